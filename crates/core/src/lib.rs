@@ -1,0 +1,1 @@
+//! The words every Citrange crate speaks: names, poses, rates, scenes, State.
