@@ -1,6 +1,42 @@
-//! The words every Citrange crate speaks: names, poses, rates, scenes, State.
+//! The words every Citrange crate speaks.
+//!
+//! - [`state`], [`dict`]: **State**, what the world is: vectorised [`TensorState`] for N
+//!   environments, readable [`DictState`] for one; both convert into each other without loss.
+//! - [`snapshot`]: everything that decides the future, as named f64 fields and as bytes.
+//! - [`scene`], [`shape`], [`robot`]: what people write in YAML; [`yaml`] reads it with errors
+//!   that name file, line, key and the nearest known key.
+//! - [`placement`]: where objects start, a function of (seed, episode index) alone.
+//! - [`rates`], [`pose`], [`rng`], [`names`]: exact clocks, poses, repeatable chance, names.
+//!
+//! World frame, metres, radians, seconds, quaternions w,x,y,z, f64, unless a name says otherwise.
+//!
+//! ```
+//! use citrange_core::{DictState, TensorState};
+//! let dict: DictState = serde_json::from_str(
+//!     r#"{"objects": {"ball": {"pos": [0, 0, 1], "rot": [1, 0, 0, 0],
+//!                              "vel": [0, 0, 0], "ang_vel": [0, 0, 0]}}}"#)?;
+//! let tensor = TensorState::from_dicts(&[dict.clone(), dict])?;
+//! assert_eq!(tensor.objects["ball"].root_state.as_ref().map(|a| a[[1, 2]]), Some(1.0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod dict;
 pub mod names;
+pub mod placement;
 pub mod pose;
 pub mod rates;
 pub mod rng;
+pub mod robot;
+pub mod scene;
+pub mod shape;
+pub mod snapshot;
+pub mod state;
 pub mod yaml;
+
+pub use dict::{DictObjectState, DictRobotState, DictState};
+pub use pose::Pose;
+pub use rates::Rates;
+pub use robot::RobotDescription;
+pub use scene::Scene;
+pub use snapshot::Snapshot;
+pub use state::{CameraState, Contact, Extra, ObjectState, RobotState, TensorState};

@@ -17,7 +17,9 @@ pub struct Rates {
 
 /// Rates that do not divide each other.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{upper_name} {upper} must be a whole multiple of {lower_name} {lower} (and both above 0); for example {upper_name} {example}")]
+#[error(
+    "{upper_name} {upper} must be a whole multiple of {lower_name} {lower} (and both above 0); for example {upper_name} {example}"
+)]
 pub struct RateError {
     upper_name: &'static str,
     upper: u32,
@@ -33,7 +35,7 @@ impl Rates {
     /// Names the pair that does not divide, with a value that would.
     pub fn check(&self) -> Result<(), RateError> {
         let divides = |upper_name, upper: u32, lower_name, lower: u32| {
-            if upper == 0 || lower == 0 || upper % lower != 0 {
+            if upper == 0 || lower == 0 || !upper.is_multiple_of(lower) {
                 let example = upper.div_ceil(lower.max(1)).max(1).saturating_mul(lower.max(1));
                 return Err(RateError { upper_name, upper, lower_name, lower, example });
             }

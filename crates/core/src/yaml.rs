@@ -229,17 +229,14 @@ impl<'de> Deserializer<'de> for Node<'_> {
         visitor: V,
     ) -> Result<V::Value, YamlError> {
         let result = match &self.0.data {
-            YamlData::Value(Scalar::String(v)) => {
-                visitor.visit_enum(v.clone().into_deserializer())
-            }
+            YamlData::Value(Scalar::String(v)) => visitor.visit_enum(v.clone().into_deserializer()),
             YamlData::Mapping(pairs) if pairs.len() == 1 => {
                 let keyed = pairs.iter().map(|(k, v)| {
                     let key = k.data.as_str().unwrap_or_default().to_owned();
                     (key.clone(), Keyed { key, node: Node(v) })
                 });
-                visitor.visit_enum(de::value::MapAccessDeserializer::new(MapDeserializer::new(
-                    keyed,
-                )))
+                visitor
+                    .visit_enum(de::value::MapAccessDeserializer::new(MapDeserializer::new(keyed)))
             }
             _ => Err(de::Error::custom("expected a name here")),
         };
@@ -286,10 +283,19 @@ mod tests {
     #[test]
     fn errors_say_file_line_key_and_nearest_name() {
         let cases = [
-            ("a:\n  - {radius: 1}\n", "balls.yaml:2: a[0]: unknown key \"radius\", did you mean \"radius_m\"?"),
-            ("a:\n  - {radius_m: 1,\n     color: ornge}\n", "balls.yaml:3: a[0].color: unknown value \"ornge\", did you mean \"orange\"?"),
+            (
+                "a:\n  - {radius: 1}\n",
+                "balls.yaml:2: a[0]: unknown key \"radius\", did you mean \"radius_m\"?",
+            ),
+            (
+                "a:\n  - {radius_m: 1,\n     color: ornge}\n",
+                "balls.yaml:3: a[0].color: unknown value \"ornge\", did you mean \"orange\"?",
+            ),
             ("a:\n  - {radius_m: .nan}\n", "balls.yaml:2: a[0].radius_m: must be a finite number"),
-            ("a:\n  - {radius_m: big}\n", "balls.yaml:2: a[0].radius_m: invalid type: string \"big\", expected f64"),
+            (
+                "a:\n  - {radius_m: big}\n",
+                "balls.yaml:2: a[0].radius_m: invalid type: string \"big\", expected f64",
+            ),
             ("a:\n  - {}\n", "balls.yaml:2: a[0]: the key \"radius_m\" is missing"),
             ("a: [", "balls.yaml: "),
             ("", "balls.yaml: expected one YAML document, found 0"),

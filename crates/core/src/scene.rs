@@ -1,0 +1,432 @@
+//! Scenes: what stands where, as people write it in YAML. Metres, degrees, seconds, kilograms;
+//! the unit is part of every key.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::pose::{Pose, look_at};
+use crate::rates::Rates;
+use crate::robot::PerJoint;
+use crate::shape::Part;
+
+/// A scene file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scene {
+    /// Short name.
+    pub name: String,
+    /// One line for people.
+    pub title: String,
+    /// The task in words, as it is stored with recorded episodes.
+    #[serde(default)]
+    pub task: String,
+    /// Clocks.
+    pub rates: Rates,
+    /// Engine options.
+    #[serde(default)]
+    pub physics: Physics,
+    /// Floor, sky and lights.
+    #[serde(default)]
+    pub look: Look,
+    /// Robots by name: `robot0`, `robot1`, …
+    #[serde(default)]
+    pub robots: BTreeMap<String, RobotPlacement>,
+    /// Things that never move and are no part of the State: tables, walls.
+    #[serde(default)]
+    pub fixtures: BTreeMap<String, Fixture>,
+    /// Things that move and are part of the State.
+    #[serde(default)]
+    pub objects: BTreeMap<String, Object>,
+    /// Cameras by name.
+    #[serde(default)]
+    pub cameras: BTreeMap<String, Camera>,
+}
+
+/// Engine options; the defaults are those that hold a grasp without creep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Physics {
+    /// Time integration.
+    pub integrator: Integrator,
+    /// Friction cone.
+    pub cone: Cone,
+    /// Ratio of frictional to normal constraint impedance.
+    pub impratio: f64,
+    /// Extra solver passes against slip.
+    pub noslip_iterations: u32,
+    /// Gravity in the world frame.
+    pub gravity_m_s2: [f64; 3],
+}
+
+impl Default for Physics {
+    fn default() -> Self {
+        Self {
+            integrator: Integrator::Implicitfast,
+            cone: Cone::Elliptic,
+            impratio: 10.0,
+            noslip_iterations: 5,
+            gravity_m_s2: [0.0, 0.0, -9.81],
+        }
+    }
+}
+
+/// Time integration. (RK4 is left out: it has no separate first and second half step.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names are MuJoCo's own")]
+pub enum Integrator {
+    Euler,
+    Implicit,
+    Implicitfast,
+}
+
+/// Friction cone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names are MuJoCo's own")]
+pub enum Cone {
+    Elliptic,
+    Pyramidal,
+}
+
+/// Floor, sky and lights. Colours are red, green, blue (and alpha) from 0 to 1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Look {
+    /// The two colours of the checkered floor; one colour twice is a plain floor.
+    pub floor_rgb: [[f32; 3]; 2],
+    /// Side of one floor square.
+    pub floor_square_m: f64,
+    /// Height of the floor.
+    pub floor_z_m: f64,
+    /// Sky overhead.
+    pub sky_top_rgb: [f32; 3],
+    /// Sky at the horizon.
+    pub sky_bottom_rgb: [f32; 3],
+    /// Lights.
+    pub lights: Vec<Light>,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self {
+            floor_rgb: [[0.62, 0.64, 0.66], [0.54, 0.56, 0.58]],
+            floor_square_m: 0.25,
+            floor_z_m: 0.0,
+            sky_top_rgb: [0.45, 0.60, 0.78],
+            sky_bottom_rgb: [0.86, 0.89, 0.92],
+            lights: vec![
+                Light { pos_m: [0.6, -0.8, 1.6], ..Light::default() },
+                Light {
+                    pos_m: [-0.8, 0.9, 1.4],
+                    diffuse_rgb: [0.25; 3],
+                    casts_shadow: false,
+                    ..Light::default()
+                },
+            ],
+        }
+    }
+}
+
+/// A lamp that shines from `pos_m` to `target_m` in parallel rays.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Light {
+    /// Where it is (for parallel rays only the direction counts).
+    pub pos_m: [f64; 3],
+    /// What it is aimed at.
+    pub target_m: [f64; 3],
+    /// Diffuse colour.
+    pub diffuse_rgb: [f32; 3],
+    /// Whether things throw shadows in it.
+    pub casts_shadow: bool,
+}
+
+impl Default for Light {
+    fn default() -> Self {
+        Self {
+            pos_m: [0.0, 0.0, 2.0],
+            target_m: [0.0; 3],
+            diffuse_rgb: [0.65; 3],
+            casts_shadow: true,
+        }
+    }
+}
+
+/// A robot in a scene.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RobotPlacement {
+    /// A built-in robot's name, or the path of an MJCF, URDF or robot.yaml file (relative to
+    /// the scene file).
+    pub model: String,
+    /// The point of the surface on which it stands.
+    #[serde(default)]
+    pub pos_m: [f64; 3],
+    /// Turn about the vertical.
+    #[serde(default)]
+    pub yaw_deg: f64,
+    /// Start pose by name (built-in robots); otherwise `joints`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pose: Option<String>,
+    /// Start position per joint, over the pose.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub joints: BTreeMap<String, f64>,
+    /// Gain set by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub servo: Option<String>,
+    /// Stiffness over the gain set's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kp: Option<PerJoint>,
+}
+
+/// Something that never moves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fixture {
+    /// Where it is.
+    #[serde(default)]
+    pub pos_m: [f64; 3],
+    /// Turn about the vertical.
+    #[serde(default)]
+    pub yaw_deg: f64,
+    /// What it is made of.
+    pub parts: Vec<Part>,
+    /// Whether random placement keeps clear of it (a table is stood on, a box is not).
+    #[serde(default)]
+    pub keep_clear: bool,
+}
+
+/// Something that moves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Object {
+    /// What it is made of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+    /// Or: an MJCF or URDF file, for articulated objects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Whether its root is fixed to the world (a drawer) or free (an orange). Default free.
+    #[serde(default)]
+    pub fixed_root: bool,
+    /// Where it starts.
+    pub place: Place,
+}
+
+/// Where an object starts: a fixed spot, or drawn for each episode.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// Always here (x, y). Exactly one of `spot_m`, `rectangle` and `ring` is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spot_m: Option<[f64; 2]>,
+    /// Anywhere in a rectangle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rectangle: Option<Rectangle>,
+    /// Anywhere in a ring sector.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ring: Option<Ring>,
+    /// Turn about the vertical: one angle, or a range to draw from.
+    #[serde(default)]
+    pub yaw_deg: Span,
+    /// Height of the surface it stands on.
+    #[serde(default)]
+    pub surface_z_m: f64,
+    /// Gap kept to other things.
+    #[serde(default = "default_clearance")]
+    pub clearance_m: f64,
+}
+
+fn default_clearance() -> f64 {
+    0.01
+}
+
+/// A rectangle along the world's axes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rectangle {
+    /// From, to.
+    pub x_m: [f64; 2],
+    /// From, to.
+    pub y_m: [f64; 2],
+}
+
+/// A sector of a ring.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ring {
+    /// Centre.
+    pub center_m: [f64; 2],
+    /// Inner and outer radius.
+    pub radius_m: [f64; 2],
+    /// From, to, counter-clockwise from +X.
+    #[serde(default = "full_circle")]
+    pub angle_deg: [f64; 2],
+}
+
+fn full_circle() -> [f64; 2] {
+    [-180.0, 180.0]
+}
+
+/// One number, or a range to draw from.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected one number or a range [from, to]")]
+pub enum Span {
+    /// Always this.
+    One(f64),
+    /// From, to.
+    Range([f64; 2]),
+}
+
+impl Default for Span {
+    fn default() -> Self {
+        Self::One(0.0)
+    }
+}
+
+/// A camera: a pinhole with square pixels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Camera {
+    /// Body it is mounted on (`robot0/gripper`); the world when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mount: Option<String>,
+    /// Position in the mount's frame.
+    pub pos_m: [f64; 3],
+    /// Orientation in the mount's frame: looks along −Z, +Y is up in the picture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quat_wxyz: Option<[f64; 4]>,
+    /// Or: the point it looks at, in the mount's frame.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub look_at_m: Option<[f64; 3]>,
+    /// Vertical angle of view.
+    pub fovy_deg: f64,
+    /// Picture width.
+    #[serde(default = "default_width")]
+    pub width_px: u32,
+    /// Picture height.
+    #[serde(default = "default_height")]
+    pub height_px: u32,
+    /// Nothing nearer is seen.
+    #[serde(default = "default_near")]
+    pub near_m: f64,
+    /// Nothing farther is seen.
+    #[serde(default = "default_far")]
+    pub far_m: f64,
+}
+
+fn default_width() -> u32 {
+    640
+}
+fn default_height() -> u32 {
+    480
+}
+fn default_near() -> f64 {
+    0.01
+}
+fn default_far() -> f64 {
+    20.0
+}
+
+impl Camera {
+    /// Pose in the mount's frame.
+    ///
+    /// # Errors
+    /// When neither or both of `quat_wxyz` and `look_at_m` are given.
+    pub fn pose(&self) -> Result<Pose, String> {
+        let quat_wxyz = match (self.quat_wxyz, self.look_at_m) {
+            (Some(quat), None) if quat.iter().any(|c| *c != 0.0) => quat,
+            (None, Some(target)) if target != self.pos_m => look_at(self.pos_m, target),
+            _ => return Err("give either quat_wxyz (not zero) or look_at_m (not pos_m)".into()),
+        };
+        Ok(Pose { pos_m: self.pos_m, quat_wxyz })
+    }
+}
+
+impl Scene {
+    /// Checks what the types cannot: rates, sizes, cameras, names.
+    ///
+    /// # Errors
+    /// Names the key and what would be right.
+    pub fn check(&self) -> Result<(), String> {
+        self.rates.check().map_err(|e| format!("rates: {e}"))?;
+        if self.look.floor_square_m <= 0.0 {
+            return Err("look.floor_square_m must be above 0".into());
+        }
+        for name in self.robots.keys().chain(self.objects.keys()).chain(self.fixtures.keys()) {
+            if name.is_empty() || name.contains(['/', '"', '<', '&', ' ']) {
+                return Err(format!("\"{name}\" is no name: use letters, digits, _ and -"));
+            }
+        }
+        let mut taken: Vec<&str> = vec!["world", "floor"];
+        for name in self.robots.keys().chain(self.objects.keys()).chain(self.fixtures.keys()) {
+            if taken.contains(&name.as_str()) {
+                return Err(format!("\"{name}\" is taken, choose another name"));
+            }
+            taken.push(name);
+        }
+        for (name, fixture) in &self.fixtures {
+            check_parts(&fixture.parts, true).map_err(|e| format!("fixtures.{name}.{e}"))?;
+        }
+        for (name, object) in &self.objects {
+            if object.parts.is_empty() == object.model.is_none() {
+                return Err(format!("objects.{name}: give either parts or model"));
+            }
+            check_parts(&object.parts, object.model.is_some() || object.fixed_root)
+                .map_err(|e| format!("objects.{name}.{e}"))?;
+            object.place.check().map_err(|e| format!("objects.{name}.place: {e}"))?;
+        }
+        for (name, camera) in &self.cameras {
+            camera.pose().map_err(|e| format!("cameras.{name}: {e}"))?;
+            let sizes = camera.width_px > 0 && camera.height_px > 0;
+            let range = 0.0 < camera.near_m && camera.near_m < camera.far_m;
+            let angle = 0.0 < camera.fovy_deg && camera.fovy_deg < 180.0;
+            if !(sizes && range && angle) {
+                return Err(format!(
+                    "cameras.{name}: width_px and height_px above 0, 0 < near_m < far_m and \
+                     0 < fovy_deg < 180 are needed"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_parts(parts: &[Part], massless_allowed: bool) -> Result<(), String> {
+    for (index, part) in parts.iter().enumerate() {
+        part.check().map_err(|e| format!("parts[{index}]: {e}"))?;
+    }
+    if !massless_allowed && parts.iter().map(|p| p.mass_kg).sum::<f64>() <= 0.0 {
+        return Err("parts: at least one part needs mass_kg above 0".into());
+    }
+    Ok(())
+}
+
+impl Place {
+    fn check(&self) -> Result<(), String> {
+        let ordered = |name: &str, [from, to]: [f64; 2]| {
+            if from <= to { Ok(()) } else { Err(format!("{name}: from {from} is above to {to}")) }
+        };
+        let given = [self.spot_m.is_some(), self.rectangle.is_some(), self.ring.is_some()];
+        if given.iter().filter(|g| **g).count() != 1 {
+            return Err("give exactly one of spot_m, rectangle and ring".into());
+        }
+        if let Some(r) = &self.rectangle {
+            ordered("rectangle.x_m", r.x_m)?;
+            ordered("rectangle.y_m", r.y_m)?;
+        }
+        if let Some(r) = &self.ring {
+            ordered("ring.radius_m", r.radius_m)?;
+            ordered("ring.angle_deg", r.angle_deg)?;
+            if r.radius_m[0] < 0.0 {
+                return Err("ring.radius_m must not be negative".into());
+            }
+        }
+        if let Span::Range(range) = self.yaw_deg {
+            ordered("yaw_deg", range)?;
+        }
+        Ok(())
+    }
+}
