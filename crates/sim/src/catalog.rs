@@ -1,0 +1,160 @@
+//! Built-in scenes and robots, embedded in the binary; and loading others from files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use citrange_core::yaml::from_yaml;
+use citrange_core::{RobotDescription, Scene};
+
+use crate::error::SimError;
+
+/// Name and text of every built-in scene.
+const SCENES: [(&str, &str); 4] = [
+    ("block_box", include_str!("../../../scenes/block_box.yaml")),
+    ("multi_table_assembly", include_str!("../../../scenes/multi_table_assembly.yaml")),
+    ("orange_plate", include_str!("../../../scenes/orange_plate.yaml")),
+    ("ur5_cell", include_str!("../../../scenes/ur5_cell.yaml")),
+];
+
+/// Name, description and model of every built-in robot.
+const ROBOTS: [(&str, &str, &str); 4] = [
+    (
+        "panda",
+        include_str!("../../../models/panda/robot.yaml"),
+        include_str!("../../../models/panda/panda.xml"),
+    ),
+    (
+        "so101",
+        include_str!("../../../models/so101/robot.yaml"),
+        include_str!("../../../models/so101/so101.xml"),
+    ),
+    (
+        "ur5",
+        include_str!("../../../models/ur5/robot.yaml"),
+        include_str!("../../../models/ur5/ur5.xml"),
+    ),
+    (
+        "ur5e",
+        include_str!("../../../models/ur5e/robot.yaml"),
+        include_str!("../../../models/ur5e/ur5e.xml"),
+    ),
+];
+
+/// Names of the built-in scenes.
+pub fn scene_names() -> impl Iterator<Item = &'static str> + Clone {
+    SCENES.iter().map(|(name, _)| *name)
+}
+
+/// Names of the built-in robots.
+pub fn robot_names() -> impl Iterator<Item = &'static str> + Clone {
+    ROBOTS.iter().map(|(name, ..)| *name)
+}
+
+/// A scene and the folder that its relative paths start from.
+#[derive(Clone, Debug)]
+pub struct SceneSource {
+    /// The scene.
+    pub scene: Scene,
+    /// Folder of the scene file; the current folder for built-in scenes.
+    pub folder: PathBuf,
+}
+
+/// Loads a scene by name, or from a YAML file when `name_or_path` ends in `.yaml` or `.yml`.
+///
+/// # Errors
+/// When there is no such scene, or it is not as it should be.
+pub fn load_scene(name_or_path: &str) -> Result<SceneSource, SimError> {
+    let path = Path::new(name_or_path);
+    let is_file = path.extension().is_some_and(|ext| ext == "yaml" || ext == "yml");
+    let (scene, folder) = if is_file {
+        let text = read(path)?;
+        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        (from_yaml::<Scene>(&text, name_or_path)?, folder)
+    } else {
+        let (name, text) = SCENES
+            .iter()
+            .find(|(name, _)| *name == name_or_path)
+            .ok_or_else(|| SimError::unknown("scene", name_or_path, scene_names()))?;
+        (from_yaml::<Scene>(text, &format!("{name}.yaml"))?, PathBuf::new())
+    };
+    scene
+        .check()
+        .map_err(|reason| SimError::Scene { scene: name_or_path.to_owned(), reason })?;
+    Ok(SceneSource { scene, folder })
+}
+
+/// Where a robot's or object's model comes from.
+#[derive(Clone, Debug)]
+pub(crate) enum ModelSource {
+    /// A built-in MJCF text.
+    Text(&'static str),
+    /// An MJCF or URDF file.
+    File(PathBuf),
+}
+
+/// A robot's description (if it has one) and its model.
+#[derive(Clone, Debug)]
+pub(crate) struct RobotSource {
+    pub(crate) description: Option<RobotDescription>,
+    pub(crate) model: ModelSource,
+}
+
+/// A built-in robot's description.
+///
+/// # Errors
+/// When there is no such robot.
+pub fn robot_description(name: &str) -> Result<RobotDescription, SimError> {
+    let (_, yaml, _) = ROBOTS
+        .iter()
+        .find(|(known, ..)| *known == name)
+        .ok_or_else(|| SimError::unknown("robot", name, robot_names()))?;
+    checked(from_yaml(yaml, &format!("{name}/robot.yaml"))?)
+}
+
+/// A robot by name, by its robot.yaml, or by an MJCF or URDF file.
+pub(crate) fn load_robot(name_or_path: &str, folder: &Path) -> Result<RobotSource, SimError> {
+    let extension = Path::new(name_or_path).extension().and_then(|e| e.to_str());
+    match extension {
+        Some("xml" | "urdf" | "mjcf") => Ok(RobotSource {
+            description: None,
+            model: ModelSource::File(existing(folder.join(name_or_path))?),
+        }),
+        Some("yaml" | "yml") => {
+            let path = folder.join(name_or_path);
+            let description: RobotDescription =
+                checked(from_yaml(&read(&path)?, &path.display().to_string())?)?;
+            let beside = path.parent().unwrap_or(Path::new("")).join(&description.model);
+            Ok(RobotSource {
+                description: Some(description),
+                model: ModelSource::File(existing(beside)?),
+            })
+        }
+        _ => {
+            let description = robot_description(name_or_path)?;
+            let text = ROBOTS.iter().find(|(known, ..)| *known == name_or_path);
+            let (.., xml) =
+                text.ok_or_else(|| SimError::unknown("robot", name_or_path, robot_names()))?;
+            Ok(RobotSource { description: Some(description), model: ModelSource::Text(xml) })
+        }
+    }
+}
+
+fn checked(description: RobotDescription) -> Result<RobotDescription, SimError> {
+    let name = description.name.clone();
+    description
+        .check()
+        .map_err(|reason| SimError::Scene { scene: format!("robot {name}"), reason })?;
+    Ok(description)
+}
+
+pub(crate) fn existing(path: PathBuf) -> Result<PathBuf, SimError> {
+    if path.is_file() {
+        return Ok(path);
+    }
+    Err(SimError::File { path, reason: "no such file".into() })
+}
+
+fn read(path: &Path) -> Result<String, SimError> {
+    fs::read_to_string(path)
+        .map_err(|e| SimError::File { path: path.to_path_buf(), reason: e.to_string() })
+}

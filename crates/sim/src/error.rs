@@ -1,0 +1,120 @@
+//! Everything that can go wrong in a simulation, each with what would be right.
+
+use std::path::PathBuf;
+
+use citrange_core::placement::PlacementError;
+use citrange_core::snapshot::SnapshotError;
+use citrange_core::state::ShapeError;
+use citrange_core::yaml::YamlError;
+use citrange_mujoco::EngineError;
+use citrange_render::RenderError;
+
+/// Why a simulation command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum SimError {
+    /// The engine is missing or wrong.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A YAML file is not as it should be.
+    #[error(transparent)]
+    Yaml(#[from] YamlError),
+    /// Objects found no room.
+    #[error(transparent)]
+    Placement(#[from] PlacementError),
+    /// Bytes that are not a snapshot.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    /// Arrays of a state do not fit together.
+    #[error("state: {0}")]
+    Shape(#[from] ShapeError),
+    /// A picture could not be made.
+    #[error(transparent)]
+    Render(#[from] RenderError),
+    /// A name that is not known.
+    #[error("unknown {kind} \"{name}\", {suggestion}")]
+    Unknown {
+        /// What kind of thing was looked for.
+        kind: &'static str,
+        /// The name given.
+        name: String,
+        /// The nearest known name, and all of them.
+        suggestion: String,
+    },
+    /// A scene that cannot be built.
+    #[error("scene {scene}: {reason}")]
+    Scene {
+        /// Scene name or file.
+        scene: String,
+        /// What is wrong and what would be right.
+        reason: String,
+    },
+    /// A file that cannot be read.
+    #[error("cannot read {}: {reason}", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        reason: String,
+    },
+    /// A state that cannot be set.
+    #[error("state of environment {env}: {field}: {reason}")]
+    State {
+        /// Which environment.
+        env: usize,
+        /// Which field.
+        field: String,
+        /// Why not, and what would be right.
+        reason: String,
+    },
+    /// An environment index out of range or given twice.
+    #[error("environment {env} {reason}; there are {count}, numbered from 0")]
+    Env {
+        /// The index.
+        env: usize,
+        /// What is wrong with it.
+        reason: &'static str,
+        /// Number of environments.
+        count: usize,
+    },
+    /// Numbers of the wrong length.
+    #[error("{what}: {found} given, {expected} needed")]
+    Length {
+        /// What was given.
+        what: String,
+        /// How many.
+        found: usize,
+        /// How many are needed.
+        expected: usize,
+    },
+    /// A snapshot of another engine version or model.
+    #[error("the snapshot cannot be restored here: {0}")]
+    Mismatch(String),
+    /// The physics blew up.
+    #[error(
+        "environment {env} diverged at step {step}: {what}; lower the gains, shorten the time \
+         step, or check the last targets"
+    )]
+    Diverged {
+        /// Which environment.
+        env: usize,
+        /// Physics step since the episode began.
+        step: u64,
+        /// Which numbers are not finite.
+        what: String,
+    },
+    /// The engine refused something.
+    #[error("MuJoCo: {0}")]
+    Mujoco(String),
+}
+
+impl SimError {
+    /// An unknown name, with the nearest known one.
+    pub(crate) fn unknown<'a>(
+        kind: &'static str,
+        name: &str,
+        known: impl IntoIterator<Item = &'a str> + Clone,
+    ) -> Self {
+        let suggestion = citrange_core::names::suggestion(name, known);
+        Self::Unknown { kind, name: name.to_owned(), suggestion }
+    }
+}
