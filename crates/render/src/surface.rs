@@ -1,0 +1,246 @@
+//! What a surface is like where a ray meets it: normals and texture.
+
+use pulp::Simd;
+
+use crate::geom::{Geom, Kind, TileFrame};
+use crate::lanes::{V, V3};
+use crate::packet::Packet;
+use crate::scene::Material;
+use crate::shape::Mesh;
+use crate::texture::{self, Texture};
+use crate::view::View;
+
+/// The most lanes a register has.
+pub(crate) const MAX_LANES: usize = 16;
+
+/// Where rays met an instance, in its frame.
+pub(crate) struct Point<S: Simd> {
+    pub(crate) position: V3<S>,
+    /// Of the ray, not normalised.
+    pub(crate) direction: V3<S>,
+    pub(crate) t: V<S>,
+    pub(crate) normal: V3<S>,
+    /// Texture coordinates of a mesh that has them, and units of them per metre.
+    pub(crate) uv: Option<[V<S>; 3]>,
+}
+
+/// Unit normal of a primitive at a point of its surface.
+#[inline(always)]
+pub(crate) fn normal<S: Simd>(s: S, geom: &Geom, p: V3<S>) -> V3<S> {
+    let zero = V::splat(s, 0.0);
+    let one = V::splat(s, 1.0);
+    let sign = |v: V<S>| v.lt(zero).select(zero - one, one);
+    let [a, b, c] = geom.size;
+    match geom.kind {
+        Kind::Box => {
+            let (x, y, z) = (p.0 * (1.0 / a), p.1 * (1.0 / b), p.2 * (1.0 / c));
+            let (ax, ay, az) = (x * x, y * y, z * z);
+            let is_x = ay.le(ax) & az.le(ax);
+            let is_y = az.le(ay);
+            V3(
+                is_x.select(sign(x), zero),
+                is_x.select(zero, is_y.select(sign(y), zero)),
+                is_x.select(zero, is_y.select(zero, sign(z))),
+            )
+        }
+        Kind::Cylinder => {
+            let around = (p.0 * p.0 + p.1 * p.1) * (1.0 / (a * a));
+            let cap = around.lt(p.2 * p.2 * (1.0 / (c * c)));
+            V3(cap.select(zero, p.0), cap.select(zero, p.1), cap.select(sign(p.2), zero))
+                .normalized()
+        }
+        Kind::Capsule => V3(p.0, p.1, p.2 - p.2.clamp(-c, c)).normalized(),
+        Kind::Ellipsoid => {
+            V3(p.0 * (1.0 / (a * a)), p.1 * (1.0 / (b * b)), p.2 * (1.0 / (c * c))).normalized()
+        }
+        Kind::Plane | Kind::Mesh | Kind::Absent => V3(zero, zero, one),
+    }
+}
+
+/// Fills in normal and texture coordinates of lanes that met a triangle of `owner`.
+#[inline(always)]
+pub(crate) fn mesh_point<S: Simd>(
+    s: S,
+    view: &View,
+    mesh: &Mesh,
+    packet: &Packet,
+    [from, lanes]: [usize; 2],
+    owner: u32,
+    point: &mut Point<S>,
+) {
+    let (mut x, mut y) = ([0.0; MAX_LANES], [0.0; MAX_LANES]);
+    let mut weights = [[0.0; MAX_LANES]; 3];
+    let mut normals = [[0.0; MAX_LANES]; 3];
+    let mut coordinates = [[0.0; MAX_LANES]; 3];
+    // Barycentric coordinates come from the position in the mesh's own frame.
+    point.position.0.store(&mut x, 0);
+    point.position.1.store(&mut y, 0);
+    point.position.2.store(&mut weights[2], 0);
+    let z = weights[2];
+    for lane in 0..lanes {
+        let surf = packet.surf[from + lane] as usize;
+        let Some(triangle) =
+            surf.checked_sub(view.geoms.len()).and_then(|i| view.triangles.get(i))
+        else {
+            continue;
+        };
+        if triangle.instance != owner {
+            continue;
+        }
+        let corner = Corner::new(mesh, triangle.index as usize, [x[lane], y[lane], z[lane]]);
+        for k in 0..3 {
+            normals[k][lane] = corner.normal[k];
+            coordinates[k][lane] = corner.uv[k];
+        }
+    }
+    let load = |v: &[[f32; MAX_LANES]; 3]| [V::load(s, &v[0], 0), V::load(s, &v[1], 0), V::load(s, &v[2], 0)];
+    let [nx, ny, nz] = load(&normals);
+    point.normal = V3(nx, ny, nz);
+    point.uv = mesh.uvs().map(|_| load(&coordinates));
+}
+
+/// A point of a mesh.
+struct Corner {
+    normal: [f32; 3],
+    /// Coordinates, and units of them per metre.
+    uv: [f32; 3],
+}
+
+impl Corner {
+    fn new(mesh: &Mesh, index: usize, p: [f32; 3]) -> Self {
+        let [a, b, c] = mesh.triangles()[index].map(|v| mesh.positions()[v as usize]);
+        let (ab, ac, ap) = (sub(b, a), sub(c, a), sub(p, a));
+        let flat = cross(ab, ac);
+        let area2 = dot(flat, flat).max(f32::MIN_POSITIVE);
+        let w1 = (dot(cross(ap, ac), flat) / area2).clamp(0.0, 1.0);
+        let w2 = (dot(cross(ab, ap), flat) / area2).clamp(0.0, 1.0 - w1);
+        let w0 = 1.0 - w1 - w2;
+        let mut normal = flat;
+        if let Some(normals) = mesh.normals() {
+            let [n0, n1, n2] = normals[index];
+            let smooth = std::array::from_fn(|k| w0 * n0[k] + w1 * n1[k] + w2 * n2[k]);
+            if dot(smooth, smooth) > 1e-12 {
+                normal = smooth;
+            }
+        }
+        let mut uv = [0.0; 3];
+        if let Some(uvs) = mesh.uvs() {
+            let [t0, t1, t2] = uvs[index];
+            for k in 0..2 {
+                uv[k] = w0 * t0[k] + w1 * t1[k] + w2 * t2[k];
+            }
+            let area_uv = (t1[0] - t0[0]) * (t2[1] - t0[1]) - (t2[0] - t0[0]) * (t1[1] - t0[1]);
+            uv[2] = (area_uv.abs() / area2.sqrt()).sqrt();
+        }
+        let length = dot(normal, normal).sqrt().max(f32::MIN_POSITIVE);
+        Self { normal: normal.map(|v| v / length), uv }
+    }
+}
+
+fn sub(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn cross(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+/// Colour of the material times that of its texture, filtered over the pixel.
+#[inline(always)]
+pub(crate) fn textured<S: Simd>(
+    s: S,
+    view: &View,
+    geom: &Geom,
+    frame: &TileFrame,
+    material: &Material,
+    texture: &Texture,
+    point: &Point<S>,
+) -> V3<S> {
+    let (u, v, width_u, width_v) = coordinates(s, view, geom, frame, material, point);
+    let [r, g, b, _] = material.rgba;
+    match &texture.kind {
+        texture::Kind::Checker([first, second]) => {
+            let blend = V::splat(s, 0.5) - wave(s, u, width_u) * wave(s, v, width_v) * 0.5;
+            let mix = |k: usize| blend * (second[k] - first[k]) + first[k];
+            V3(mix(0) * r, mix(1) * g, mix(2) * b)
+        }
+        texture::Kind::Image(levels) => {
+            let mut values = [[0.0; MAX_LANES]; 4];
+            for (value, slot) in [u, v, width_u, width_v].into_iter().zip(&mut values) {
+                value.store(slot, 0);
+            }
+            let mut out = [[0.0; MAX_LANES]; 3];
+            for lane in 0..S::F32_LANES {
+                let [u, v, wu, wv] = values.map(|of| of[lane]);
+                let texel = texture::sample_image(levels, [u, v], [wu, wv]);
+                for k in 0..3 {
+                    out[k][lane] = texel[k];
+                }
+            }
+            V3(V::load(s, &out[0], 0) * r, V::load(s, &out[1], 0) * g, V::load(s, &out[2], 0) * b)
+        }
+    }
+}
+
+/// Texture coordinates and the pixel's extent in them.
+#[inline(always)]
+fn coordinates<S: Simd>(
+    s: S,
+    view: &View,
+    geom: &Geom,
+    frame: &TileFrame,
+    material: &Material,
+    point: &Point<S>,
+) -> (V<S>, V<S>, V<S>, V<S>) {
+    let k = &view.camera.intrinsics;
+    let (n, d, p) = (point.normal, point.direction, point.position);
+    let [ru, rv] = material.repeat;
+    let facing = n.dot(d);
+    let tiny = V::splat(s, -1e-4);
+    let facing = facing.min(tiny);
+    if let Some([u, v, per_metre]) = point.uv {
+        let extent = point.t * (1.0 / k.fx.min(k.fy)) as f32 * per_metre;
+        let extent = extent * (d.dot(d).sqrt() / -facing).sqrt();
+        return (u * ru, v * rv, extent * ru, extent * rv);
+    }
+    // How far the hit moves on the tangent plane from one pixel to the next.
+    let step = |axis: [f32; 3], focal: f64| {
+        let axis = V3::splat(s, axis);
+        let slide = axis - d.times(n.dot(axis) / facing);
+        slide.times(point.t * (1.0 / focal) as f32)
+    };
+    let (dx, dy) = (step(frame.ax, k.fx), step(frame.ay, k.fy));
+    let extent = V3(dx.0.abs() + dy.0.abs(), dx.1.abs() + dy.1.abs(), dx.2.abs() + dy.2.abs());
+    let is_scaled = !material.uniform && geom.kind != Kind::Mesh;
+    let scale = |k: usize| {
+        let finite = geom.size[k].is_finite() && geom.size[k] > 0.0;
+        if is_scaled && finite { 0.5 / geom.size[k] } else { 1.0 }
+    };
+    let shift = |k: usize| if is_scaled && geom.size[k].is_finite() { 0.5 } else { 0.0 };
+    let along = |v: V3<S>| [v.0 * scale(0), v.1 * scale(1), v.2 * scale(2)];
+    let ([px, py, pz], [ex, ey, ez]) = (along(p), along(extent));
+    let [px, py, pz] = [px + shift(0), py + shift(1), pz + shift(2)];
+    if !material.cube_mapped {
+        return (px * ru, py * rv, ex * ru, ey * rv);
+    }
+    let (nx, ny, nz) = (n.0 * n.0, n.1 * n.1, n.2 * n.2);
+    let is_x = ny.lt(nx) & nz.lt(nx);
+    let is_z = ny.le(nz);
+    let pick_u = |x: V<S>, y: V<S>| is_x.select(y, x);
+    let pick_v = |y: V<S>, z: V<S>| is_x.select(z, is_z.select(y, z));
+    (pick_u(px, py) * ru, pick_v(py, pz) * rv, pick_u(ex, ey) * ru, pick_v(ey, ez) * rv)
+}
+
+/// Mean over `width` of the square wave that is +1 in the first half of each unit, -1 after.
+#[inline(always)]
+fn wave<S: Simd>(s: S, u: V<S>, width: V<S>) -> V<S> {
+    let width = width.max(u.abs() * 1e-5 + 1e-3);
+    let triangle = |x: V<S>| (x - x.floor() - 0.5).abs();
+    let half = width * 0.5;
+    let mean = (triangle(u - half) - triangle(u + half)) / width;
+    mean.max(V::splat(s, -1.0)).min(V::splat(s, 1.0))
+}
