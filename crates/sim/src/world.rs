@@ -13,6 +13,7 @@ use citrange_core::state::BODY_STATE;
 use mujoco_rs::prelude::*;
 use rayon::prelude::*;
 
+use crate::camera::Darkroom;
 use crate::compile::CompiledScene;
 use crate::error::SimError;
 use crate::layout::{Layout, Root};
@@ -39,6 +40,7 @@ pub struct World {
     /// a thousand of them is one sweep through memory.
     pub(crate) rows: Vec<f64>,
     pool: Option<rayon::ThreadPool>,
+    pub(crate) darkroom: Option<Darkroom>,
 }
 
 /// How many threads to use.
@@ -82,7 +84,7 @@ impl World {
             None
         };
         let rows = vec![0.0; num_envs * scene.layout.row.len];
-        let mut world = Self { scene, envs, rows, pool };
+        let mut world = Self { scene, envs, rows, pool, darkroom: None };
         world.reset(0, &vec![0; num_envs])?;
         Ok(world)
     }

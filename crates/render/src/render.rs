@@ -1,0 +1,308 @@
+//! One frame: what is seen, then its colour, then more samples where it has edges.
+
+use pulp::Arch;
+
+use crate::camera::Camera;
+use crate::edges::{self, EdgeMap};
+use crate::error::RenderError;
+use crate::glass::Glass;
+use crate::lights::Lights;
+use crate::packet::{NONE, Packet, RAYS, TILE};
+use crate::scene::{Placement, SceneModel};
+use crate::settings::{Frame, Settings};
+use crate::shade::{Colours, Shade, Stage};
+use crate::shadow::ShadowMap;
+use crate::view::View;
+
+/// From this opacity on, nothing behind is visible.
+pub(crate) const OPAQUE: f32 = 0.999;
+/// From this opacity on, a surface is in the depth and ids images.
+const SOLID: f32 = 0.5;
+
+/// Draws frames, one at a time, and keeps its memory between them.
+#[derive(Debug)]
+pub struct Renderer {
+    view: View,
+    glass: Glass,
+    shadows: Vec<ShadowMap>,
+    shadow_of: Vec<Option<usize>>,
+    lights: Lights,
+    edges: EdgeMap,
+    /// Tile by tile: depth and surface of what is opaque.
+    z: Vec<f32>,
+    surf: Vec<u32>,
+}
+
+impl Default for Renderer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Renderer {
+    /// A renderer that has drawn nothing yet.
+    pub fn new() -> Self {
+        Self {
+            view: View::new(),
+            glass: Glass::new(),
+            shadows: Vec::new(),
+            shadow_of: Vec::new(),
+            lights: Lights::default(),
+            edges: EdgeMap::default(),
+            z: Vec::new(),
+            surf: Vec::new(),
+        }
+    }
+
+    /// Draws the scene, with `placements[i]` being the pose of instance `i`, into `frame`.
+    ///
+    /// The result depends on the arguments only, to the last bit. On an error `frame` is as it
+    /// was before.
+    pub fn render(
+        &mut self,
+        model: &SceneModel,
+        placements: &[Placement],
+        camera: &Camera,
+        settings: &Settings,
+        frame: &mut Frame,
+    ) -> Result<(), RenderError> {
+        model.check(placements)?;
+        camera.check()?;
+        frame.resize(camera.width, camera.height);
+        let alpha = |i: &crate::scene::Instance| i.material.rgba[3];
+        self.view.build(model, placements, camera, |i| alpha(i) >= OPAQUE);
+        self.glass.view.build(model, placements, camera, |i| alpha(i) < OPAQUE);
+        let mut packet = Packet::new();
+        self.draw_shadows(model, placements, settings, &mut packet);
+        self.lights.build(model, placements, camera, &self.shadows, &self.shadow_of);
+        self.edges.resize(camera.width, camera.height);
+        let rays = self.view.tiles[0] * self.view.tiles[1] * RAYS;
+        self.z.resize(rays, 0.0);
+        self.surf.resize(rays, NONE);
+        packet.aim_at_pixels(&self.view);
+        for tile in 0..rays / RAYS {
+            self.see_tile(model, tile, &mut packet, frame);
+        }
+        let samples = edges::samples(settings.antialias);
+        if !samples.is_empty() {
+            self.edges.find(camera.intrinsics.fx.min(camera.intrinsics.fy));
+        }
+        self.colour_tiles(model, samples, &mut packet, frame);
+        Ok(())
+    }
+
+    fn draw_shadows(
+        &mut self,
+        model: &SceneModel,
+        placements: &[Placement],
+        settings: &Settings,
+        packet: &mut Packet,
+    ) {
+        self.shadow_of.clear();
+        let mut used = 0;
+        for light in &model.lights {
+            let mut map = None;
+            if settings.shadows && light.casts_shadow {
+                if self.shadows.len() == used {
+                    self.shadows.push(ShadowMap::new());
+                }
+                let texels = settings.shadow_texels;
+                if self.shadows[used].draw(model, placements, light, texels, packet) {
+                    map = Some(used);
+                    used += 1;
+                }
+            }
+            self.shadow_of.push(map);
+        }
+    }
+
+    /// Finds what the pixel centres of a tile see: depth and ids are then done.
+    fn see_tile(
+        &mut self,
+        model: &SceneModel,
+        tile: usize,
+        packet: &mut Packet,
+        frame: &mut Frame,
+    ) {
+        packet.clear_hits(self.view.camera.far_m as f32);
+        self.view.cast(tile, packet, true, |_| true);
+        let rays = tile * RAYS..(tile + 1) * RAYS;
+        self.z[rays.clone()].copy_from_slice(&packet.z);
+        self.surf[rays].copy_from_slice(&packet.surf);
+        let mut owners = [NONE; RAYS];
+        find_owners(&self.view, packet, &mut owners);
+        if !self.glass.view.is_empty_tile(tile) {
+            let glass = &self.glass.view;
+            let is_solid = |surf| {
+                let owner = glass.owner(surf) as usize;
+                model.instances[owner].material.rgba[3] >= SOLID
+            };
+            packet.surf.fill(NONE);
+            glass.cast(tile, packet, true, is_solid);
+            for (owner, surf) in owners.iter_mut().zip(&packet.surf) {
+                if *surf != NONE {
+                    *owner = glass.owner(*surf);
+                }
+            }
+        }
+        let [x0, y0] = self.corner(tile);
+        let columns = TILE.min(frame.width - x0);
+        for row in 0..TILE.min(frame.height - y0) {
+            let from = row * TILE;
+            let to = (y0 + row) * self.edges.stride() + x0;
+            let out = (y0 + row) * frame.width + x0;
+            let (z, owners) = (&packet.z[from..from + TILE], &owners[from..from + TILE]);
+            self.edges.owner[to..to + TILE].copy_from_slice(owners);
+            let inverse = &mut self.edges.inverse_depth[to..to + TILE];
+            for i in 0..TILE {
+                inverse[i] = if owners[i] == NONE { 0.0 } else { 1.0 / z[i] };
+            }
+            let depth = &mut frame.depth[out..out + columns];
+            for (i, depth) in depth.iter_mut().enumerate() {
+                *depth = if owners[i] == NONE { f32::INFINITY } else { z[i] };
+            }
+            let ids = &mut frame.ids[out..out + columns];
+            for (id, owner) in ids.iter_mut().zip(owners) {
+                *id = model.instances.get(*owner as usize).map_or(-1, |i| i.id);
+            }
+        }
+    }
+
+    fn corner(&self, tile: usize) -> [usize; 2] {
+        [tile % self.view.tiles[0] * TILE, tile / self.view.tiles[0] * TILE]
+    }
+
+    /// Colours of all tiles, with more samples at the edges.
+    fn colour_tiles(
+        &mut self,
+        model: &SceneModel,
+        samples: &[[f64; 2]],
+        packet: &mut Packet,
+        frame: &mut Frame,
+    ) {
+        let mut colours = Colours::new();
+        let mut fine = FineSamples::new();
+        packet.aim_at_pixels(&self.view);
+        for tile in 0..self.view.tiles[0] * self.view.tiles[1] {
+            let rays = tile * RAYS..(tile + 1) * RAYS;
+            packet.z.copy_from_slice(&self.z[rays.clone()]);
+            packet.surf.copy_from_slice(&self.surf[rays]);
+            self.colour(model, tile, packet, true, &mut colours);
+            let corner @ [x0, y0] = self.corner(tile);
+            if !samples.is_empty() {
+                for row in 0..TILE.min(frame.height - y0) {
+                    let mut bits = self.edges.bits(x0, y0 + row);
+                    while bits != 0 {
+                        let column = bits.trailing_zeros() as usize;
+                        bits &= bits - 1;
+                        fine.push(&self.view, [column, row], samples);
+                        if fine.is_full(samples) {
+                            self.colour_fine(model, tile, &mut fine, samples, &mut colours);
+                        }
+                    }
+                }
+                self.colour_fine(model, tile, &mut fine, samples, &mut colours);
+            }
+            write_rgb(&colours, corner, frame);
+        }
+    }
+
+    /// Replaces the colours of edge pixels by the mean of their samples.
+    fn colour_fine(
+        &mut self,
+        model: &SceneModel,
+        tile: usize,
+        fine: &mut FineSamples,
+        samples: &[[f64; 2]],
+        colours: &mut Colours,
+    ) {
+        if fine.count == 0 {
+            return;
+        }
+        fine.packet.clear_hits(self.view.camera.far_m as f32);
+        self.view.cast(tile, &mut fine.packet, false, |_| true);
+        self.colour(model, tile, &fine.packet, false, &mut fine.colours);
+        let share = 1.0 / samples.len() as f32;
+        for (to, from) in colours.rgb.iter_mut().zip(&fine.colours.rgb) {
+            let pixels = fine.pixels[..fine.count].iter();
+            for (pixel, values) in pixels.zip(from.chunks_exact(samples.len())) {
+                // Each sample saturates on its own, like the pixels around it.
+                to[*pixel] = share * values.iter().map(|v| v.clamp(0.0, 1.0)).sum::<f32>();
+            }
+        }
+        fine.count = 0;
+        fine.packet.len = 0;
+    }
+
+    /// Colours of a packet that has met its opaque surfaces.
+    fn colour(
+        &mut self,
+        model: &SceneModel,
+        tile: usize,
+        packet: &Packet,
+        on_grid: bool,
+        colours: &mut Colours,
+    ) {
+        let mut owners = [NONE; RAYS];
+        find_owners(&self.view, packet, &mut owners);
+        let (view, lights, shadows) = (&self.view, &self.lights, &self.shadows[..]);
+        let stage = Stage { model, view, lights, shadows };
+        let owners = &owners;
+        let out = &mut *colours;
+        Arch::new().dispatch(Shade { stage, tile, packet, owners, with_sky: true, out });
+        if !self.glass.view.is_empty_tile(tile) {
+            self.glass.blend(&stage, tile, packet, on_grid, colours);
+        }
+    }
+}
+
+/// Samples of edge pixels that wait to be drawn together.
+struct FineSamples {
+    packet: Packet,
+    colours: Colours,
+    pixels: [usize; RAYS],
+    count: usize,
+}
+
+impl FineSamples {
+    fn new() -> Self {
+        let (packet, colours) = (Packet::new(), Colours::new());
+        Self { packet, colours, pixels: [0; RAYS], count: 0 }
+    }
+
+    fn push(&mut self, view: &View, [column, row]: [usize; 2], samples: &[[f64; 2]]) {
+        self.pixels[self.count] = row * TILE + column;
+        self.count += 1;
+        for [dx, dy] in samples {
+            self.packet.push(view, column as f64 + dx, row as f64 + dy);
+        }
+    }
+
+    fn is_full(&self, samples: &[[f64; 2]]) -> bool {
+        self.packet.len + samples.len() > RAYS
+    }
+}
+
+fn find_owners(view: &View, packet: &Packet, owners: &mut [u32; RAYS]) {
+    if view.triangles.is_empty() {
+        *owners = packet.surf;
+    } else {
+        for (owner, surf) in owners.iter_mut().zip(&packet.surf) {
+            *owner = view.owner(*surf);
+        }
+    }
+}
+
+fn write_rgb(colours: &Colours, [x0, y0]: [usize; 2], frame: &mut Frame) {
+    let columns = TILE.min(frame.width - x0);
+    let bytes = |v: f32| (v.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
+    for row in 0..TILE.min(frame.height - y0) {
+        let to = 3 * ((y0 + row) * frame.width + x0);
+        let (pixels, _) = frame.rgb[to..to + 3 * columns].as_chunks_mut::<3>();
+        let [r, g, b] = &colours.rgb;
+        for (i, pixel) in pixels.iter_mut().enumerate() {
+            let at = row * TILE + i;
+            *pixel = [bytes(r[at]), bytes(g[at]), bytes(b[at])];
+        }
+    }
+}

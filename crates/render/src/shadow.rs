@@ -1,0 +1,265 @@
+//! Shadow maps: what a light sees, drawn by the same code as what a camera sees.
+//!
+//! A map remembers the nearest instance as well as its depth. A convex primitive cannot shade
+//! the part of itself that faces the light, so it never tests against itself, and needs no bias
+//! against self-shadowing. A directional light is a pinhole very far away.
+
+use crate::camera::{Camera, Intrinsics};
+use crate::math::{self, Vec3};
+use crate::packet::{NONE, Packet, TILE};
+use crate::scene::{Instance, Light, LightKind, Placement, SceneModel};
+use crate::shape::Shape;
+use crate::view::View;
+
+/// How many times farther than the casters are wide a directional light's pinhole is.
+const FAR_AWAY: f64 = 256.0;
+/// Texels left free around the casters, for the filter.
+const MARGIN: f64 = 4.0;
+/// Side of the cells that summarise the map.
+const CELL: usize = 8;
+/// Owner of a cell with more than one.
+const MIXED: u32 = NONE - 1;
+/// The receiver's own number for shapes that may shade themselves.
+pub(crate) const NOBODY: u32 = NONE - 2;
+
+/// Whether an instance blocks light.
+pub(crate) fn casts(instance: &Instance) -> bool {
+    let is_plane = matches!(instance.shape, Shape::Plane { .. });
+    instance.casts_shadow && !is_plane && instance.material.rgba[3] >= 0.5
+}
+
+/// Depths and owners around one texel block.
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    low: f32,
+    high: f32,
+    owner: u32,
+}
+
+const EMPTY: Cell = Cell { low: f32::INFINITY, high: f32::INFINITY, owner: NONE };
+
+/// One light's map.
+#[derive(Debug)]
+pub(crate) struct ShadowMap {
+    pub(crate) view: View,
+    side: usize,
+    depth: Vec<f32>,
+    owner: Vec<u32>,
+    cells: Vec<Cell>,
+}
+
+impl ShadowMap {
+    pub(crate) fn new() -> Self {
+        let (depth, owner, cells) = (Vec::new(), Vec::new(), Vec::new());
+        Self { view: View::new(), side: 0, depth, owner, cells }
+    }
+
+    /// Draws the map; `false` when there is nothing that could cast a shadow.
+    pub(crate) fn draw(
+        &mut self,
+        model: &SceneModel,
+        placements: &[Placement],
+        light: &Light,
+        texels: usize,
+        packet: &mut Packet,
+    ) -> bool {
+        let side = texels.clamp(TILE, 8192).next_multiple_of(TILE);
+        let Some(camera) = fit(model, placements, light, side) else { return false };
+        self.view.build(model, placements, &camera, casts);
+        if self.side != side {
+            self.side = side;
+            self.depth.resize(side * side, f32::INFINITY);
+            self.owner.resize(side * side, NONE);
+            self.cells.resize(side / CELL * (side / CELL), EMPTY);
+        }
+        packet.aim_at_pixels(&self.view);
+        for tile in 0..self.view.tiles[0] * self.view.tiles[1] {
+            self.draw_tile(tile, packet);
+        }
+        true
+    }
+
+    fn draw_tile(&mut self, tile: usize, packet: &mut Packet) {
+        let (column, row) = (tile % self.view.tiles[0], tile / self.view.tiles[0]);
+        const CELLS: usize = TILE / CELL;
+        let mut cells = [EMPTY; CELLS * CELLS];
+        if !self.view.is_empty_tile(tile) {
+            packet.clear_hits(f32::INFINITY);
+            self.view.cast(tile, packet, true, |_| true);
+            if !self.view.triangles.is_empty() {
+                for surf in &mut packet.surf {
+                    *surf = self.view.owner(*surf);
+                }
+            }
+            for y in 0..TILE {
+                let at = (row * TILE + y) * self.side + column * TILE;
+                self.depth[at..at + TILE].copy_from_slice(&packet.z[y * TILE..(y + 1) * TILE]);
+                self.owner[at..at + TILE].copy_from_slice(&packet.surf[y * TILE..(y + 1) * TILE]);
+            }
+            for (i, cell) in cells.iter_mut().enumerate() {
+                *cell = summary(packet, i % CELLS * CELL, i / CELLS * CELL);
+            }
+        }
+        // Texels of an empty tile keep stale values: its cells say that they are not to be read
+        // alone, so they are cleared only when a neighbour makes a filter reach into them.
+        if self.view.is_empty_tile(tile) {
+            for y in 0..TILE {
+                let at = (row * TILE + y) * self.side + column * TILE;
+                self.depth[at..at + TILE].fill(f32::INFINITY);
+                self.owner[at..at + TILE].fill(NONE);
+            }
+        }
+        let stride = self.side / CELL;
+        for (i, cell) in cells.iter().enumerate() {
+            self.cells[(row * CELLS + i / CELLS) * stride + column * CELLS + i % CELLS] = *cell;
+        }
+    }
+
+    /// Share of the light that reaches a point: `u`, `v` in texels, `z` its depth from the light.
+    pub(crate) fn visibility(&self, u: f32, v: f32, z: f32, own: u32) -> f32 {
+        let last = self.side as f32 - 3.0;
+        // Also false for NaN.
+        if !(u >= 3.0 && v >= 3.0 && u <= last && v <= last) {
+            return 1.0;
+        }
+        let (x0, y0) = ((u - 0.5) as usize - 1, (v - 0.5) as usize - 1);
+        let stride = self.side / CELL;
+        let (mut all_lit, mut all_dark) = (true, true);
+        let (cx, cy) = (x0 / CELL, y0 / CELL);
+        for y in cy..=(y0 + 3) / CELL {
+            for x in cx..=(x0 + 3) / CELL {
+                let cell = &self.cells[y * stride + x];
+                all_lit &= cell.owner == NONE || cell.owner == own || cell.low >= z;
+                all_dark &= cell.owner != MIXED && cell.owner != own && cell.high < z;
+            }
+        }
+        if all_lit {
+            return 1.0;
+        }
+        if all_dark {
+            return 0.0;
+        }
+        self.filtered(x0, y0, [u - 0.5, v - 0.5], z, own)
+    }
+
+    /// Three by three comparisons, each bilinear: four by four texels with tapered ends.
+    fn filtered(&self, x0: usize, y0: usize, at: [f32; 2], z: f32, own: u32) -> f32 {
+        let fu = at[0] - (x0 + 1) as f32;
+        let fv = at[1] - (y0 + 1) as f32;
+        let (wu, wv) = ([1.0 - fu, 1.0, 1.0, fu], [1.0 - fv, 1.0, 1.0, fv]);
+        let mut dark = 0.0;
+        for (dy, wv) in wv.iter().enumerate() {
+            let from = (y0 + dy) * self.side + x0;
+            let (depth, owner) = (&self.depth[from..from + 4], &self.owner[from..from + 4]);
+            let mut row = 0.0;
+            for k in 0..4 {
+                row += if owner[k] != own && depth[k] < z { wu[k] } else { 0.0 };
+            }
+            dark += wv * row;
+        }
+        1.0 - dark / 9.0
+    }
+}
+
+fn summary(packet: &Packet, x0: usize, y0: usize) -> Cell {
+    let first = packet.surf[y0 * TILE + x0];
+    let mut cell = Cell { low: f32::INFINITY, high: 0.0, owner: first };
+    let mut same = true;
+    for y in y0..y0 + CELL {
+        let at = y * TILE + x0;
+        for k in at..at + CELL {
+            cell.low = if packet.z[k] < cell.low { packet.z[k] } else { cell.low };
+            cell.high = if packet.z[k] > cell.high { packet.z[k] } else { cell.high };
+            same &= packet.surf[k] == first;
+        }
+    }
+    if !same {
+        cell.owner = MIXED;
+    }
+    cell
+}
+
+/// The pinhole that sees all casters, tightly; `None` when there are none.
+fn fit(model: &SceneModel, placements: &[Placement], light: &Light, side: usize) -> Option<Camera> {
+    let usable = 0.5 * side as f64 - MARGIN;
+    if light.kind == LightKind::Directional {
+        let rot = math::look_along(light.dir, [0.0, 0.0, 1.0]);
+        let (low, high) = caster_bounds(model, placements, &rot)?;
+        let centre: Vec3 = std::array::from_fn(|k| 0.5 * (low[k] + high[k]));
+        let half: Vec3 = std::array::from_fn(|k| 0.5 * (high[k] - low[k]));
+        let widest = half[0].max(half[1]).max(half[2]).max(1e-3);
+        let distance = FAR_AWAY * widest;
+        let eye = math::mul(&rot, math::add(centre, [0.0, 0.0, distance]));
+        let nearest = distance - half[2];
+        return Some(Camera {
+            pos_m: eye,
+            rot,
+            intrinsics: square(side, [half[0], half[1]].map(|h| usable * nearest / h.max(1e-3))),
+            width: side,
+            height: side,
+            near_m: nearest - 0.01 * widest,
+            far_m: distance + half[2] + 0.01 * widest,
+        });
+    }
+    let world = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    let (low, high) = caster_bounds(model, placements, &world)?;
+    let centre: Vec3 = std::array::from_fn(|k| 0.5 * (low[k] + high[k]));
+    let (axis, widest_tan) = match light.kind {
+        LightKind::Spot { cutoff_rad, .. } => {
+            (light.dir, f64::from(cutoff_rad).min(80_f64.to_radians()).tan().max(1e-3))
+        }
+        _ => (math::sub(centre, light.pos_m), 70_f64.to_radians().tan()),
+    };
+    let rot = math::look_along(axis, [0.0, 0.0, 1.0]);
+    let mut tan = [1e-3_f64; 2];
+    let mut range = [f64::INFINITY, 0.0_f64];
+    for i in 0..8 {
+        let corner = std::array::from_fn(|k| if i >> k & 1 == 1 { high[k] } else { low[k] });
+        let p = math::mul_t(&rot, math::sub(corner, light.pos_m));
+        let z = -p[2];
+        range = [range[0].min(z), range[1].max(z)];
+        for k in 0..2 {
+            let slope = if z > 1e-3 { p[k].abs() / z } else { f64::INFINITY };
+            tan[k] = tan[k].max(slope).min(widest_tan);
+        }
+    }
+    (range[1] > 1e-3).then(|| Camera {
+        pos_m: light.pos_m,
+        rot,
+        intrinsics: square(side, tan.map(|t| usable / t)),
+        width: side,
+        height: side,
+        near_m: range[0].max(1e-3),
+        far_m: range[1] * 1.01,
+    })
+}
+
+fn square(side: usize, [fx, fy]: [f64; 2]) -> Intrinsics {
+    let centre = 0.5 * side as f64;
+    Intrinsics { fx, fy, cx: centre, cy: centre }
+}
+
+/// Bounds of all casters along the axes of `rot`.
+fn caster_bounds(
+    model: &SceneModel,
+    placements: &[Placement],
+    rot: &[f64; 9],
+) -> Option<(Vec3, Vec3)> {
+    let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+    for (instance, placement) in model.instances.iter().zip(placements) {
+        let Some((centre, half)) = instance.shape.bounds().filter(|_| casts(instance)) else {
+            continue;
+        };
+        let middle = math::add(math::mul(&placement.rot, centre), placement.pos_m);
+        let middle = math::mul_t(rot, middle);
+        let m = math::mat_t_mul(rot, &placement.rot);
+        let is_ball = matches!(instance.shape, Shape::Sphere { .. });
+        for k in 0..3 {
+            let reach =
+                if is_ball { half[0] } else { (0..3).map(|c| m[3 * k + c].abs() * half[c]).sum() };
+            low[k] = low[k].min(middle[k] - reach);
+            high[k] = high[k].max(middle[k] + reach);
+        }
+    }
+    (low[0] <= high[0]).then_some((low, high))
+}
