@@ -37,7 +37,8 @@ fn on_grid(w: [f64; 3]) -> [f64; 3] {
     if !grid.is_normal() {
         return if fastest.is_finite() { [0.0; 3] } else { w };
     }
-    w.map(|c| (c / grid).round() * grid)
+    // Adding zero turns minus zero into zero: they are the same velocity.
+    w.map(|c| (c / grid).round() * grid + 0.0)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Many simulated worlds over MuJoCo.
-pub mod catalog;
 mod camera;
+pub mod catalog;
 mod compile;
 mod engine;
 mod error;

@@ -81,12 +81,10 @@ fn shape(model: &MjModel, geom: usize) -> Result<Option<Shape>, SimError> {
                 Err(_) => return Ok(None),
             }
         }
-        MjtGeomBase::mjGEOM_HFIELD => {
-            match usize::try_from(model.geom_dataid()[geom]) {
-                Ok(field) => Shape::Mesh(Arc::new(height_field(model, field)?)),
-                Err(_) => return Ok(None),
-            }
-        }
+        MjtGeomBase::mjGEOM_HFIELD => match usize::try_from(model.geom_dataid()[geom]) {
+            Ok(field) => Shape::Mesh(Arc::new(height_field(model, field)?)),
+            Err(_) => return Ok(None),
+        },
     }))
 }
 
@@ -147,9 +145,10 @@ fn material(model: &MjModel, geom: usize, textures: &[Option<Arc<Texture>>]) -> 
         .iter()
         .filter_map(|t| usize::try_from(*t).ok())
         .find_map(|t| textures[t].clone());
-    let cube = model.mat_texid()[id].iter().filter_map(|t| usize::try_from(*t).ok()).any(|t| {
-        model.tex_type()[t] == mjtTexture::mjTEXTURE_CUBE
-    });
+    let cube = model.mat_texid()[id]
+        .iter()
+        .filter_map(|t| usize::try_from(*t).ok())
+        .any(|t| model.tex_type()[t] == mjtTexture::mjTEXTURE_CUBE);
     Material {
         rgba: if own { rgba } else { model.mat_rgba()[id] },
         specular: model.mat_specular()[id],
@@ -168,7 +167,8 @@ fn textures(model: &MjModel) -> Vec<Option<Arc<Texture>>> {
         .map(|tex| {
             let (kind, pixels, width, height, channels) = texture_data(model, tex)?;
             // A cube texture holds six squares one below the other; the first serves all sides.
-            let height = if kind == mjtTexture::mjTEXTURE_CUBE { height.min(width) } else { height };
+            let height =
+                if kind == mjtTexture::mjTEXTURE_CUBE { height.min(width) } else { height };
             if kind == mjtTexture::mjTEXTURE_SKYBOX {
                 return None;
             }

@@ -66,11 +66,8 @@ impl World {
             .iter()
             .map(|(name, tree)| (name.clone(), read.object(tree, tree.bodies.len() > 1)))
             .collect();
-        let robots = layout
-            .robots
-            .iter()
-            .map(|(name, tree)| (name.clone(), read.robot(tree)))
-            .collect();
+        let robots =
+            layout.robots.iter().map(|(name, tree)| (name.clone(), read.robot(tree))).collect();
         TensorState { num_envs: ids.len(), objects, robots, ..TensorState::default() }
     }
 }
@@ -117,7 +114,8 @@ impl Reader<'_> {
     fn bodies(&self, tree: &Tree) -> Array3<f64> {
         let from = self.at.bodies + tree.bodies.start * BODY_STATE;
         let columns = tree.bodies.len() * BODY_STATE;
-        let flat = self.matrix(columns, |row, out| out.extend_from_slice(&row[from..from + columns]));
+        let flat =
+            self.matrix(columns, |row, out| out.extend_from_slice(&row[from..from + columns]));
         let shape = (self.rows.len(), tree.bodies.len(), BODY_STATE);
         flat.into_shape_with_order(shape).unwrap_or_default()
     }
