@@ -49,7 +49,10 @@ fn main() -> std::io::Result<()> {
         times.sort_by(f64::total_cmp);
         let instances = scene.model.instances.len();
         let (median, best) = (times[RUNS / 2], times[0]);
-        writeln!(out, "{name:44} {instances} instances  median {median:6.2} ms  best {best:6.2} ms")?;
+        writeln!(
+            out,
+            "{name:44} {instances} instances  median {median:6.2} ms  best {best:6.2} ms"
+        )?;
     }
     Ok(())
 }

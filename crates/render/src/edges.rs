@@ -63,7 +63,8 @@ impl EdgeMap {
         for y in 0..height {
             let row = |y: usize| y * self.stride..y * self.stride + width;
             let (up, here, down) = (row(y.saturating_sub(1)), row(y), row((y + 1).min(height - 1)));
-            let owner = [&self.owner[up.clone()], &self.owner[here.clone()], &self.owner[down.clone()]];
+            let owner =
+                [&self.owner[up.clone()], &self.owner[here.clone()], &self.owner[down.clone()]];
             let depth = [
                 &self.inverse_depth[up],
                 &self.inverse_depth[here.clone()],

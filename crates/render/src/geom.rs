@@ -74,8 +74,7 @@ impl Frame {
 impl TileFrame {
     #[inline(always)]
     pub(crate) fn direction<S: Simd>(&self, s: S, x: V<S>, y: V<S>) -> V3<S> {
-        let of = |k: usize| x * self.ax[k] + y * self.ay[k] + V::splat(s, self.az[k]);
-        V3(of(0), of(1), of(2))
+        V3::linear(s, x, y, self.ax, self.ay, self.az)
     }
 }
 
@@ -148,8 +147,18 @@ impl ScreenBox {
 
 /// The edges of a box whose corner `i` has its axis `k` positive where bit `k` of `i` is set.
 const BOX_EDGES: [[u8; 2]; 12] = [
-    [0, 1], [2, 3], [4, 5], [6, 7], [0, 2], [1, 3],
-    [4, 6], [5, 7], [0, 4], [1, 5], [2, 6], [3, 7],
+    [0, 1],
+    [2, 3],
+    [4, 5],
+    [6, 7],
+    [0, 2],
+    [1, 3],
+    [4, 6],
+    [5, 7],
+    [0, 4],
+    [1, 5],
+    [2, 6],
+    [3, 7],
 ];
 
 /// One instance in one view.
@@ -238,7 +247,8 @@ fn box_corners(
             let centre = math::sub(placement.pos_m, camera.pos_m);
             return math::add(math::mul_t(&camera.rot, centre), corner);
         }
-        let world = math::add(math::mul(&placement.rot, math::add(centre, corner)), placement.pos_m);
+        let world =
+            math::add(math::mul(&placement.rot, math::add(centre, corner)), placement.pos_m);
         math::mul_t(&camera.rot, math::sub(world, camera.pos_m))
     })
 }

@@ -63,13 +63,14 @@ impl WithSimd for CastTriangle<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, s: S) {
         let t = self.triangle;
-        let linear = |g: [f64; 3]| {
-            let [x, y] = self.centre;
-            [g[0] as f32, g[1] as f32, (x * g[0] + y * g[1] - g[2]) as f32]
-        };
+        let [a, b, c] = [
+            gradient(t.edges[0], self.centre),
+            gradient(t.edges[1], self.centre),
+            gradient(t.edges[2], self.centre),
+        ];
         let face = Face {
-            edges: t.edges.map(linear),
-            normal: linear(t.normal),
+            edges: [[a[0], b[0], c[0]], [a[1], b[1], c[1]], [a[2], b[2], c[2]]],
+            normal: gradient(t.normal, self.centre),
             offset: t.offset as f32,
         };
         sweep(s, &face, self.near, self.surf, self.rays, self.packet);
@@ -124,19 +125,15 @@ fn nonzero<S: Simd>(s: S, d: V<S>) -> V<S> {
 }
 
 /// Middle of the chord of the ray `o + t d` through a ball (or circle), and half of it squared;
-/// negative for a miss. `dot` must be the scalar product that belongs to the ball.
+/// negative for a miss. Around the Z axis if `IN_XY`, else around the origin.
 #[inline(always)]
-fn chord<S: Simd>(
-    s: S,
-    o: V3<S>,
-    d: V3<S>,
-    radius: f32,
-    dot: impl Fn(V3<S>, V3<S>) -> V<S>,
-) -> (V<S>, V<S>) {
-    let a = dot(d, d).max(V::splat(s, TINY));
-    let middle = -dot(o, d) / a;
+fn chord<S: Simd, const IN_XY: bool>(s: S, o: V3<S>, d: V3<S>, radius: f32) -> (V<S>, V<S>) {
+    let (dd, od) = if IN_XY { (d.dot_xy(d), o.dot_xy(d)) } else { (d.dot(d), o.dot(d)) };
+    let a = dd.max(V::splat(s, TINY));
+    let middle = -od / a;
     let q = o + d.times(middle);
-    (middle, (V::splat(s, radius * radius) - dot(q, q)) / a)
+    let qq = if IN_XY { q.dot_xy(q) } else { q.dot(q) };
+    (middle, (V::splat(s, radius * radius) - qq) / a)
 }
 
 /// Entry and exit of the ray through the slab between two faces of one axis.
@@ -157,10 +154,8 @@ impl Surface for Plane<'_> {
         let d = frame.direction(s, x, y);
         let falling = d.2.lt(V::splat(s, -TINY));
         let t = V::splat(s, geom.high[2]) / nonzero(s, d.2);
-        let inside = |d: V<S>, low: f32, high: f32| {
-            V::splat(s, low).le(d * t) & (d * t).le(V::splat(s, high))
-        };
-        let hit = inside(d.0, geom.low[0], geom.high[0]) & inside(d.1, geom.low[1], geom.high[1]);
+        let hit = (d.0 * t).within(geom.low[0], geom.high[0])
+            & (d.1 * t).within(geom.low[1], geom.high[1]);
         (t, falling & hit)
     }
 }
@@ -171,7 +166,7 @@ impl Surface for UnitBall {
     #[inline(always)]
     fn entry<S: Simd>(&self, s: S, x: V<S>, y: V<S>) -> Entry<S> {
         let d = self.0.direction(s, x, y);
-        let (middle, half2) = chord(s, V3::splat(s, self.0.o), d, 1.0, V3::dot);
+        let (middle, half2) = chord::<S, false>(s, V3::splat(s, self.0.o), d, 1.0);
         let zero = V::splat(s, 0.0);
         (middle - half2.max(zero).sqrt(), zero.le(half2))
     }
@@ -185,7 +180,7 @@ impl Surface for Capsule<'_> {
         let Capsule(geom, frame) = self;
         let zero = V::splat(s, 0.0);
         let (o, d) = (V3::splat(s, frame.o), frame.direction(s, x, y));
-        let (middle, half2) = chord(s, o, d, geom.size[0], dot_xy);
+        let (middle, half2) = chord::<S, true>(s, o, d, geom.size[0]);
         let on_axis = zero.le(half2);
         if !on_axis.any() {
             return (middle, on_axis);
@@ -196,7 +191,7 @@ impl Surface for Capsule<'_> {
         let on_side = end.le(height) & height.le(end);
         // Beyond an end, the ray can only enter through the ball around that end.
         let (ball_middle, ball_half2) =
-            chord(s, V3(o.0, o.1, o.2 - end), d, geom.size[0], V3::dot);
+            chord::<S, false>(s, V3(o.0, o.1, o.2 - end), d, geom.size[0]);
         let ball = ball_middle - ball_half2.max(zero).sqrt();
         (on_side.select(side, ball), on_axis & (on_side | zero.le(ball_half2)))
     }
@@ -210,7 +205,7 @@ impl Surface for Cylinder<'_> {
         let Cylinder(geom, frame) = self;
         let zero = V::splat(s, 0.0);
         let d = frame.direction(s, x, y);
-        let (middle, half2) = chord(s, V3::splat(s, frame.o), d, geom.size[0], dot_xy);
+        let (middle, half2) = chord::<S, true>(s, V3::splat(s, frame.o), d, geom.size[0]);
         let half = half2.max(zero).sqrt();
         let (entry, exit) = slab(s, d.2, geom.low[2], geom.high[2]);
         let (entry, exit) = (entry.max(middle - half), exit.min(middle + half));
@@ -233,7 +228,14 @@ impl Surface for Cuboid<'_> {
     }
 }
 
+/// A linear function of the direction, around the centre of a tile.
+#[inline(always)]
+fn gradient(g: [f64; 3], [x, y]: [f64; 2]) -> [f32; 3] {
+    [g[0] as f32, g[1] as f32, (x * g[0] + y * g[1] - g[2]) as f32]
+}
+
 struct Face {
+    /// By coefficient, then by edge.
     edges: [[f32; 3]; 3],
     normal: [f32; 3],
     offset: f32,
@@ -243,15 +245,11 @@ impl Surface for Face {
     #[inline(always)]
     fn entry<S: Simd>(&self, s: S, x: V<S>, y: V<S>) -> Entry<S> {
         let zero = V::splat(s, 0.0);
-        let at = |g: [f32; 3]| x * g[0] + y * g[1] + V::splat(s, g[2]);
-        let [a, b, c] = self.edges.map(at);
-        let facing = at(self.normal);
-        let hit = zero.le(a) & zero.le(b) & zero.le(c) & facing.lt(zero);
+        let [ax, ay, az] = self.edges;
+        let weights = V3::linear(s, x, y, ax, ay, az);
+        let [nx, ny, nz] = self.normal;
+        let facing = x * nx + y * ny + V::splat(s, nz);
+        let hit = zero.le(weights.0) & zero.le(weights.1) & zero.le(weights.2) & facing.lt(zero);
         (V::splat(s, self.offset) / nonzero(s, facing), hit)
     }
-}
-
-#[inline(always)]
-fn dot_xy<S: Simd>(a: V3<S>, b: V3<S>) -> V<S> {
-    a.0 * b.0 + a.1 * b.1
 }

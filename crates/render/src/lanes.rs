@@ -43,12 +43,6 @@ impl<S: Simd> V<S> {
         S::as_mut_simd_f32s(to).0[block] = self.v;
     }
 
-    /// The bit patterns of the lanes.
-    #[inline(always)]
-    pub(crate) fn store_bits(self, to: &mut [u32], block: usize) {
-        S::as_mut_simd_u32s(to).0[block] = self.s.transmute_u32s_f32s(self.v);
-    }
-
     #[inline(always)]
     pub(crate) fn sqrt(self) -> Self {
         Self { v: self.s.sqrt_f32s(self.v), ..self }
@@ -56,7 +50,7 @@ impl<S: Simd> V<S> {
 
     #[inline(always)]
     pub(crate) fn abs(self) -> Self {
-        Self { v: self.s.abs_f32s(self.v), ..self }
+        self.max(-self)
     }
 
     #[inline(always)]
@@ -72,6 +66,18 @@ impl<S: Simd> V<S> {
     #[inline(always)]
     pub(crate) fn clamp(self, low: f32, high: f32) -> Self {
         self.max(Self::splat(self.s, low)).min(Self::splat(self.s, high))
+    }
+
+    /// -1 or 1.
+    #[inline(always)]
+    pub(crate) fn sign(self) -> Self {
+        let one = Self::splat(self.s, 1.0);
+        self.lt(Self::splat(self.s, 0.0)).select(-one, one)
+    }
+
+    #[inline(always)]
+    pub(crate) fn within(self, low: f32, high: f32) -> Mask<S> {
+        Self::splat(self.s, low).le(self) & self.le(Self::splat(self.s, high))
     }
 
     #[inline(always)]
@@ -182,7 +188,7 @@ impl<S: Simd> Neg for V<S> {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
-        Self { v: self.s.neg_f32s(self.v), ..self }
+        Self { v: self.s.sub_f32s(self.s.splat_f32s(0.0), self.v), ..self }
     }
 }
 
@@ -190,6 +196,42 @@ impl<S: Simd> V3<S> {
     #[inline(always)]
     pub(crate) fn splat(s: S, v: [f32; 3]) -> Self {
         V3(V::splat(s, v[0]), V::splat(s, v[1]), V::splat(s, v[2]))
+    }
+
+    /// `x * ax + y * ay + az`, a function linear in two lanes' worth of coordinates.
+    #[inline(always)]
+    pub(crate) fn linear(s: S, x: V<S>, y: V<S>, ax: [f32; 3], ay: [f32; 3], az: [f32; 3]) -> Self {
+        V3(
+            x * ax[0] + y * ay[0] + V::splat(s, az[0]),
+            x * ax[1] + y * ay[1] + V::splat(s, az[1]),
+            x * ax[2] + y * ay[2] + V::splat(s, az[2]),
+        )
+    }
+
+    /// From `a` where `blend` is 0 to `b` where it is 1.
+    #[inline(always)]
+    pub(crate) fn mix(blend: V<S>, a: [f32; 3], b: [f32; 3]) -> Self {
+        V3(blend * (b[0] - a[0]) + a[0], blend * (b[1] - a[1]) + a[1], blend * (b[2] - a[2]) + a[2])
+    }
+
+    #[inline(always)]
+    pub(crate) fn scaled(self, k: [f32; 3]) -> Self {
+        V3(self.0 * k[0], self.1 * k[1], self.2 * k[2])
+    }
+
+    #[inline(always)]
+    pub(crate) fn abs(self) -> Self {
+        V3(self.0.abs(), self.1.abs(), self.2.abs())
+    }
+
+    #[inline(always)]
+    pub(crate) fn load(s: S, from: &[[f32; 16]; 3]) -> Self {
+        V3(V::load(s, &from[0], 0), V::load(s, &from[1], 0), V::load(s, &from[2], 0))
+    }
+
+    #[inline(always)]
+    pub(crate) fn dot_xy(self, o: Self) -> V<S> {
+        self.0 * o.0 + self.1 * o.1
     }
 
     #[inline(always)]

@@ -25,9 +25,7 @@ pub use batch::{Job, RenderPool};
 pub use camera::{Camera, Intrinsics};
 pub use error::RenderError;
 pub use render::Renderer;
-pub use scene::{
-    Headlight, Instance, Light, LightKind, Material, Placement, SceneModel, Sky,
-};
+pub use scene::{Headlight, Instance, Light, LightKind, Material, Placement, SceneModel, Sky};
 pub use settings::{Antialias, Frame, Settings};
 pub use shape::{MAX_SIZE_M, MIN_SIZE_M, Mesh, Shape};
 pub use texture::Texture;

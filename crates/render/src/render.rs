@@ -117,7 +117,13 @@ impl Renderer {
     }
 
     /// Finds what the pixel centres of a tile see: depth and ids are then done.
-    fn see_tile(&mut self, model: &SceneModel, tile: usize, packet: &mut Packet, frame: &mut Frame) {
+    fn see_tile(
+        &mut self,
+        model: &SceneModel,
+        tile: usize,
+        packet: &mut Packet,
+        frame: &mut Frame,
+    ) {
         packet.clear_hits(self.view.camera.far_m as f32);
         self.view.cast(tile, packet, true, |_| true);
         let rays = tile * RAYS..(tile + 1) * RAYS;

@@ -210,7 +210,9 @@ impl SceneModel {
             }
             let m = &instance.material;
             let colours = m.rgba.iter().chain([&m.specular, &m.shininess, &m.emission]);
-            in_range(colours, 1.0, || format!("instance {i}: rgba, specular, shininess, emission"))?;
+            in_range(colours, 1.0, || {
+                format!("instance {i}: rgba, specular, shininess, emission")
+            })?;
             in_range(m.repeat.iter(), 1e4, || format!("instance {i}: texture repeat"))?;
         }
         in_range(self.ambient.iter(), 100.0, || "ambient light".into())?;
@@ -235,11 +237,16 @@ impl Light {
         let length = math::length(self.dir);
         if self.kind != LightKind::Point && !(1e-6..=1e6).contains(&length) {
             let what = format!("light {index}: dir");
-            return Err(RenderError::BadParameter { what, valid: "a vector of length 1e-6 to 1e6" });
+            return Err(RenderError::BadParameter {
+                what,
+                valid: "a vector of length 1e-6 to 1e6",
+            });
         }
         if let LightKind::Spot { cutoff_rad, exponent } = self.kind {
             let right = std::f32::consts::FRAC_PI_2;
-            in_range([cutoff_rad / right].iter(), 1.0, || format!("light {index}: cutoff / 90 deg"))?;
+            in_range([cutoff_rad / right].iter(), 1.0, || {
+                format!("light {index}: cutoff / 90 deg")
+            })?;
             in_range([exponent / 128.0].iter(), 1.0, || format!("light {index}: exponent / 128"))?;
         }
         Ok(())

@@ -70,10 +70,10 @@ impl WithSimd for Shade<'_> {
                     }
                     surface_colour(s, &stage, &frame, packet, block, owner, mine)
                 };
-                for (k, value) in [colour.0, colour.1, colour.2].into_iter().enumerate() {
-                    let old = V::load(s, &out.rgb[k], block);
-                    mine.select(value, old).store(&mut out.rgb[k], block);
-                }
+                let [r, g, b] = &mut out.rgb;
+                mine.select(colour.0, V::load(s, r, block)).store(r, block);
+                mine.select(colour.1, V::load(s, g, block)).store(g, block);
+                mine.select(colour.2, V::load(s, b, block)).store(b, block);
                 if i == 0 && lanes[1..].iter().all(|o| *o == owner) {
                     break;
                 }
@@ -90,9 +90,7 @@ fn sky<S: Simd>(s: S, stage: &Stage, centre: [f64; 2], packet: &Packet, block: u
     let up = x * rot[6] as f32 + y * rot[7] as f32 - rot[8] as f32;
     let length = (x * x + y * y + 1.0).sqrt();
     let blend = (up / length) * 0.5 + 0.5;
-    let sky = &stage.model.sky;
-    let mix = |k: usize| blend * (sky.top[k] - sky.bottom[k]) + sky.bottom[k];
-    V3(mix(0), mix(1), mix(2))
+    V3::mix(blend, stage.model.sky.bottom, stage.model.sky.top)
 }
 
 #[inline(always)]
@@ -119,7 +117,7 @@ fn surface_colour<S: Simd>(
     match &instance.shape {
         Shape::Mesh(mesh) => {
             let from = block * S::F32_LANES;
-            surface::mesh_point(s, stage.view, mesh, packet, [from, self_lanes::<S>()], owner, &mut point);
+            surface::mesh_point(s, stage.view, mesh, packet, from, owner, &mut point);
         }
         _ => point.normal = surface::normal(s, geom, position),
     }
@@ -129,8 +127,9 @@ fn surface_colour<S: Simd>(
     };
     let own = if geom.kind == Kind::Mesh { NOBODY } else { owner };
     let view_dir = V3(-direction.0, -direction.1, -direction.2).normalized();
-    let ambient = stage.lights.ambient.map(|a| V::splat(s, a + material.emission));
-    let mut diffuse = V3(ambient[0], ambient[1], ambient[2]);
+    let [r, g, b] = stage.lights.ambient;
+    let glow = material.emission;
+    let mut diffuse = V3::splat(s, [r + glow, g + glow, b + glow]);
     let mut gloss = V3::splat(s, [0.0; 3]);
     for (light, local) in stage.lights.of(index) {
         let lit = Lit { light, local, own, material, mine };
@@ -139,9 +138,10 @@ fn surface_colour<S: Simd>(
     V3(base.0 * diffuse.0, base.1 * diffuse.1, base.2 * diffuse.2) + gloss
 }
 
+/// One coordinate of a point in another frame.
 #[inline(always)]
-fn self_lanes<S: Simd>() -> usize {
-    S::F32_LANES
+fn transformed<S: Simd>(s: S, row: &[f32; 4], p: V3<S>) -> V<S> {
+    p.0 * row[0] + p.1 * row[1] + p.2 * row[2] + V::splat(s, row[3])
 }
 
 /// One light on one surface.
@@ -208,14 +208,12 @@ impl<S: Simd> Lit<'_, S> {
     #[inline(always)]
     fn shadow(&self, s: S, map: &ShadowMap, point: &Point<S>, facing: V<S>, lit: Mask<S>) -> V<S> {
         let camera = &map.view.camera;
-        let row = |k: usize| {
-            let [x, y, z, o] = self.local.shadow_rows[k];
-            point.position.0 * x + point.position.1 * y + point.position.2 * z + V::splat(s, o)
-        };
-        let depth = (-row(2)).max(V::splat(s, 1e-6));
+        let [row_x, row_y, row_z] = &self.local.shadow_rows;
+        let depth = (-transformed(s, row_z, point.position)).max(V::splat(s, 1e-6));
         let k = &camera.intrinsics;
-        let u = row(0) * k.fx as f32 / depth + k.cx as f32;
-        let v = V::splat(s, k.cy as f32) - row(1) * k.fy as f32 / depth;
+        let (x, y) = (transformed(s, row_x, point.position), transformed(s, row_y, point.position));
+        let u = x * k.fx as f32 / depth + k.cx as f32;
+        let v = V::splat(s, k.cy as f32) - y * k.fy as f32 / depth;
         // The filter is two texels wide: over it, a tilted surface changes its depth by this.
         let texel = depth * (1.0 / k.fx.min(k.fy)) as f32;
         let facing = facing.max(V::splat(s, 0.05)).min(V::splat(s, 1.0));

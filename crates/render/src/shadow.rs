@@ -255,11 +255,8 @@ fn caster_bounds(
         let m = math::mat_t_mul(rot, &placement.rot);
         let is_ball = matches!(instance.shape, Shape::Sphere { .. });
         for k in 0..3 {
-            let reach = if is_ball {
-                half[0]
-            } else {
-                (0..3).map(|c| m[3 * k + c].abs() * half[c]).sum()
-            };
+            let reach =
+                if is_ball { half[0] } else { (0..3).map(|c| m[3 * k + c].abs() * half[c]).sum() };
             low[k] = low[k].min(middle[k] - reach);
             high[k] = high[k].max(middle[k] + reach);
         }

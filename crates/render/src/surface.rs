@@ -21,7 +21,7 @@ pub(crate) struct Point<S: Simd> {
     pub(crate) t: V<S>,
     pub(crate) normal: V3<S>,
     /// Texture coordinates of a mesh that has them, and units of them per metre.
-    pub(crate) uv: Option<[V<S>; 3]>,
+    pub(crate) uv: Option<V3<S>>,
 }
 
 /// Unit normal of a primitive at a point of its surface.
@@ -29,7 +29,6 @@ pub(crate) struct Point<S: Simd> {
 pub(crate) fn normal<S: Simd>(s: S, geom: &Geom, p: V3<S>) -> V3<S> {
     let zero = V::splat(s, 0.0);
     let one = V::splat(s, 1.0);
-    let sign = |v: V<S>| v.lt(zero).select(zero - one, one);
     let [a, b, c] = geom.size;
     match geom.kind {
         Kind::Box => {
@@ -38,15 +37,15 @@ pub(crate) fn normal<S: Simd>(s: S, geom: &Geom, p: V3<S>) -> V3<S> {
             let is_x = ay.le(ax) & az.le(ax);
             let is_y = az.le(ay);
             V3(
-                is_x.select(sign(x), zero),
-                is_x.select(zero, is_y.select(sign(y), zero)),
-                is_x.select(zero, is_y.select(zero, sign(z))),
+                is_x.select(x.sign(), zero),
+                is_x.select(zero, is_y.select(y.sign(), zero)),
+                is_x.select(zero, is_y.select(zero, z.sign())),
             )
         }
         Kind::Cylinder => {
             let around = (p.0 * p.0 + p.1 * p.1) * (1.0 / (a * a));
             let cap = around.lt(p.2 * p.2 * (1.0 / (c * c)));
-            V3(cap.select(zero, p.0), cap.select(zero, p.1), cap.select(sign(p.2), zero))
+            V3(cap.select(zero, p.0), cap.select(zero, p.1), cap.select(p.2.sign(), zero))
                 .normalized()
         }
         Kind::Capsule => V3(p.0, p.1, p.2 - p.2.clamp(-c, c)).normalized(),
@@ -64,39 +63,35 @@ pub(crate) fn mesh_point<S: Simd>(
     view: &View,
     mesh: &Mesh,
     packet: &Packet,
-    [from, lanes]: [usize; 2],
+    from: usize,
     owner: u32,
     point: &mut Point<S>,
 ) {
-    let (mut x, mut y) = ([0.0; MAX_LANES], [0.0; MAX_LANES]);
-    let mut weights = [[0.0; MAX_LANES]; 3];
+    let mut at = [[0.0; MAX_LANES]; 3];
     let mut normals = [[0.0; MAX_LANES]; 3];
     let mut coordinates = [[0.0; MAX_LANES]; 3];
     // Barycentric coordinates come from the position in the mesh's own frame.
-    point.position.0.store(&mut x, 0);
-    point.position.1.store(&mut y, 0);
-    point.position.2.store(&mut weights[2], 0);
-    let z = weights[2];
-    for lane in 0..lanes {
+    point.position.0.store(&mut at[0], 0);
+    point.position.1.store(&mut at[1], 0);
+    point.position.2.store(&mut at[2], 0);
+    for lane in 0..S::F32_LANES {
         let surf = packet.surf[from + lane] as usize;
-        let Some(triangle) =
-            surf.checked_sub(view.geoms.len()).and_then(|i| view.triangles.get(i))
+        let Some(triangle) = surf.checked_sub(view.geoms.len()).and_then(|i| view.triangles.get(i))
         else {
             continue;
         };
         if triangle.instance != owner {
             continue;
         }
-        let corner = Corner::new(mesh, triangle.index as usize, [x[lane], y[lane], z[lane]]);
+        let corner =
+            Corner::new(mesh, triangle.index as usize, [at[0][lane], at[1][lane], at[2][lane]]);
         for k in 0..3 {
             normals[k][lane] = corner.normal[k];
             coordinates[k][lane] = corner.uv[k];
         }
     }
-    let load = |v: &[[f32; MAX_LANES]; 3]| [V::load(s, &v[0], 0), V::load(s, &v[1], 0), V::load(s, &v[2], 0)];
-    let [nx, ny, nz] = load(&normals);
-    point.normal = V3(nx, ny, nz);
-    point.uv = mesh.uvs().map(|_| load(&coordinates));
+    point.normal = V3::load(s, &normals);
+    point.uv = if mesh.uvs().is_some() { Some(V3::load(s, &coordinates)) } else { None };
 }
 
 /// A point of a mesh.
@@ -165,14 +160,14 @@ pub(crate) fn textured<S: Simd>(
     match &texture.kind {
         texture::Kind::Checker([first, second]) => {
             let blend = V::splat(s, 0.5) - wave(s, u, width_u) * wave(s, v, width_v) * 0.5;
-            let mix = |k: usize| blend * (second[k] - first[k]) + first[k];
-            V3(mix(0) * r, mix(1) * g, mix(2) * b)
+            V3::mix(blend, *first, *second).scaled([r, g, b])
         }
         texture::Kind::Image(levels) => {
             let mut values = [[0.0; MAX_LANES]; 4];
-            for (value, slot) in [u, v, width_u, width_v].into_iter().zip(&mut values) {
-                value.store(slot, 0);
-            }
+            u.store(&mut values[0], 0);
+            v.store(&mut values[1], 0);
+            width_u.store(&mut values[2], 0);
+            width_v.store(&mut values[3], 0);
             let mut out = [[0.0; MAX_LANES]; 3];
             for lane in 0..S::F32_LANES {
                 let [u, v, wu, wv] = values.map(|of| of[lane]);
@@ -181,7 +176,7 @@ pub(crate) fn textured<S: Simd>(
                     out[k][lane] = texel[k];
                 }
             }
-            V3(V::load(s, &out[0], 0) * r, V::load(s, &out[1], 0) * g, V::load(s, &out[2], 0) * b)
+            V3::load(s, &out).scaled([r, g, b])
         }
     }
 }
@@ -202,45 +197,42 @@ fn coordinates<S: Simd>(
     let facing = n.dot(d);
     let tiny = V::splat(s, -1e-4);
     let facing = facing.min(tiny);
-    if let Some([u, v, per_metre]) = point.uv {
+    if let Some(V3(u, v, per_metre)) = point.uv {
         let extent = point.t * (1.0 / k.fx.min(k.fy)) as f32 * per_metre;
         let extent = extent * (d.dot(d).sqrt() / -facing).sqrt();
         return (u * ru, v * rv, extent * ru, extent * rv);
     }
     // How far the hit moves on the tangent plane from one pixel to the next.
-    let step = |axis: [f32; 3], focal: f64| {
-        let axis = V3::splat(s, axis);
-        let slide = axis - d.times(n.dot(axis) / facing);
-        slide.times(point.t * (1.0 / focal) as f32)
-    };
-    let (dx, dy) = (step(frame.ax, k.fx), step(frame.ay, k.fy));
-    let extent = V3(dx.0.abs() + dy.0.abs(), dx.1.abs() + dy.1.abs(), dx.2.abs() + dy.2.abs());
+    let (ax, ay) = (V3::splat(s, frame.ax), V3::splat(s, frame.ay));
+    let dx = (ax - d.times(n.dot(ax) / facing)).times(point.t * (1.0 / k.fx) as f32);
+    let dy = (ay - d.times(n.dot(ay) / facing)).times(point.t * (1.0 / k.fy) as f32);
+    let extent = dx.abs() + dy.abs();
     let is_scaled = !material.uniform && geom.kind != Kind::Mesh;
     let scale = |k: usize| {
         let finite = geom.size[k].is_finite() && geom.size[k] > 0.0;
         if is_scaled && finite { 0.5 / geom.size[k] } else { 1.0 }
     };
     let shift = |k: usize| if is_scaled && geom.size[k].is_finite() { 0.5 } else { 0.0 };
-    let along = |v: V3<S>| [v.0 * scale(0), v.1 * scale(1), v.2 * scale(2)];
-    let ([px, py, pz], [ex, ey, ez]) = (along(p), along(extent));
-    let [px, py, pz] = [px + shift(0), py + shift(1), pz + shift(2)];
+    let scale = [scale(0), scale(1), scale(2)];
+    let V3(ex, ey, ez) = extent.scaled(scale);
+    let V3(px, py, pz) = p.scaled(scale) + V3::splat(s, [shift(0), shift(1), shift(2)]);
     if !material.cube_mapped {
         return (px * ru, py * rv, ex * ru, ey * rv);
     }
     let (nx, ny, nz) = (n.0 * n.0, n.1 * n.1, n.2 * n.2);
     let is_x = ny.lt(nx) & nz.lt(nx);
     let is_z = ny.le(nz);
-    let pick_u = |x: V<S>, y: V<S>| is_x.select(y, x);
-    let pick_v = |y: V<S>, z: V<S>| is_x.select(z, is_z.select(y, z));
-    (pick_u(px, py) * ru, pick_v(py, pz) * rv, pick_u(ex, ey) * ru, pick_v(ey, ez) * rv)
+    let (u, eu) = (is_x.select(py, px), is_x.select(ey, ex));
+    let v = is_x.select(pz, is_z.select(py, pz));
+    let ev = is_x.select(ez, is_z.select(ey, ez));
+    (u * ru, v * rv, eu * ru, ev * rv)
 }
 
 /// Mean over `width` of the square wave that is +1 in the first half of each unit, -1 after.
 #[inline(always)]
 fn wave<S: Simd>(s: S, u: V<S>, width: V<S>) -> V<S> {
     let width = width.max(u.abs() * 1e-5 + 1e-3);
-    let triangle = |x: V<S>| (x - x.floor() - 0.5).abs();
-    let half = width * 0.5;
-    let mean = (triangle(u - half) - triangle(u + half)) / width;
+    let (low, high) = (u - width * 0.5, u + width * 0.5);
+    let mean = ((low - low.floor() - 0.5).abs() - (high - high.floor() - 0.5).abs()) / width;
     mean.max(V::splat(s, -1.0)).min(V::splat(s, 1.0))
 }

@@ -71,8 +71,8 @@ impl Level {
         let mut texels = Vec::with_capacity(width * height);
         for y in 0..height {
             for x in 0..width {
-                let four = [(0, 0), (1, 0), (0, 1), (1, 1)]
-                    .map(|(dx, dy)| texel(2 * x + dx, 2 * y + dy));
+                let four =
+                    [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(dx, dy)| texel(2 * x + dx, 2 * y + dy));
                 texels.push(std::array::from_fn(|k| {
                     0.25 * (four[0][k] + four[1][k] + four[2][k] + four[3][k])
                 }));

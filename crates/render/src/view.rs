@@ -135,10 +135,7 @@ impl View {
         let (column, row) = (tile % self.tiles[0], tile / self.tiles[0]);
         let k = &self.camera.intrinsics;
         let half = 0.5 * TILE as f64;
-        [
-            ((column * TILE) as f64 + half - k.cx) / k.fx,
-            -((row * TILE) as f64 + half - k.cy) / k.fy,
-        ]
+        [((column * TILE) as f64 + half - k.cx) / k.fx, -((row * TILE) as f64 + half - k.cy) / k.fy]
     }
 
     /// Slope, relative to the tile's centre, of a point in pixels from the tile's corner.

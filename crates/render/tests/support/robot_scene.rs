@@ -1,3 +1,4 @@
+#![allow(unreachable_pub, reason = "shared by tests, the bench and the example as a module")]
 //! A robot arm at a table: about 80 primitives, as a simulated workcell has them.
 
 use std::f64::consts::{FRAC_PI_2, PI};
@@ -169,7 +170,9 @@ pub fn torus(ring_m: f64, tube_m: f64, around: u32, across: u32) -> Mesh {
     for i in 0..around {
         for j in 0..across {
             positions.push(point(i, j).0);
-            for corners in [[(i, j), (i + 1, j), (i + 1, j + 1)], [(i, j), (i + 1, j + 1), (i, j + 1)]] {
+            for corners in
+                [[(i, j), (i + 1, j), (i + 1, j + 1)], [(i, j), (i + 1, j + 1), (i, j + 1)]]
+            {
                 triangles.push(corners.map(|(a, b)| index(a, b)));
                 normals.push(corners.map(|(a, b)| point(a, b).1));
             }
