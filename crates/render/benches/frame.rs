@@ -1,4 +1,6 @@
-//! Milliseconds per 640x480 frame of a robot scene, one thread: `cargo bench -p citrange-render`.
+//! Milliseconds per 640x480 frame of a robot scene, one thread.
+//!
+//! `cargo bench -p citrange-render [-- part of a case's name]`
 
 use std::io::Write;
 use std::sync::Arc;
@@ -26,7 +28,11 @@ fn main() -> std::io::Result<()> {
         ("antialias 4, mesh of 20k triangles", 0, 20_000, smooth),
         ("antialias 4, mesh of 20k, 2 shadow lights", 2, 20_000, all),
     ];
+    let wanted = std::env::args().skip(1).find(|a| !a.starts_with('-')).unwrap_or_default();
     for (name, shadow_lights, triangles, settings) in cases {
+        if !name.contains(&wanted) {
+            continue;
+        }
         let mut scene = RobotScene::new(shadow_lights);
         if triangles > 0 {
             let ring = Arc::new(torus(0.15, 0.06, triangles / 100, 50));

@@ -1,4 +1,5 @@
 //! The same bits for any number of threads, any history, and any settings of the colours.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Bad input gives an error that says what, which and what would be right; never a panic.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Depth and ids against a double-precision ray caster, over random scenes of all shapes.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Shadows against shadow rays in double precision.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod support;
 
