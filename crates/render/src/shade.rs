@@ -82,14 +82,29 @@ impl WithSimd for Shade<'_> {
     }
 }
 
+/// Colours as one integer per ray, `red + 256 green + 65536 blue`.
+pub(crate) struct Pack<'a>(pub(crate) &'a Colours, pub(crate) &'a mut [u32; RAYS]);
+
+impl WithSimd for Pack<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, s: S) {
+        let [r, g, b] = &self.0.rgb;
+        for block in 0..RAYS / S::F32_LANES {
+            V3(V::load(s, r, block), V::load(s, g, block), V::load(s, b, block))
+                .store_rgb(self.1, block);
+        }
+    }
+}
+
 #[inline(always)]
 fn sky<S: Simd>(s: S, stage: &Stage, centre: [f64; 2], packet: &Packet, block: usize) -> V3<S> {
     let rot = &stage.view.camera.rot;
     let x = V::load(s, &packet.x, block) + centre[0] as f32;
     let y = V::load(s, &packet.y, block) + centre[1] as f32;
     let up = x * rot[6] as f32 + y * rot[7] as f32 - rot[8] as f32;
-    let length = (x * x + y * y + 1.0).sqrt();
-    let blend = (up / length) * 0.5 + 0.5;
+    let blend = up * (x * x + y * y + 1.0).inverse_sqrt() * 0.5 + 0.5;
     V3::mix(blend, stage.model.sky.bottom, stage.model.sky.top)
 }
 
@@ -197,11 +212,19 @@ impl<S: Simd> Lit<'_, S> {
         let [r, g, b] = self.light.diffuse;
         *diffuse = *diffuse + V3(lambert * r, lambert * g, lambert * b);
         if self.material.specular > 0.0 {
-            let half = (to_light + view_dir).normalized();
-            let shine = half.dot(point.normal).max(zero).lobe(128.0 * self.material.shininess);
-            let shine = lit.select(shine * power * self.material.specular, zero);
-            let [r, g, b] = self.light.specular;
-            *gloss = *gloss + V3(shine * r, shine * g, shine * b);
+            // With unit vectors n, l, v and h between l and v: (n.h)² = (n.l + n.v)² / (2 + 2 l.v).
+            let top = (facing + point.normal.dot(view_dir)).max(zero);
+            let bottom = to_light.dot(view_dir) * 2.0 + 2.0;
+            let exponent = 64.0 * self.material.shininess;
+            // Where the lobe ends, to save the division on most surfaces.
+            let glossy = lit & (bottom * (1.0 - 16.0 / exponent.max(1e-3))).lt(top * top);
+            if glossy.any() {
+                let half2 = (top * top) / bottom.max(V::splat(s, 1e-6));
+                let shine = half2.min(one).lobe(exponent) * power * self.material.specular;
+                let shine = glossy.select(shine, zero);
+                let [r, g, b] = self.light.specular;
+                *gloss = *gloss + V3(shine * r, shine * g, shine * b);
+            }
         }
     }
 

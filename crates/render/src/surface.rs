@@ -45,10 +45,11 @@ pub(crate) fn normal<S: Simd>(s: S, geom: &Geom, p: V3<S>) -> V3<S> {
         Kind::Cylinder => {
             let around = (p.0 * p.0 + p.1 * p.1) * (1.0 / (a * a));
             let cap = around.lt(p.2 * p.2 * (1.0 / (c * c)));
-            V3(cap.select(zero, p.0), cap.select(zero, p.1), cap.select(p.2.sign(), zero))
-                .normalized()
+            let inverse = 1.0 / a;
+            let (x, y) = (p.0 * inverse, p.1 * inverse);
+            V3(cap.select(zero, x), cap.select(zero, y), cap.select(p.2.sign(), zero))
         }
-        Kind::Capsule => V3(p.0, p.1, p.2 - p.2.clamp(-c, c)).normalized(),
+        Kind::Capsule => V3(p.0, p.1, p.2 - p.2.clamp(-c, c)).scaled([1.0 / a; 3]),
         Kind::Ellipsoid => {
             V3(p.0 * (1.0 / (a * a)), p.1 * (1.0 / (b * b)), p.2 * (1.0 / (c * c))).normalized()
         }

@@ -1,9 +1,7 @@
 //! Depth and ids against a double-precision ray caster, over random scenes of all shapes.
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test may fail")]
 
 mod support;
-
-use std::io::Write;
 
 use citrange_render::{Antialias, Camera, Frame, Renderer, Settings};
 use support::oracle;
@@ -43,11 +41,9 @@ fn compare(
 fn report(name: &str, errors: &[f64], share: f64) {
     let at = |q: f64| errors[((errors.len() - 1) as f64 * q) as usize];
     let (median, p99, worst) = (at(0.5), at(0.99), at(1.0));
-    writeln!(
-        std::io::stderr(),
+    eprintln!(
         "{name}: ids equal {share:.6}, depth error median {median:.2e}, 99 % {p99:.2e}, worst {worst:.2e} m"
-    )
-    .unwrap();
+    );
     assert!(share >= 0.9995, "{name}: only {share} of the ids are equal");
     assert!(median < 1e-6, "{name}: median depth error {median} m");
     assert!(p99 < 1e-4, "{name}: 99 % of the depth errors are below {p99} m only");
