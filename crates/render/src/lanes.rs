@@ -132,6 +132,14 @@ impl<S: Simd> V<S> {
         self.s.sub_u32s(self.s.transmute_u32s_f32s(scaled.v), self.s.splat_u32s(0x4b00_0000))
     }
 
+    /// Smallest and largest of the lanes in the mask.
+    #[inline(always)]
+    pub(crate) fn range(self, mask: Mask<S>) -> [f32; 2] {
+        let low = mask.select(self, Self::splat(self.s, f32::INFINITY));
+        let high = mask.select(self, Self::splat(self.s, f32::NEG_INFINITY));
+        [self.s.reduce_min_f32s(low.v), self.s.reduce_max_f32s(high.v)]
+    }
+
     #[inline(always)]
     pub(crate) fn reduce_max(self) -> f32 {
         self.s.reduce_max_f32s(self.v)

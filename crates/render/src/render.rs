@@ -165,13 +165,11 @@ impl Renderer {
         let columns = TILE.min(frame.width - x0);
         let mut inverse = [0.0; RAYS];
         let mut depth = [0.0; RAYS];
-        Arch::new().dispatch(|| {
-            for i in 0..RAYS {
-                let missed = owners[i] == NONE;
-                depth[i] = if missed { f32::INFINITY } else { packet.z[i] };
-                inverse[i] = if missed { 0.0 } else { 1.0 / packet.z[i] };
-            }
-        });
+        for i in 0..RAYS {
+            let missed = owners[i] == NONE;
+            depth[i] = if missed { f32::INFINITY } else { packet.z[i] };
+            inverse[i] = if missed { 0.0 } else { 1.0 / packet.z[i] };
+        }
         for row in 0..TILE.min(frame.height - y0) {
             let from = row * TILE;
             let to = (y0 + row) * self.edges.stride() + x0;
@@ -245,13 +243,15 @@ impl Renderer {
         }
         fine.packet.clear_hits(self.view.camera.far_m as f32);
         self.view.cast(tile, &mut fine.packet, false, |_| true);
-        self.colour(model, tile, &fine.packet, false, &mut fine.colours);
+        fine.sort(&self.view);
+        self.colour(model, tile, &fine.sorted, false, &mut fine.colours);
         let share = 1.0 / samples.len() as f32;
         for (to, from) in colours.rgb.iter_mut().zip(&fine.colours.rgb) {
             let pixels = fine.pixels[..fine.count].iter();
-            for (pixel, values) in pixels.zip(from.chunks_exact(samples.len())) {
+            for (pixel, places) in pixels.zip(fine.places.chunks_exact(samples.len())) {
                 // Each sample saturates on its own, like the pixels around it.
-                to[*pixel] = share * values.iter().map(|v| v.clamp(0.0, 1.0)).sum::<f32>();
+                let values = places.iter().map(|place| from[usize::from(*place)].clamp(0.0, 1.0));
+                to[*pixel] = share * values.sum::<f32>();
             }
         }
         fine.count = 0;
@@ -283,6 +283,10 @@ impl Renderer {
 /// Samples of edge pixels that wait to be drawn together.
 struct FineSamples {
     packet: Packet,
+    /// The same rays, those of one instance side by side, so that registers are shaded whole.
+    sorted: Packet,
+    /// Where each ray is in `sorted`.
+    places: [u8; RAYS],
     colours: Colours,
     pixels: [usize; RAYS],
     count: usize,
@@ -290,8 +294,46 @@ struct FineSamples {
 
 impl FineSamples {
     fn new() -> Self {
-        let (packet, colours) = (Packet::new(), Colours::new());
-        Self { packet, colours, pixels: [0; RAYS], count: 0 }
+        Self {
+            packet: Packet::new(),
+            sorted: Packet::new(),
+            places: [0; RAYS],
+            colours: Colours::new(),
+            pixels: [0; RAYS],
+            count: 0,
+        }
+    }
+
+    fn sort(&mut self, view: &View) {
+        let len = self.packet.len;
+        // Few instances meet in a tile: number them in order of appearance and count them.
+        let (mut seen, mut counts, mut kinds) = ([NONE; RAYS], [0_usize; RAYS], 0);
+        let mut kind_of = [0_u8; RAYS];
+        for ray in 0..len {
+            let owner = view.owner(self.packet.surf[ray]);
+            let kind = seen[..kinds].iter().position(|s| *s == owner).unwrap_or(kinds);
+            if kind == kinds {
+                seen[kinds] = owner;
+                kinds += 1;
+            }
+            counts[kind] += 1;
+            kind_of[ray] = kind as u8;
+        }
+        let mut next = 0;
+        for count in &mut counts[..kinds] {
+            next += std::mem::replace(count, next);
+        }
+        for ray in 0..len {
+            let slot = &mut counts[usize::from(kind_of[ray])];
+            let to = *slot;
+            *slot += 1;
+            self.places[ray] = to as u8;
+            self.sorted.x[to] = self.packet.x[ray];
+            self.sorted.y[to] = self.packet.y[ray];
+            self.sorted.z[to] = self.packet.z[ray];
+            self.sorted.surf[to] = self.packet.surf[ray];
+        }
+        self.sorted.len = len;
     }
 
     fn push(&mut self, view: &View, [column, row]: [usize; 2], samples: &[[f64; 2]]) {

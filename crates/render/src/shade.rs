@@ -230,18 +230,24 @@ impl<S: Simd> Lit<'_, S> {
 
     #[inline(always)]
     fn shadow(&self, s: S, map: &ShadowMap, point: &Point<S>, facing: V<S>, lit: Mask<S>) -> V<S> {
-        let camera = &map.view.camera;
         let [row_x, row_y, row_z] = &self.local.shadow_rows;
+        let one = V::splat(s, 1.0);
         let depth = (-transformed(s, row_z, point.position)).max(V::splat(s, 1e-6));
-        let k = &camera.intrinsics;
+        let inverse = one / depth;
         let (x, y) = (transformed(s, row_x, point.position), transformed(s, row_y, point.position));
-        let u = x * k.fx as f32 / depth + k.cx as f32;
-        let v = V::splat(s, k.cy as f32) - y * k.fy as f32 / depth;
+        let [fx, fy, cx, cy] = map.focal;
+        let u = x * inverse * fx + cx;
+        let v = V::splat(s, cy) - y * inverse * fy;
         // The filter is two texels wide: over it, a tilted surface changes its depth by this.
-        let texel = depth * (1.0 / k.fx.min(k.fy)) as f32;
-        let facing = facing.max(V::splat(s, 0.05)).min(V::splat(s, 1.0));
-        let tilt = (V::splat(s, 1.0) - facing * facing).sqrt() / facing;
-        let biased = depth - texel * (tilt.min(V::splat(s, 6.0)) * 2.0 + 0.5);
+        let cos2 = facing * facing;
+        let sin2 = (one - cos2).max(V::splat(s, 1e-6));
+        let tilt = sin2 * sin2.inverse_sqrt() * cos2.max(V::splat(s, 1e-3)).inverse_sqrt();
+        let biased = depth - depth * map.texel * (tilt.min(V::splat(s, 6.0)) * 2.0 + 0.5);
+        // Most registers lie wholly in the light or wholly in the shadow.
+        let (us, vs, zs) = (u.range(lit), v.range(lit), biased.range(lit));
+        if let Some(share) = map.common_visibility(us, vs, zs, self.own) {
+            return V::splat(s, share);
+        }
         let (mut us, mut vs, mut zs) = ([0.0; MAX_LANES], [0.0; MAX_LANES], [0.0; MAX_LANES]);
         let mut share = [0.0; MAX_LANES];
         u.store(&mut us, 0);
