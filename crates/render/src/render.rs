@@ -323,8 +323,8 @@ impl FineSamples {
         for count in &mut counts[..kinds] {
             next += std::mem::replace(count, next);
         }
-        for ray in 0..len {
-            let slot = &mut counts[usize::from(kind_of[ray])];
+        for (ray, kind) in kind_of[..len].iter().enumerate() {
+            let slot = &mut counts[usize::from(*kind)];
             let to = *slot;
             *slot += 1;
             self.places[ray] = to as u8;
