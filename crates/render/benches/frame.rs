@@ -25,6 +25,12 @@ fn main() -> std::io::Result<()> {
         ("antialias 8", 0, 0, Settings { antialias: Antialias::Eight, ..off }),
         ("antialias 4, 1 shadow light", 1, 0, all),
         ("antialias 4, 2 shadow lights", 2, 0, all),
+        (
+            "antialias 4, 2 shadow lights of 512 texels",
+            2,
+            0,
+            Settings { shadow_texels: 512, ..all },
+        ),
         ("antialias 4, mesh of 20k triangles", 0, 20_000, smooth),
         ("antialias 4, mesh of 20k, 2 shadow lights", 2, 20_000, all),
     ];

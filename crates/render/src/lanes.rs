@@ -55,12 +55,12 @@ impl<S: Simd> V<S> {
 
     #[inline(always)]
     pub(crate) fn min(self, o: Self) -> Self {
-        self.lt(o).select(self, o)
+        Self { v: self.s.min_f32s(self.v, o.v), ..self }
     }
 
     #[inline(always)]
     pub(crate) fn max(self, o: Self) -> Self {
-        o.lt(self).select(self, o)
+        Self { v: self.s.max_f32s(self.v, o.v), ..self }
     }
 
     #[inline(always)]

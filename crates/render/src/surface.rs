@@ -205,8 +205,9 @@ fn coordinates<S: Simd>(
     }
     // How far the hit moves on the tangent plane from one pixel to the next.
     let (ax, ay) = (V3::splat(s, frame.ax), V3::splat(s, frame.ay));
-    let dx = (ax - d.times(n.dot(ax) / facing)).times(point.t * (1.0 / k.fx) as f32);
-    let dy = (ay - d.times(n.dot(ay) / facing)).times(point.t * (1.0 / k.fy) as f32);
+    let inverse = V::splat(s, 1.0) / facing;
+    let dx = (ax - d.times(n.dot(ax) * inverse)).times(point.t * (1.0 / k.fx) as f32);
+    let dy = (ay - d.times(n.dot(ay) * inverse)).times(point.t * (1.0 / k.fy) as f32);
     let extent = dx.abs() + dy.abs();
     let is_scaled = !material.uniform && geom.kind != Kind::Mesh;
     let scale = |k: usize| {
