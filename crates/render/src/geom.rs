@@ -161,6 +161,63 @@ const BOX_EDGES: [[u8; 2]; 12] = [
     [3, 7],
 ];
 
+/// Lines that bound the image of a box: `a x + b y + c`, in pixels, is negative outside.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Outline {
+    lines: [[f32; 3]; 8],
+    count: usize,
+}
+
+impl Outline {
+    pub(crate) const NONE: Self = Self { lines: [[0.0; 3]; 8], count: 0 };
+
+    /// No lines at all when a corner is not before the camera.
+    fn of_box(camera: &Camera, corners: &[Vec3; 8]) -> Self {
+        let mut out = Self::NONE;
+        if corners.iter().any(|p| -p[2] < camera.near_m) {
+            return out;
+        }
+        let k = &camera.intrinsics;
+        let image = corners.map(|p| [k.cx + k.fx * p[0] / -p[2], k.cy - k.fy * p[1] / -p[2]]);
+        for [a, b] in BOX_EDGES {
+            let (p, q) = (image[usize::from(a)], image[usize::from(b)]);
+            let normal = [p[1] - q[1], q[0] - p[0]];
+            let length = normal[0].hypot(normal[1]);
+            if length < 1e-6 {
+                continue;
+            }
+            let offset = -(normal[0] * p[0] + normal[1] * p[1]);
+            let side = image.map(|c| (normal[0] * c[0] + normal[1] * c[1] + offset) / length);
+            // The image lies on one side of its outline's edges, give or take a hair.
+            let (least, most) =
+                side.iter().fold((0.0_f64, 0.0_f64), |(l, m), s| (l.min(*s), m.max(*s)));
+            let sign = if least > -0.01 {
+                1.0
+            } else if most < 0.01 {
+                -1.0
+            } else {
+                continue;
+            };
+            if out.count < out.lines.len() {
+                let line = [normal[0], normal[1], offset].map(|v| (sign * v / length) as f32);
+                out.lines[out.count] = line;
+                out.count += 1;
+            }
+        }
+        out
+    }
+
+    /// Whether the square tile at `(x, y)` lies wholly outside.
+    pub(crate) fn misses(&self, x: f32, y: f32, side: f32) -> bool {
+        self.lines[..self.count].iter().any(|[a, b, c]| {
+            let corner_x = if *a > 0.0 { x + side } else { x };
+            let corner_y = if *b > 0.0 { y + side } else { y };
+            // Slack for the hair above and for rounding far from the origin.
+            a * corner_x + b * corner_y + c < -0.05
+        })
+    }
+}
+
 /// One instance in one view.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Geom {
@@ -175,6 +232,7 @@ pub(crate) struct Geom {
     pub(crate) low: [f32; 3],
     pub(crate) high: [f32; 3],
     pub(crate) bounds: Option<ScreenBox>,
+    pub(crate) outline: Outline,
     /// Where it comes in the front-to-back order.
     pub(crate) sort_z: f64,
 }
@@ -188,6 +246,7 @@ impl Geom {
         low: [0.0; 3],
         high: [0.0; 3],
         bounds: None,
+        outline: Outline::NONE,
         sort_z: 0.0,
     };
 
@@ -219,6 +278,7 @@ impl Geom {
             low: std::array::from_fn(|k| (-size[k] - o[k]) as f32),
             high: std::array::from_fn(|k| (size[k] - o[k]) as f32),
             bounds: Some(ScreenBox::everything(camera)),
+            outline: Outline::NONE,
             sort_z: f64::INFINITY,
         };
         if kind == Kind::Plane && o[2] <= 0.0 {
@@ -227,6 +287,7 @@ impl Geom {
             let is_ball = matches!(shape, Shape::Sphere { .. });
             let corners = box_corners(camera, placement, centre, half, is_ball);
             out.bounds = ScreenBox::of_hull(camera, &corners, &BOX_EDGES);
+            out.outline = Outline::of_box(camera, &corners);
             out.sort_z = out.bounds.map_or(f64::INFINITY, |b| f64::from(b.z_min));
         }
         out

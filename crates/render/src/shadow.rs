@@ -190,10 +190,6 @@ impl ShadowMap {
             return 1.0;
         }
         let (x0, y0) = ((u - 0.5) as usize - 1, (v - 0.5) as usize - 1);
-        let (x, y) = ([x0 / CELL, (x0 + 3) / CELL], [y0 / CELL, (y0 + 3) / CELL]);
-        if let Some(share) = self.judge(x, y, [z, z], own) {
-            return share;
-        }
         self.filtered(x0, y0, [u - 0.5, v - 0.5], z, own)
     }
 
@@ -241,8 +237,8 @@ fn summary(packet: &Packet, x0: usize, y0: usize) -> Cell {
         }
     }
     Cell {
-        low: low.iter().fold(f32::INFINITY, |a, b| a.min(*b)),
-        high: high.iter().fold(0.0, |a: f32, b| a.max(*b)),
+        low: low.iter().fold(f32::INFINITY, |a, b| if *b < a { *b } else { a }),
+        high: high.iter().fold(0.0, |a: f32, b| if *b > a { *b } else { a }),
         owner: if is_mixed { MIXED } else { first },
         owners,
     }
