@@ -309,15 +309,15 @@ impl FineSamples {
         // Few instances meet in a tile: number them in order of appearance and count them.
         let (mut seen, mut counts, mut kinds) = ([NONE; RAYS], [0_usize; RAYS], 0);
         let mut kind_of = [0_u8; RAYS];
-        for ray in 0..len {
-            let owner = view.owner(self.packet.surf[ray]);
+        for (surf, kind_of) in self.packet.surf[..len].iter().zip(&mut kind_of) {
+            let owner = view.owner(*surf);
             let kind = seen[..kinds].iter().position(|s| *s == owner).unwrap_or(kinds);
             if kind == kinds {
                 seen[kinds] = owner;
                 kinds += 1;
             }
             counts[kind] += 1;
-            kind_of[ray] = kind as u8;
+            *kind_of = kind as u8;
         }
         let mut next = 0;
         for count in &mut counts[..kinds] {
