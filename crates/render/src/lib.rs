@@ -77,9 +77,11 @@
 //! edges between pixel centres: what is thinner than a pixel may still flicker.
 
 mod batch;
+mod bounds;
 mod camera;
 mod edges;
 mod error;
+mod fine;
 mod geom;
 mod glass;
 mod hit;

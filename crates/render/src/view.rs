@@ -2,8 +2,9 @@
 
 use pulp::Arch;
 
+use crate::bounds::{Outline, ScreenBox};
 use crate::camera::Camera;
-use crate::geom::{Geom, Kind, Outline, ScreenBox, Triangle};
+use crate::geom::{Geom, Kind, Triangle};
 use crate::hit::{CastGeom, CastTriangle, Farthest};
 use crate::math::{self, Vec3};
 use crate::packet::{NONE, Packet, RAYS, TILE};
