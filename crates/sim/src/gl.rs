@@ -28,12 +28,13 @@ use crate::world::World;
 use context::Context;
 use library::Names;
 
-/// Slices of a circle and stacks of a sphere. The engine's 28 and 16 are visibly angular; with
-/// these a sphere of 0.1 m is off by 0.03 mm.
-const SLICES: i32 = 128;
-const STACKS: i32 = 64;
-/// Side of shadow maps where the driver runs on the CPU, as in the software renderer.
-const SOFTWARE_SHADOW_TEXELS: i32 = 1024;
+/// Slices of a circle and stacks of a sphere on a GPU. The engine's 28 and 16 are visibly
+/// angular; with these a sphere of 0.1 m is off by 0.03 mm.
+const TESSELLATION: [i32; 2] = [128, 64];
+/// The same where the driver runs on the CPU, which pays for every corner: off by 0.2 mm.
+const SOFTWARE_TESSELLATION: [i32; 2] = [48, 24];
+/// Side of shadow maps where the driver runs on the CPU. Half of it shows its texels.
+const SOFTWARE_SHADOW_TEXELS: i32 = 2048;
 /// From this opacity on, a surface is in depth and ids, as in the software renderer.
 const SOLID: f32 = 0.5;
 /// The engine's sky stands at this part of the far distance and hides what is behind.
@@ -292,9 +293,11 @@ fn drawn_model(scene: &CompiledScene, context: &Context) -> Result<MjModel, SimE
     vis.global.offwidth = width;
     vis.global.offheight = height;
     let quality = &mut vis.quality;
-    quality.numslices = quality.numslices.max(SLICES);
-    quality.numstacks = quality.numstacks.max(STACKS);
-    if driver.is_software() {
+    let software = driver.is_software();
+    let [slices, stacks] = if software { SOFTWARE_TESSELLATION } else { TESSELLATION };
+    quality.numslices = quality.numslices.max(slices);
+    quality.numstacks = quality.numstacks.max(stacks);
+    if software {
         quality.shadowsize = quality.shadowsize.min(SOFTWARE_SHADOW_TEXELS);
     }
     quality.shadowsize = quality.shadowsize.min(driver.max_texture);
