@@ -22,7 +22,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(other) => return Err(format!("{other}: egl or osmesa").into()),
     };
     let folder = args.next();
-    println!("scene/camera                              size     ids      depth m  p99 m    rgb   cpu ms: gl  no shadow  software  no shadow");
+    println!(
+        "scene/camera                              size     ids      depth m  p99 m    rgb   cpu ms: gl  no shadow  software  no shadow"
+    );
     for scene in catalog::scene_names() {
         let compiled = CompiledScene::new(&load_scene(scene)?)?;
         let mut world = World::new(Arc::new(compiled), 1, Threads::Exactly(1))?;

@@ -187,7 +187,7 @@ impl GlRenderer {
         for light in self.scene.lights_mut() {
             // The engine ends the process on shadows of other kinds of light.
             let can = [mjtLightType::mjLIGHT_DIRECTIONAL, mjtLightType::mjLIGHT_SPOT];
-            if !can.iter().any(|kind| *kind as i32 == light.type_ as i32) {
+            if !can.iter().any(|kind| *kind as i32 == light.type_) {
                 light.castshadow = 0;
             }
         }

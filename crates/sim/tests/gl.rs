@@ -8,6 +8,7 @@ use citrange_render::Frame;
 use citrange_sim::{
     CompiledScene, GlKind, GlRenderer, SimError, Threads, World, catalog, gl_probe, load_scene,
 };
+use mujoco_rs::prelude::MjtObjBase;
 
 fn world(scene: &str) -> World {
     let scene = CompiledScene::new(&load_scene(scene).unwrap()).unwrap();
@@ -81,9 +82,8 @@ fn both_renderers_see_the_same() {
                 .collect();
             depth.sort_by(f32::total_cmp);
             let median = depth[depth.len() / 2];
-            let colour = mean(
-                (frame.rgb.iter().zip(&software.rgb)).map(|(a, b)| f64::from(a.abs_diff(*b))),
-            );
+            let colour =
+                mean((frame.rgb.iter().zip(&software.rgb)).map(|(a, b)| f64::from(a.abs_diff(*b))));
             println!("{scene}/{camera}: ids {same:.5}, depth {median:.1e} m, rgb {colour:.1}");
             assert!(same > 0.995, "{scene}/{camera}: ids agree on {same}");
             assert!(median < 1e-4, "{scene}/{camera}: depth differs by {median} m");
@@ -166,7 +166,7 @@ fn the_engine_keeps_to_one_kind_of_opengl() {
 const ODD_MODEL: &str = r#"<mujoco><worldbody><body name="odd">
   <light type="point" pos="0 0 2" castshadow="true" diffuse="0.3 0.3 0.3"/>
   <camera name="own" pos="0 0 2.5" fovy="50"/>
-  <geom name="wall" type="box" size="0.4 0.4 0.02" pos="0 0 0.1"/>
+  <geom name="wall" type="box" size="0.41 0.43 0.02" pos="0 0 0.1"/>
   <geom name="glass" type="box" size="0.1 0.1 0.02" pos="0.15 0 0.5" rgba="0.2 0.4 1 0.3"/>
   <geom name="amber" type="box" size="0.1 0.1 0.02" pos="-0.15 0 0.5" rgba="1 0.7 0 0.7"/>
   <geom name="air" type="box" size="0.1 0.1 0.02" pos="0 0.25 0.5" rgba="1 1 1 0"/>
@@ -179,8 +179,19 @@ fn glass_sites_and_hidden_shapes_are_treated_alike() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("odd.xml"), ODD_MODEL).unwrap();
     let path = folder.path().join("odd.yaml");
-    let scene = "name: odd\ntitle: odd\nrobots: {r: {model: odd.xml}}\ncameras:\n  \
-                 side: {pos_m: [1.2, 0.3, 1.1], look_at_m: [0, 0, 0.3], width_px: 320, height_px: 200}\n";
+    let scene = "\
+name: odd
+title: odd
+rates: {physics_hz: 500, control_hz: 100, frame_hz: 20}
+robots: {r: {model: odd.xml}}
+cameras:
+  side:
+    pos_m: [1.2, 0.3, 1.1]
+    look_at_m: [0, 0, 0.3]
+    fovy_deg: 50
+    width_px: 320
+    height_px: 200
+";
     std::fs::write(&path, scene).unwrap();
     let mut world = world(path.to_str().unwrap());
     let Some(mut gl) = renderer(&world) else { return };
@@ -191,16 +202,10 @@ fn glass_sites_and_hidden_shapes_are_treated_alike() {
         let same = frame.ids.iter().zip(&software.ids).filter(|(a, b)| a == b).count();
         println!("{camera}: {same} of {} ids", frame.ids.len());
         assert!(same as f64 > 0.999 * frame.ids.len() as f64, "{camera}: {same}");
-        let seen = |name: &str| {
-            let geoms = world.scene().model().geom_group().len();
-            let id = (0..geoms).find(|id| {
-                let name_of = world.scene().model().id_to_name(
-                    mujoco_rs::prelude::MjtObjBase::mjOBJ_GEOM,
-                    *id,
-                );
-                name_of == Some(name)
-            });
-            frame.ids.contains(&(id.unwrap() as i32))
+        let geom = MjtObjBase::mjOBJ_GEOM;
+        let seen = |name| {
+            let id = world.scene().model().name_to_id(geom, name).unwrap();
+            frame.ids.contains(&(id as i32))
         };
         assert!(seen("r/wall") && seen("r/amber"));
         assert!(!seen("r/glass") && !seen("r/air") && !seen("r/hidden"));

@@ -114,8 +114,7 @@ impl Context {
         library::publish(self.library)?;
         // The engine takes EGL before OSMesa where the process shows it both, and would then call
         // functions that have no current context.
-        let hidden_by_egl =
-            self.kind() == GlKind::Osmesa && library::is_public(egl::LOOKUP);
+        let hidden_by_egl = self.kind() == GlKind::Osmesa && library::is_public(egl::LOOKUP);
         if hidden_by_egl || !library::is_public(self.lookup()) {
             return Err(format!(
                 "MuJoCo would not find {} in this process, because another OpenGL library is \

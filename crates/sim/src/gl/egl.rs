@@ -164,8 +164,7 @@ impl Egl {
         }
         // SAFETY: display and config are valid, nothing is shared, no attributes are given: the
         // newest version with all the old functions that the engine uses.
-        let context =
-            unsafe { (functions.create_context)(display, config, null_mut(), null()) };
+        let context = unsafe { (functions.create_context)(display, config, null_mut(), null()) };
         if context.is_null() {
             return Err(functions.failed("eglCreateContext"));
         }
