@@ -15,7 +15,6 @@ mod library;
 mod osmesa;
 
 use citrange_render::Frame;
-use mujoco_rs::mujoco_c::mjtLightType;
 use mujoco_rs::prelude::*;
 
 pub use context::GlKind;
@@ -184,13 +183,6 @@ impl GlRenderer {
         if self.scene.status() != 0 {
             return Err(SimError::Gl("more shapes than the model has geoms".into()));
         }
-        for light in self.scene.lights_mut() {
-            // The engine ends the process on shadows of other kinds of light.
-            let can = [mjtLightType::mjLIGHT_DIRECTIONAL, mjtLightType::mjLIGHT_SPOT];
-            if !can.iter().any(|kind| *kind as i32 == light.type_) {
-                light.castshadow = 0;
-            }
-        }
         Ok(())
     }
 
@@ -210,7 +202,7 @@ impl GlRenderer {
         }
     }
 
-    /// Sets what a pass draws: shapes from both sides of their faces, and what is asked for.
+    /// Sets what a pass draws: the outer sides of shapes, and what is asked for.
     fn set_flags(&mut self, on: &[(MjtRndFlag, bool)]) {
         let flags = self.scene.flags_mut();
         flags.fill(0);

@@ -1,6 +1,7 @@
 //! The OpenGL renderer and the software renderer draw the same world.
 //!
 //! Where the machine has no OpenGL, the tests check the error instead, and say so.
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // the helpers are tests too
 
 use std::sync::Arc;
 
@@ -161,8 +162,8 @@ fn the_engine_keeps_to_one_kind_of_opengl() {
     assert!(error.contains("already draws with"), "{error}");
 }
 
-/// What the engine would draw or stop at and the software renderer does not: glass, sites, hidden
-/// groups, shadows of point lights; and a camera that the model brings along.
+/// What the engine would draw and the software renderer does not: glass in ids, sites, hidden
+/// groups; a point light, which has no shadow map; and a camera that the model brings along.
 const ODD_MODEL: &str = r#"<mujoco><worldbody><body name="odd">
   <light type="point" pos="0 0 2" castshadow="true" diffuse="0.3 0.3 0.3"/>
   <camera name="own" pos="0 0 2.5" fovy="50"/>
