@@ -36,7 +36,7 @@ const SOFTWARE_TESSELLATION: [i32; 2] = [48, 24];
 const SOFTWARE_SHADOW_TEXELS: i32 = 2048;
 /// From this opacity on, a surface is in depth and ids, as in the software renderer.
 const SOLID: f32 = 0.5;
-/// The engine's sky stands at this part of the far distance and hides what is behind.
+/// The engine's sky is a drum of this part of the far distance and hides what is behind.
 const SKY_PER_FAR: f64 = 0.7;
 /// Half of an infinite plane's drawn width per far distance of the model.
 const PLANE_PER_FAR: f64 = 1.05;
@@ -158,7 +158,7 @@ impl GlRenderer {
         self.depth.resize(pixels, 0.0);
 
         let viewport = MjrRectangle::new(0, 0, camera.width as i32, camera.height as i32);
-        self.aim(camera, camera.far_m / SKY_PER_FAR);
+        self.aim(camera, corner_m(camera) / SKY_PER_FAR);
         self.set_flags(&[(MjtRndFlag::mjRND_SKYBOX, true), (MjtRndFlag::mjRND_SHADOW, shadows)]);
         self.scene.render(&viewport, &self.engine);
         self.engine.read_pixels(Some(&mut frame.rgb), None, &viewport).map_err(gl)?;
@@ -273,11 +273,7 @@ fn drawn_model(scene: &CompiledScene, context: &Context) -> Result<MjModel, SimE
         )));
     }
     // Infinite planes are drawn so large that every corner of a picture finds them.
-    let reach = cameras().map(|c| {
-        let up = (0.5 * c.fovy_deg.to_radians()).tan();
-        let side = up * c.width as f64 / c.height as f64;
-        c.far_m / SKY_PER_FAR * (1.0 + up * up + side * side).sqrt() / PLANE_PER_FAR
-    });
+    let reach = cameras().map(|c| corner_m(c) / SKY_PER_FAR / PLANE_PER_FAR);
     let extent = model.stat().extent;
     let far = reach.fold(0.0, f64::max) / extent;
     let vis = model.vis_mut();
@@ -294,6 +290,13 @@ fn drawn_model(scene: &CompiledScene, context: &Context) -> Result<MjModel, SimE
     }
     quality.shadowsize = quality.shadowsize.min(driver.max_texture);
     Ok(model)
+}
+
+/// How far away the corners of a picture are at the camera's far distance.
+fn corner_m(camera: &CameraLayout) -> f64 {
+    let up = (0.5 * camera.fovy_deg.to_radians()).tan();
+    let side = up * camera.width as f64 / camera.height as f64;
+    camera.far_m * (1.0 + up * up + side * side).sqrt()
 }
 
 /// Turns a picture upside down.
