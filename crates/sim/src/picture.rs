@@ -13,7 +13,7 @@ use crate::error::SimError;
 use crate::world::Data;
 
 /// Geoms of higher groups are for collision, not for the eye (as in MuJoCo's own viewer).
-const LAST_VISIBLE_GROUP: i32 = 2;
+pub(crate) const LAST_VISIBLE_GROUP: i32 = 2;
 
 /// A scene ready to be drawn.
 pub(crate) struct Picture {
