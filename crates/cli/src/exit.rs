@@ -39,5 +39,12 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
 }
 
 fn is_bad_input(error: &SimError) -> bool {
-    !matches!(error, SimError::Engine(_) | SimError::Mujoco(_) | SimError::Diverged { .. })
+    !matches!(
+        error,
+        SimError::Engine(_)
+            | SimError::Mujoco(_)
+            | SimError::Diverged { .. }
+            | SimError::NoGl { .. }
+            | SimError::Gl(_)
+    )
 }

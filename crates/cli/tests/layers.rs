@@ -9,7 +9,6 @@ const LAYERS: [(&str, u32); 5] = [
     ("citrange-mujoco", 1),
     ("citrange-sim", 2),
     ("citrange-cli", 4),
-    
 ];
 
 fn layer(name: &str) -> Option<u32> {

@@ -31,8 +31,12 @@ impl Picture {
             if model.geom_group()[geom] > LAST_VISIBLE_GROUP {
                 continue;
             }
-            let material = material(model, geom, &textures);
+            let mut material = material(model, geom, &textures);
             let Some(shape) = shape(model, geom)? else { continue };
+            if let Shape::Plane { half_m: [None, None] } = shape {
+                // The engine stretches a uniform texture on an endless plane by two.
+                material.repeat = material.repeat.map(|r| r / 2.0);
+            }
             if material.rgba[3] > 0.0 {
                 instances.push(Instance { shape, material, id: geom as i32, casts_shadow: true });
                 geoms.push(geom);
@@ -93,10 +97,13 @@ fn mesh_of(model: &MjModel, mesh: usize) -> Result<Mesh, SimError> {
     let vertices = range(model.mesh_vertadr()[mesh], model.mesh_vertnum()[mesh]);
     let faces = range(model.mesh_faceadr()[mesh], model.mesh_facenum()[mesh]);
     let positions = model.mesh_vert()[vertices].to_vec();
-    let triangles = model.mesh_face()[faces.clone()].iter().map(|f| f.map(|i| i as u32)).collect();
+    let triangles: Vec<[u32; 3]> =
+        model.mesh_face()[faces.clone()].iter().map(|f| f.map(|i| i as u32)).collect();
     let first_normal = model.mesh_normaladr()[mesh] as usize;
     let corner = |f: &[i32; 3]| f.map(|i| model.mesh_normal()[first_normal + i as usize]);
-    let normals = model.mesh_facenormal()[faces.clone()].iter().map(corner).collect();
+    let given: Vec<[[f32; 3]; 3]> =
+        model.mesh_facenormal()[faces.clone()].iter().map(corner).collect();
+    let normals = corner_normals(&positions, &triangles, &given);
     let uvs = usize::try_from(model.mesh_texcoordadr()[mesh]).ok().map(|first| {
         let corner = |f: &[i32; 3]| f.map(|i| model.mesh_texcoord()[first + i as usize]);
         model.mesh_facetexcoord()[faces].iter().map(corner).collect()
@@ -106,6 +113,48 @@ fn mesh_of(model: &MjModel, mesh: usize) -> Result<Mesh, SimError> {
         Some(uvs) => mesh.with_uvs(uvs)?,
         None => mesh,
     })
+}
+
+/// Cosine of the angle beyond which an edge is a crease and not a bend of a round surface.
+const CREASE: f32 = 0.75;
+
+/// A normal for every corner. The engine's own is taken where it fits the triangle. Where the
+/// engine made it up (one per vertex, also at sharp edges) it does not: then the triangles
+/// around the vertex that bend gently from this one decide.
+fn corner_normals(
+    positions: &[[f32; 3]],
+    triangles: &[[u32; 3]],
+    given: &[[[f32; 3]; 3]],
+) -> Vec<[[f32; 3]; 3]> {
+    let dot = |a: [f32; 3], b: [f32; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    let length = |a: [f32; 3]| dot(a, a).sqrt();
+    // Not normalised: its length is twice the area, which is the weight in the mean.
+    let face = |t: &[u32; 3]| -> [f32; 3] {
+        let [p, q, r] = t.map(|i| positions[i as usize]);
+        let u: [f32; 3] = std::array::from_fn(|i| q[i] - p[i]);
+        let v: [f32; 3] = std::array::from_fn(|i| r[i] - p[i]);
+        [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]]
+    };
+    let faces: Vec<[f32; 3]> = triangles.iter().map(face).collect();
+    let mut around: Vec<Vec<usize>> = vec![Vec::new(); positions.len()];
+    for (index, triangle) in triangles.iter().enumerate() {
+        for vertex in triangle {
+            around[*vertex as usize].push(index);
+        }
+    }
+    let fits = |a: [f32; 3], b: [f32; 3]| dot(a, b) >= CREASE * length(a) * length(b);
+    let corner = |own: usize, vertex: u32, engine: [f32; 3]| {
+        if fits(engine, faces[own]) && length(engine) > 0.0 {
+            return engine;
+        }
+        let near = around[vertex as usize].iter().filter(|f| fits(faces[**f], faces[own]));
+        near.fold([0.0; 3], |sum, f| std::array::from_fn(|i| sum[i] + faces[*f][i]))
+    };
+    let all = triangles.iter().zip(given).enumerate();
+    all.map(|(own, (triangle, engine))| {
+        std::array::from_fn(|k| corner(own, triangle[k], engine[k]))
+    })
+    .collect()
 }
 
 /// A height field as two triangles per cell, with the sides left open.
@@ -247,5 +296,34 @@ fn sky(model: &MjModel) -> Sky {
         Sky { top: color(2 * width + width / 2), bottom: color(3 * width + width / 2) }
     } else {
         Sky { top: color(0), bottom: color(height - 1) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A wall that bends gently once and sharply once.
+    #[test]
+    fn creases_stay_sharp_and_bends_are_smooth() {
+        let positions = vec![
+            [0.0, 0.0, 0.0],
+            [1.0, 0.0, 0.0],
+            [0.0, 1.0, 0.0],
+            [1.0, 1.0, 0.0],
+            [0.0, 2.0, 0.3],
+            [1.0, 0.0, -1.0],
+        ];
+        // Two flat triangles, one that bends up by 17 degrees, one at a right angle.
+        let triangles = vec![[0, 1, 2], [1, 3, 2], [2, 3, 4], [0, 5, 1]];
+        let wrong = vec![[[1.0, 0.0, 0.0]; 3]; 4];
+        let normals = corner_normals(&positions, &triangles, &wrong);
+        let tilt = |n: [f32; 3]| n[1] / n[2];
+        assert_eq!(normals[0][0], [0.0, 0.0, 1.0].map(|c: f32| c * 1.0), "sharp edge: flat");
+        assert!(tilt(normals[0][2]) < 0.0 && tilt(normals[0][2]) > -0.3, "bend: between the two");
+        assert_eq!(normals[3][0], [0.0, -1.0, 0.0]);
+        // The engine's normal stands where it fits.
+        let right = vec![[[0.0, 0.1, 1.0]; 3]; 4];
+        assert_eq!(corner_normals(&positions, &triangles, &right)[0][0], [0.0, 0.1, 1.0]);
     }
 }

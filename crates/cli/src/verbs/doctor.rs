@@ -109,7 +109,7 @@ fn cameras(scene: &str) -> anyhow::Result<String> {
 }
 
 fn gl() -> anyhow::Result<String> {
-    Err(anyhow!("not built in yet; the software renderer needs no GL"))
+    Ok(format!("optional: {}", citrange_sim::gl_probe()?))
 }
 
 fn video() -> anyhow::Result<String> {

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use citrange_render::Settings;
+use citrange_render::{Frame, Settings};
 use citrange_sim::catalog::scene_names;
-use citrange_sim::{CompiledScene, StateQuery, Threads, World, load_scene};
+use citrange_sim::{CompiledScene, GlKind, GlRenderer, StateQuery, Threads, World, load_scene};
 use serde_json::json;
 
 use super::compiled;
@@ -74,6 +74,16 @@ pub(crate) struct Render {
     /// Leave shadows out.
     #[arg(long)]
     no_shadows: bool,
+    /// What draws: our software renderer, or MuJoCo's through OpenGL where there is one.
+    #[arg(long, value_enum, default_value_t = Backend::Software)]
+    backend: Backend,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Backend {
+    Software,
+    /// EGL, then OSMesa.
+    Gl,
 }
 
 pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
@@ -165,11 +175,23 @@ fn description(scene: &CompiledScene) -> anyhow::Result<Vec<String>> {
 fn render(args: &Render) -> anyhow::Result<()> {
     let scene = compiled(&args.scene)?;
     let steps = (args.seconds.max(0.0) * f64::from(scene.scene.rates.physics_hz)).round() as u32;
-    let mut world = World::new(scene, 1, Threads::Exactly(1))?;
+    let mut world = World::new(scene.clone(), 1, Threads::Exactly(1))?;
     world.reset_env(0, args.seed, args.episode)?;
     world.step(steps)?;
-    world.set_render_settings(Settings { shadows: !args.no_shadows, ..Settings::default() })?;
-    let frame = world.frame(0, &args.camera)?;
+    let shadows = !args.no_shadows;
+    let mut drawn = Frame::default();
+    let frame = match args.backend {
+        Backend::Software => {
+            world.set_render_settings(Settings { shadows, ..Settings::default() })?;
+            world.frame(0, &args.camera)?
+        }
+        Backend::Gl => {
+            let mut gl = GlRenderer::new(&scene, GlKind::Auto)?;
+            gl.frame(&world, 0, &args.camera, shadows, &mut drawn)?;
+            say::talk(&format!("drawn by {}", gl.backend()));
+            &drawn
+        }
+    };
     Image::colors(frame).save(&args.output)?;
     say::data(&args.output.display().to_string())?;
     if let Some(path) = &args.depth {
