@@ -20,7 +20,7 @@ const RATES: &str = "rates: {physics_hz: 360, control_hz: 180, frame_hz: 30}";
 fn broken(text: &str) -> String {
     let text = format!("name: t\ntitle: t\n{text}");
     let text = if text.contains("rates:") { text } else { format!("{text}\n{RATES}") };
-    common::scene_from(&text, Path::new("")).err().expect("it must be refused")
+    common::scene_from(&text, Path::new("")).expect_err("it must be refused")
 }
 
 #[test]

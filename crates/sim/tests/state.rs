@@ -26,7 +26,7 @@ fn what_is_read_sets_and_reads_back_bit_for_bit() {
         let report = target.set_state(&state, None).unwrap();
         assert!(report.observations.is_empty());
         let back = common::read(&mut target);
-        common::assert_same(&back, &state, &format!("{name}"));
+        common::assert_same(&back, &state, name);
     }
 }
 
