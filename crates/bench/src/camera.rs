@@ -50,6 +50,9 @@ pub(crate) fn run(args: &Args) -> Result<Value, Box<dyn Error>> {
             export::write_model(&world, &view)?;
             let integration = export::states(&world, mjtState::mjSTATE_INTEGRATION)?;
             workload::write_f64(&view.join("states.f64"), &integration)?;
+            let [near_m, far_m] = range_m(&world, &camera);
+            let meta = json!({ "camera": camera, "near_m": near_m, "far_m": far_m });
+            std::fs::write(view.join("meta.json"), meta.to_string())?;
             let mut samples = times(&mut world, &camera, rounds)?;
             world.set_render_settings(Settings::default())?;
             let frame = world.frame(0, &camera)?.clone();
@@ -99,14 +102,17 @@ fn write_frame(frame: &Frame, dir: &Path) -> Result<(), Box<dyn Error>> {
     Ok(std::fs::write(dir.join("ids.i32"), ids)?)
 }
 
+/// Nearest and farthest depth that a camera sees; a model's own camera has no entry in the scene.
+fn range_m(world: &World, camera: &str) -> [f64; 2] {
+    let written = world.scene().scene.cameras.get(camera);
+    written.map_or([0.01, 50.0], |c| [c.near_m, c.far_m])
+}
+
 /// One exact ray through the centre of every pixel.
 fn against_rays(world: &World, camera: &str, frame: &Frame) -> Result<Value, Box<dyn Error>> {
     let model = world.scene().model();
-    let known = world.scene().camera_names().find(|name| *name == camera);
-    let index = model.name_to_id(MjtObjBase::mjOBJ_CAMERA, camera);
-    let (Some(_), Some(index)) = (known, index) else { return Err("no such camera".into()) };
-    let written = world.scene().scene.cameras.get(camera);
-    let (near, far) = written.map_or((0.01, 50.0), |c| (c.near_m, c.far_m));
+    let index = model.name_to_id(MjtObjBase::mjOBJ_CAMERA, camera).ok_or("no such camera")?;
+    let [near, far] = range_m(world, camera);
     let part = mjtState::mjSTATE_INTEGRATION as u32;
     let mut data = MjData::try_new(std::sync::Arc::clone(model))?;
     data.set_state(&world.data(0)?.state(part), part)?;
