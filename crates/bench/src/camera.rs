@@ -1,6 +1,7 @@
 //! Pictures: CPU time per frame, and every pixel's depth and id against exact ray casts.
 
 use std::error::Error;
+use std::hint::black_box;
 use std::path::Path;
 
 use citrange_render::{Antialias, Frame, Settings};
@@ -18,6 +19,8 @@ use crate::workload;
 const STEPS: usize = 120;
 const WIDTH: usize = 640;
 const HEIGHT: usize = 480;
+/// Colour, depth and id.
+const BYTES_PER_PIXEL: usize = 3 + 4 + 4;
 /// Groups that are seen, as in MuJoCo's own viewer.
 const VISIBLE_GROUPS: [u8; 6] = [1, 1, 1, 0, 0, 0];
 
@@ -91,6 +94,14 @@ fn times(
         samples.time(|| world.get_state(None, &query).map(|_| ()))?;
     }
     all.insert("state_shadows".into(), samples.json());
+    // What memory allows: as many bytes as a frame holds, into memory that is already there.
+    let source = vec![1_u8; WIDTH * HEIGHT * BYTES_PER_PIXEL];
+    let mut target = source.clone();
+    let mut copy = Samples::default();
+    for _ in 0..rounds {
+        copy.time(|| black_box(&mut target).copy_from_slice(black_box(&source)));
+    }
+    all.insert("copy".into(), copy.json());
     Ok(all)
 }
 

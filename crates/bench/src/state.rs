@@ -51,6 +51,9 @@ pub(crate) fn run(args: &Args) -> Result<Value, Box<dyn Error>> {
     };
     let (mut step, mut read, mut mj_step) =
         (Samples::default(), Samples::default(), Samples::default());
+    // What memory allows: as many bytes as the state holds, into an array of their own.
+    let source = vec![1_u8; bytes(&first)];
+    let mut copy = Samples::default();
     world.step(1)?;
     bare_step(&mut bare);
     for _ in 0..rounds {
@@ -58,14 +61,15 @@ pub(crate) fn run(args: &Args) -> Result<Value, Box<dyn Error>> {
         let state = read.time(|| world.get_state(None, &query))?;
         black_box(&state);
         mj_step.time(|| bare_step(&mut bare));
+        black_box(copy.time(|| source.clone()));
     }
     let reached = workload::checksum(bare.iter().map(|data| data.qpos()));
     if reached != workload::world_checksum(&world)? {
         return Err("the bare loop reached other joint positions".into());
     }
     Ok(json!({
-        "envs": envs, "threads": threads, "bytes": bytes(&first),
-        "step": step.json(), "read": read.json(), "bare_step": mj_step.json(),
+        "envs": envs, "threads": threads, "bytes": source.len(),
+        "step": step.json(), "read": read.json(), "bare_step": mj_step.json(), "copy": copy.json(),
     }))
 }
 
