@@ -2,9 +2,12 @@
 
 use citrange_core::pose::matrix_from_quat;
 
-/// Bits kept below the fastest axis' leading bit. Turning there and back loses about three bits
-/// of f64's 53; rounding to a grid that is coarser than that makes the two exact inverses.
-const GRID_BITS: i32 = 46;
+/// The grid that angular velocities in the world frame are rounded to: 46 bits below the leading
+/// bit of the fastest axis. Turning there and back loses about three bits of f64's 53; rounding to
+/// a grid that is coarser than that makes the two exact inverses.
+const GRID: f64 = 1.0 / (1_u64 << 46) as f64;
+/// A sum with 1.5 x 2^52 grid steps keeps whole steps only: the last bit of the sum is one step.
+const ROUNDER: f64 = 1.5 * (1_u64 << 52) as f64 * GRID;
 
 /// Angular velocity in the world frame, on a grid of 2^-46 of the fastest axis (1.4e-14).
 pub(crate) fn world_from_body(quat_wxyz: [f64; 4], w_body: [f64; 3]) -> [f64; 3] {
@@ -33,11 +36,12 @@ fn on_grid(w: [f64; 3]) -> [f64; 3] {
     let fastest = w.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
     // The power of two at or below the fastest axis: its bits without the fraction.
     let leading = f64::from_bits(fastest.to_bits() & (0x7ff << 52));
-    let grid = leading * 2.0_f64.powi(-GRID_BITS);
-    if !grid.is_normal() {
+    if !(leading * GRID).is_normal() {
         return if fastest.is_finite() { [0.0; 3] } else { w };
     }
-    w.map(|c| (c / grid).round() * grid)
+    // Two sums instead of a division and a call of `round`.
+    let rounder = leading * ROUNDER;
+    w.map(|c| (c + rounder) - rounder)
 }
 
 #[cfg(test)]
