@@ -1,5 +1,40 @@
-# Benchmarks against bare MuJoCo and its Python package; about ten minutes, see benches/README.md.
-.PHONY: bench
-bench:
-	cargo build --release -p citrange-bench
-	python3 benches/run.py
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+# `make test-peers` adds the tests against big real peers, `make bench` the measurements.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint test-peers bench clean
+
+help:
+	@echo "make demo        set up, then show an arm at work and say where the pictures are"
+	@echo "make test        set up, then run the linters and all tests"
+	@echo "make test-peers  tests against real peers (installed once, outside the clone)"
+	@echo "make bench       measure against the peers and write benches/README.md"
+
+setup:
+	@scripts/setup.sh
+
+demo: setup
+	@cargo build --quiet --release -p citrange-cli
+	@target/release/citrange demo
+
+# Cheapest first.
+lint: setup
+	cargo fmt --check
+	cargo clippy --quiet --workspace --lib --bins -- -D warnings
+	cargo clippy --quiet --workspace --tests --benches --examples -- -D warnings \
+	  -A clippy::unwrap-used -A clippy::expect-used -A clippy::panic \
+	  -A clippy::print-stdout -A clippy::print-stderr
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
+
+test: lint
+	cargo test --workspace
+
+test-peers: setup
+	@scripts/test_peers.sh
+
+bench: setup
+	@benches/run.sh
+
+clean:
+	cargo clean
+	rm -rf out

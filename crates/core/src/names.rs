@@ -6,7 +6,12 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
     let lower = given.to_lowercase();
     known
         .into_iter()
-        .map(|name| (distance(&lower, &name.to_lowercase()), name))
+        .map(|name| {
+            let known = name.to_lowercase();
+            // A part of a name is as good as a small typo.
+            let part = lower.len() >= 3 && (known.contains(&lower) || lower.contains(&known));
+            (if part { 1 } else { distance(&lower, &known) }, name)
+        })
         .filter(|(d, name)| *d <= 1 + name.len().max(given.len()) / 3)
         .min_by_key(|(d, name)| (*d, name.len()))
         .map(|(_, name)| name)
@@ -58,6 +63,7 @@ mod tests {
         assert_eq!(nearest("orange_plat", known), Some("orange_plate"));
         assert_eq!(nearest("Ur5_cel", known), Some("ur5_cell"));
         assert_eq!(nearest("blokc_box", known), Some("block_box"));
+        assert_eq!(nearest("orange", known), Some("orange_plate"));
         assert_eq!(nearest("zzzzzzzz", known), None);
     }
 

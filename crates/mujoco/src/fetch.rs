@@ -100,8 +100,7 @@ fn download_and_unpack(work: &Path, dir: &Path, say: &impl Fn(&str)) -> Result<(
 
 /// Runs the first pip that exists and returns the downloaded file.
 fn download(work: &Path) -> Result<PathBuf, EngineError> {
-    let clients: [(&str, &[&str]); 3] =
-        [("python3", &["-m", "pip"]), ("pip3", &[]), ("pip", &[])];
+    let clients: [(&str, &[&str]); 3] = [("python3", &["-m", "pip"]), ("pip3", &[]), ("pip", &[])];
     let mut failures = Vec::new();
     for (program, prefix) in clients {
         let output = Command::new(program)

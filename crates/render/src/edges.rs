@@ -1,6 +1,6 @@
 //! Which pixels lie at an edge, and where to put more samples in them.
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 use crate::packet::TILE;
 use crate::settings::Antialias;
@@ -72,7 +72,7 @@ impl EdgeMap {
             ];
             let edge = &mut self.edge[here];
             let vertical = y > 0 && y + 1 < height;
-            arch.dispatch(|| mark_row(owner, depth, edge, tolerance, vertical));
+            arch.dispatch(MarkRow { owner, depth, edge, tolerance, vertical });
         }
     }
 
@@ -85,21 +85,37 @@ impl EdgeMap {
     }
 }
 
-/// `owner` and `depth` are the rows above, here and below.
-#[inline(always)]
-fn mark_row(
-    owner: [&[u32]; 3],
-    depth: [&[f32]; 3],
-    edge: &mut [u8],
+/// Marks the edges of one row; `owner` and `depth` are the rows above, here and below.
+struct MarkRow<'a> {
+    owner: [&'a [u32]; 3],
+    depth: [&'a [f32]; 3],
+    edge: &'a mut [u8],
     tolerance: f32,
     vertical: bool,
-) {
+}
+
+impl WithSimd for MarkRow<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        mark_row(self);
+    }
+}
+
+/// Whether three inverse depths in a row do not lie on a line.
+#[inline(always)]
+fn bends(a: f32, b: f32, c: f32, tolerance: f32) -> bool {
+    (a + c - 2.0 * b).abs() > tolerance * b
+}
+
+#[inline(always)]
+fn mark_row(MarkRow { owner, depth, edge, tolerance, vertical }: MarkRow) {
     let n = edge.len();
-    let [up, here, down] = owner.map(|row| &row[..n]);
-    let [up_w, w, down_w] = depth.map(|row| &row[..n]);
-    let bends = |a: f32, b: f32, c: f32| (a + c - 2.0 * b).abs() > tolerance * b;
+    let [up, here, down] = [&owner[0][..n], &owner[1][..n], &owner[2][..n]];
+    let [up_w, w, down_w] = [&depth[0][..n], &depth[1][..n], &depth[2][..n]];
     for i in 0..n {
-        let crease = vertical & bends(up_w[i], w[i], down_w[i]);
+        let crease = vertical & bends(up_w[i], w[i], down_w[i], tolerance);
         edge[i] = u8::from((here[i] != up[i]) | (here[i] != down[i]) | crease);
     }
     if n < 2 {
@@ -111,7 +127,7 @@ fn mark_row(
     let (left_w, middle_w, right_w) = (&w[..n - 2], &w[1..n - 1], &w[2..]);
     let edge = &mut edge[1..n - 1];
     for i in 0..n - 2 {
-        let crease = bends(left_w[i], middle_w[i], right_w[i]);
+        let crease = bends(left_w[i], middle_w[i], right_w[i], tolerance);
         edge[i] |= u8::from((middle[i] != left[i]) | (middle[i] != right[i]) | crease);
     }
 }

@@ -2,6 +2,7 @@
 
 use pulp::Simd;
 
+use crate::bounds::{BOX_EDGES, Outline, ScreenBox};
 use crate::camera::Camera;
 use crate::lanes::{V, V3};
 use crate::math::{self, Vec3};
@@ -78,89 +79,6 @@ impl TileFrame {
     }
 }
 
-/// Where something may appear: continuous pixel coordinates and nearest depth.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct ScreenBox {
-    pub(crate) x: [f32; 2],
-    pub(crate) y: [f32; 2],
-    pub(crate) z_min: f32,
-}
-
-impl ScreenBox {
-    /// Bounds of the part beyond the near plane of the convex hull of camera-frame `points`,
-    /// given its edges; `None` if nothing of it can be in the image.
-    pub(crate) fn of_hull(camera: &Camera, points: &[Vec3], edges: &[[u8; 2]]) -> Option<Self> {
-        let near = camera.near_m;
-        let k = &camera.intrinsics;
-        let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
-        let mut z_min = f64::INFINITY;
-        let mut grow = |p: Vec3| {
-            let at = [k.cx + k.fx * p[0] / -p[2], k.cy - k.fy * p[1] / -p[2]];
-            for i in 0..2 {
-                low[i] = low[i].min(at[i]);
-                high[i] = high[i].max(at[i]);
-            }
-            z_min = z_min.min(-p[2]);
-        };
-        let mut all_in_front = true;
-        for p in points {
-            if -p[2] >= near {
-                grow(*p);
-            } else {
-                all_in_front = false;
-            }
-        }
-        if !all_in_front {
-            for [a, b] in edges {
-                let (p, q) = (points[usize::from(*a)], points[usize::from(*b)]);
-                if (-p[2] >= near) != (-q[2] >= near) {
-                    let f = (-near - p[2]) / (q[2] - p[2]);
-                    let cut = math::add(p, math::scale(math::sub(q, p), f));
-                    grow([cut[0], cut[1], -near]);
-                }
-            }
-        }
-        // A hair of slack for the rounding of the single-precision tests that follow.
-        const SLACK: f64 = 0.01;
-        let (w, h) = (camera.width as f64, camera.height as f64);
-        let outside = high[0] + SLACK < 0.0
-            || high[1] + SLACK < 0.0
-            || low[0] - SLACK > w
-            || low[1] - SLACK > h
-            || z_min > camera.far_m
-            || z_min.is_infinite();
-        (!outside).then(|| Self {
-            x: [(low[0] - SLACK).max(0.0) as f32, (high[0] + SLACK).min(w) as f32],
-            y: [(low[1] - SLACK).max(0.0) as f32, (high[1] + SLACK).min(h) as f32],
-            z_min: (z_min * (1.0 - 1e-6)) as f32,
-        })
-    }
-
-    fn everything(camera: &Camera) -> Self {
-        Self {
-            x: [0.0, camera.width as f32],
-            y: [0.0, camera.height as f32],
-            z_min: camera.near_m as f32,
-        }
-    }
-}
-
-/// The edges of a box whose corner `i` has its axis `k` positive where bit `k` of `i` is set.
-const BOX_EDGES: [[u8; 2]; 12] = [
-    [0, 1],
-    [2, 3],
-    [4, 5],
-    [6, 7],
-    [0, 2],
-    [1, 3],
-    [4, 6],
-    [5, 7],
-    [0, 4],
-    [1, 5],
-    [2, 6],
-    [3, 7],
-];
-
 /// One instance in one view.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Geom {
@@ -175,6 +93,7 @@ pub(crate) struct Geom {
     pub(crate) low: [f32; 3],
     pub(crate) high: [f32; 3],
     pub(crate) bounds: Option<ScreenBox>,
+    pub(crate) outline: Outline,
     /// Where it comes in the front-to-back order.
     pub(crate) sort_z: f64,
 }
@@ -188,6 +107,7 @@ impl Geom {
         low: [0.0; 3],
         high: [0.0; 3],
         bounds: None,
+        outline: Outline::NONE,
         sort_z: 0.0,
     };
 
@@ -219,6 +139,7 @@ impl Geom {
             low: std::array::from_fn(|k| (-size[k] - o[k]) as f32),
             high: std::array::from_fn(|k| (size[k] - o[k]) as f32),
             bounds: Some(ScreenBox::everything(camera)),
+            outline: Outline::NONE,
             sort_z: f64::INFINITY,
         };
         if kind == Kind::Plane && o[2] <= 0.0 {
@@ -227,6 +148,7 @@ impl Geom {
             let is_ball = matches!(shape, Shape::Sphere { .. });
             let corners = box_corners(camera, placement, centre, half, is_ball);
             out.bounds = ScreenBox::of_hull(camera, &corners, &BOX_EDGES);
+            out.outline = Outline::of_box(camera, &corners);
             out.sort_z = out.bounds.map_or(f64::INFINITY, |b| f64::from(b.z_min));
         }
         out

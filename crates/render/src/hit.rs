@@ -142,7 +142,8 @@ fn slab<S: Simd>(s: S, d: V<S>, low: f32, high: f32) -> (V<S>, V<S>) {
     let d = nonzero(s, d);
     let back = d.lt(V::splat(s, 0.0));
     let (low, high) = (V::splat(s, low), V::splat(s, high));
-    (back.select(high, low) / d, back.select(low, high) / d)
+    let inverse = V::splat(s, 1.0) / d;
+    (back.select(high, low) * inverse, back.select(low, high) * inverse)
 }
 
 struct Plane<'a>(&'a Geom, TileFrame);

@@ -83,7 +83,11 @@ pub(crate) fn look_along(forward: Vec3, up: Vec3) -> Mat3 {
     let z = scale(normalize(forward), -1.0);
     let mut x = cross(up, z);
     if length(x) < 1e-6 {
-        x = if z[0].abs() < 0.9 { cross([1.0, 0.0, 0.0], z) } else { cross([0.0, 1.0, 0.0], z) };
+        // Along `up` itself: then +Y is up, as on a map.
+        x = cross([0.0, 1.0, 0.0], z);
+    }
+    if length(x) < 1e-6 {
+        x = [1.0, 0.0, 0.0];
     }
     let x = normalize(x);
     let y = cross(z, x);

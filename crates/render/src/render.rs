@@ -5,12 +5,13 @@ use pulp::Arch;
 use crate::camera::Camera;
 use crate::edges::{self, EdgeMap};
 use crate::error::RenderError;
+use crate::fine::FineSamples;
 use crate::glass::Glass;
 use crate::lights::Lights;
 use crate::packet::{NONE, Packet, RAYS, TILE};
 use crate::scene::{Placement, SceneModel};
 use crate::settings::{Frame, Settings};
-use crate::shade::{Colours, Shade, Stage};
+use crate::shade::{Colours, Pack, Shade, Stage};
 use crate::shadow::ShadowMap;
 use crate::view::View;
 
@@ -31,6 +32,8 @@ pub struct Renderer {
     /// Tile by tile: depth and surface of what is opaque.
     z: Vec<f32>,
     surf: Vec<u32>,
+    /// Of each instance.
+    ids: Vec<i32>,
 }
 
 impl Default for Renderer {
@@ -51,6 +54,7 @@ impl Renderer {
             edges: EdgeMap::default(),
             z: Vec::new(),
             surf: Vec::new(),
+            ids: Vec::new(),
         }
     }
 
@@ -75,6 +79,8 @@ impl Renderer {
         let mut packet = Packet::new();
         self.draw_shadows(model, placements, settings, &mut packet);
         self.lights.build(model, placements, camera, &self.shadows, &self.shadow_of);
+        self.ids.clear();
+        self.ids.extend(model.instances.iter().map(|i| i.id));
         self.edges.resize(camera.width, camera.height);
         let rays = self.view.tiles[0] * self.view.tiles[1] * RAYS;
         self.z.resize(rays, 0.0);
@@ -145,25 +151,42 @@ impl Renderer {
                 }
             }
         }
+        self.write_tile(tile, &owners, packet, frame);
+    }
+
+    /// Depth and ids of a tile, and what finding edges needs.
+    fn write_tile(
+        &mut self,
+        tile: usize,
+        owners: &[u32; RAYS],
+        packet: &Packet,
+        frame: &mut Frame,
+    ) {
         let [x0, y0] = self.corner(tile);
         let columns = TILE.min(frame.width - x0);
+        let mut inverse = [0.0; RAYS];
+        let mut depth = [0.0; RAYS];
+        for i in 0..RAYS {
+            let missed = owners[i] == NONE;
+            depth[i] = if missed { f32::INFINITY } else { packet.z[i] };
+            inverse[i] = if missed { 0.0 } else { 1.0 / packet.z[i] };
+        }
         for row in 0..TILE.min(frame.height - y0) {
             let from = row * TILE;
             let to = (y0 + row) * self.edges.stride() + x0;
             let out = (y0 + row) * frame.width + x0;
-            let (z, owners) = (&packet.z[from..from + TILE], &owners[from..from + TILE]);
+            let owners = &owners[from..from + TILE];
             self.edges.owner[to..to + TILE].copy_from_slice(owners);
-            let inverse = &mut self.edges.inverse_depth[to..to + TILE];
-            for i in 0..TILE {
-                inverse[i] = if owners[i] == NONE { 0.0 } else { 1.0 / z[i] };
-            }
-            let depth = &mut frame.depth[out..out + columns];
-            for (i, depth) in depth.iter_mut().enumerate() {
-                *depth = if owners[i] == NONE { f32::INFINITY } else { z[i] };
-            }
+            self.edges.inverse_depth[to..to + TILE].copy_from_slice(&inverse[from..from + TILE]);
+            frame.depth[out..out + columns].copy_from_slice(&depth[from..from + columns]);
             let ids = &mut frame.ids[out..out + columns];
-            for (id, owner) in ids.iter_mut().zip(owners) {
-                *id = model.instances.get(*owner as usize).map_or(-1, |i| i.id);
+            let id = |owner: u32| self.ids.get(owner as usize).copied().unwrap_or(-1);
+            if owners.iter().fold(0, |diff, owner| diff | (owner ^ owners[0])) == 0 {
+                ids.fill(id(owners[0]));
+            } else {
+                for (to, owner) in ids.iter_mut().zip(owners) {
+                    *to = id(*owner);
+                }
             }
         }
     }
@@ -221,13 +244,15 @@ impl Renderer {
         }
         fine.packet.clear_hits(self.view.camera.far_m as f32);
         self.view.cast(tile, &mut fine.packet, false, |_| true);
-        self.colour(model, tile, &fine.packet, false, &mut fine.colours);
+        fine.sort(&self.view);
+        self.colour(model, tile, &fine.sorted, false, &mut fine.colours);
         let share = 1.0 / samples.len() as f32;
         for (to, from) in colours.rgb.iter_mut().zip(&fine.colours.rgb) {
             let pixels = fine.pixels[..fine.count].iter();
-            for (pixel, values) in pixels.zip(from.chunks_exact(samples.len())) {
+            for (pixel, places) in pixels.zip(fine.places.chunks_exact(samples.len())) {
                 // Each sample saturates on its own, like the pixels around it.
-                to[*pixel] = share * values.iter().map(|v| v.clamp(0.0, 1.0)).sum::<f32>();
+                let values = places.iter().map(|place| from[usize::from(*place)].clamp(0.0, 1.0));
+                to[*pixel] = share * values.sum::<f32>();
             }
         }
         fine.count = 0;
@@ -256,33 +281,6 @@ impl Renderer {
     }
 }
 
-/// Samples of edge pixels that wait to be drawn together.
-struct FineSamples {
-    packet: Packet,
-    colours: Colours,
-    pixels: [usize; RAYS],
-    count: usize,
-}
-
-impl FineSamples {
-    fn new() -> Self {
-        let (packet, colours) = (Packet::new(), Colours::new());
-        Self { packet, colours, pixels: [0; RAYS], count: 0 }
-    }
-
-    fn push(&mut self, view: &View, [column, row]: [usize; 2], samples: &[[f64; 2]]) {
-        self.pixels[self.count] = row * TILE + column;
-        self.count += 1;
-        for [dx, dy] in samples {
-            self.packet.push(view, column as f64 + dx, row as f64 + dy);
-        }
-    }
-
-    fn is_full(&self, samples: &[[f64; 2]]) -> bool {
-        self.packet.len + samples.len() > RAYS
-    }
-}
-
 fn find_owners(view: &View, packet: &Packet, owners: &mut [u32; RAYS]) {
     if view.triangles.is_empty() {
         *owners = packet.surf;
@@ -294,15 +292,25 @@ fn find_owners(view: &View, packet: &Packet, owners: &mut [u32; RAYS]) {
 }
 
 fn write_rgb(colours: &Colours, [x0, y0]: [usize; 2], frame: &mut Frame) {
+    let mut packed = [0; RAYS];
+    Arch::new().dispatch(Pack(colours, &mut packed));
     let columns = TILE.min(frame.width - x0);
-    let bytes = |v: f32| (v.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
     for row in 0..TILE.min(frame.height - y0) {
         let to = 3 * ((y0 + row) * frame.width + x0);
-        let (pixels, _) = frame.rgb[to..to + 3 * columns].as_chunks_mut::<3>();
-        let [r, g, b] = &colours.rgb;
-        for (i, pixel) in pixels.iter_mut().enumerate() {
-            let at = row * TILE + i;
-            *pixel = [bytes(r[at]), bytes(g[at]), bytes(b[at])];
+        let words = &packed[row * TILE..row * TILE + columns];
+        let out = &mut frame.rgb[to..to + 3 * columns];
+        let (fours, rest) = words.as_chunks::<4>();
+        let (twelves, rest_out) = out.as_chunks_mut::<12>();
+        // Four pixels of three bytes are three words.
+        for (pixels, bytes) in fours.iter().zip(twelves) {
+            let [a, b, c, d] = pixels.map(u128::from);
+            let all = a | b << 24 | c << 48 | d << 72;
+            bytes.copy_from_slice(&all.to_le_bytes()[..12]);
+        }
+        let (threes, _) = rest_out.as_chunks_mut::<3>();
+        for (pixel, bytes) in rest.iter().zip(threes) {
+            let [r, g, b, _] = pixel.to_le_bytes();
+            *bytes = [r, g, b];
         }
     }
 }

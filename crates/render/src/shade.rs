@@ -82,14 +82,29 @@ impl WithSimd for Shade<'_> {
     }
 }
 
+/// Colours as one integer per ray, `red + 256 green + 65536 blue`.
+pub(crate) struct Pack<'a>(pub(crate) &'a Colours, pub(crate) &'a mut [u32; RAYS]);
+
+impl WithSimd for Pack<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, s: S) {
+        let [r, g, b] = &self.0.rgb;
+        for block in 0..RAYS / S::F32_LANES {
+            V3(V::load(s, r, block), V::load(s, g, block), V::load(s, b, block))
+                .store_rgb(self.1, block);
+        }
+    }
+}
+
 #[inline(always)]
 fn sky<S: Simd>(s: S, stage: &Stage, centre: [f64; 2], packet: &Packet, block: usize) -> V3<S> {
     let rot = &stage.view.camera.rot;
     let x = V::load(s, &packet.x, block) + centre[0] as f32;
     let y = V::load(s, &packet.y, block) + centre[1] as f32;
     let up = x * rot[6] as f32 + y * rot[7] as f32 - rot[8] as f32;
-    let length = (x * x + y * y + 1.0).sqrt();
-    let blend = (up / length) * 0.5 + 0.5;
+    let blend = up * (x * x + y * y + 1.0).inverse_sqrt() * 0.5 + 0.5;
     V3::mix(blend, stage.model.sky.bottom, stage.model.sky.top)
 }
 
@@ -197,28 +212,42 @@ impl<S: Simd> Lit<'_, S> {
         let [r, g, b] = self.light.diffuse;
         *diffuse = *diffuse + V3(lambert * r, lambert * g, lambert * b);
         if self.material.specular > 0.0 {
-            let half = (to_light + view_dir).normalized();
-            let shine = half.dot(point.normal).max(zero).lobe(128.0 * self.material.shininess);
-            let shine = lit.select(shine * power * self.material.specular, zero);
-            let [r, g, b] = self.light.specular;
-            *gloss = *gloss + V3(shine * r, shine * g, shine * b);
+            // With unit vectors n, l, v and h between l and v: (n.h)² = (n.l + n.v)² / (2 + 2 l.v).
+            let top = (facing + point.normal.dot(view_dir)).max(zero);
+            let bottom = to_light.dot(view_dir) * 2.0 + 2.0;
+            let exponent = 64.0 * self.material.shininess;
+            // Where the lobe ends, to save the division on most surfaces.
+            let glossy = lit & (bottom * (1.0 - 16.0 / exponent.max(1e-3))).lt(top * top);
+            if glossy.any() {
+                let half2 = (top * top) / bottom.max(V::splat(s, 1e-6));
+                let shine = half2.min(one).lobe(exponent) * power * self.material.specular;
+                let shine = glossy.select(shine, zero);
+                let [r, g, b] = self.light.specular;
+                *gloss = *gloss + V3(shine * r, shine * g, shine * b);
+            }
         }
     }
 
     #[inline(always)]
     fn shadow(&self, s: S, map: &ShadowMap, point: &Point<S>, facing: V<S>, lit: Mask<S>) -> V<S> {
-        let camera = &map.view.camera;
         let [row_x, row_y, row_z] = &self.local.shadow_rows;
+        let one = V::splat(s, 1.0);
         let depth = (-transformed(s, row_z, point.position)).max(V::splat(s, 1e-6));
-        let k = &camera.intrinsics;
+        let inverse = one / depth;
         let (x, y) = (transformed(s, row_x, point.position), transformed(s, row_y, point.position));
-        let u = x * k.fx as f32 / depth + k.cx as f32;
-        let v = V::splat(s, k.cy as f32) - y * k.fy as f32 / depth;
+        let [fx, fy, cx, cy] = map.focal;
+        let u = x * inverse * fx + cx;
+        let v = V::splat(s, cy) - y * inverse * fy;
         // The filter is two texels wide: over it, a tilted surface changes its depth by this.
-        let texel = depth * (1.0 / k.fx.min(k.fy)) as f32;
-        let facing = facing.max(V::splat(s, 0.05)).min(V::splat(s, 1.0));
-        let tilt = (V::splat(s, 1.0) - facing * facing).sqrt() / facing;
-        let biased = depth - texel * (tilt.min(V::splat(s, 6.0)) * 2.0 + 0.5);
+        let cos2 = facing * facing;
+        let sin2 = (one - cos2).max(V::splat(s, 1e-6));
+        let tilt = sin2 * sin2.inverse_sqrt() * cos2.max(V::splat(s, 1e-3)).inverse_sqrt();
+        let biased = depth - depth * map.texel * (tilt.min(V::splat(s, 6.0)) * 2.0 + 0.5);
+        // Most registers lie wholly in the light or wholly in the shadow.
+        let (us, vs, zs) = (u.range(lit), v.range(lit), biased.range(lit));
+        if let Some(share) = map.common_visibility(us, vs, zs, self.own) {
+            return V::splat(s, share);
+        }
         let (mut us, mut vs, mut zs) = ([0.0; MAX_LANES], [0.0; MAX_LANES], [0.0; MAX_LANES]);
         let mut share = [0.0; MAX_LANES];
         u.store(&mut us, 0);

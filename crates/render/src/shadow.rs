@@ -17,6 +17,8 @@ const FAR_AWAY: f64 = 256.0;
 const MARGIN: f64 = 4.0;
 /// Side of the cells that summarise the map.
 const CELL: usize = 8;
+/// Cells that are looked at together before each point is looked at alone.
+const MOST_CELLS: usize = 96;
 /// Owner of a cell with more than one.
 const MIXED: u32 = NONE - 1;
 /// The receiver's own number for shapes that may shade themselves.
@@ -33,10 +35,13 @@ pub(crate) fn casts(instance: &Instance) -> bool {
 struct Cell {
     low: f32,
     high: f32,
+    /// `MIXED` if there are several.
     owner: u32,
+    /// One bit for each owner, by its last six bits.
+    owners: u64,
 }
 
-const EMPTY: Cell = Cell { low: f32::INFINITY, high: f32::INFINITY, owner: NONE };
+const EMPTY: Cell = Cell { low: f32::INFINITY, high: f32::INFINITY, owner: NONE, owners: 0 };
 
 /// One light's map.
 #[derive(Debug)]
@@ -46,12 +51,26 @@ pub(crate) struct ShadowMap {
     depth: Vec<f32>,
     owner: Vec<u32>,
     cells: Vec<Cell>,
+    /// Per tile, whether its texels are all empty.
+    blank: Vec<bool>,
+    /// `fx`, `fy`, `cx`, `cy` of the pinhole.
+    pub(crate) focal: [f32; 4],
+    /// Width of a texel per metre of distance.
+    pub(crate) texel: f32,
 }
 
 impl ShadowMap {
     pub(crate) fn new() -> Self {
-        let (depth, owner, cells) = (Vec::new(), Vec::new(), Vec::new());
-        Self { view: View::new(), side: 0, depth, owner, cells }
+        Self {
+            view: View::new(),
+            side: 0,
+            depth: Vec::new(),
+            owner: Vec::new(),
+            cells: Vec::new(),
+            blank: Vec::new(),
+            focal: [0.0; 4],
+            texel: 0.0,
+        }
     }
 
     /// Draws the map; `false` when there is nothing that could cast a shadow.
@@ -66,11 +85,20 @@ impl ShadowMap {
         let side = texels.clamp(TILE, 8192).next_multiple_of(TILE);
         let Some(camera) = fit(model, placements, light, side) else { return false };
         self.view.build(model, placements, &camera, casts);
+        let k = &camera.intrinsics;
+        self.focal = [k.fx as f32, k.fy as f32, k.cx as f32, k.cy as f32];
+        self.texel = (1.0 / k.fx.min(k.fy)) as f32;
         if self.side != side {
             self.side = side;
+            let tiles = side / TILE * (side / TILE);
+            self.depth.clear();
             self.depth.resize(side * side, f32::INFINITY);
+            self.owner.clear();
             self.owner.resize(side * side, NONE);
+            self.cells.clear();
             self.cells.resize(side / CELL * (side / CELL), EMPTY);
+            self.blank.clear();
+            self.blank.resize(tiles, true);
         }
         packet.aim_at_pixels(&self.view);
         for tile in 0..self.view.tiles[0] * self.view.tiles[1] {
@@ -80,38 +108,77 @@ impl ShadowMap {
     }
 
     fn draw_tile(&mut self, tile: usize, packet: &mut Packet) {
+        let is_blank = self.view.is_empty_tile(tile);
+        if is_blank && self.blank[tile] {
+            return;
+        }
+        self.blank[tile] = is_blank;
         let (column, row) = (tile % self.view.tiles[0], tile / self.view.tiles[0]);
+        packet.clear_hits(f32::INFINITY);
+        self.view.cast(tile, packet, true, |_| true);
+        if !self.view.triangles.is_empty() {
+            for surf in &mut packet.surf {
+                *surf = self.view.owner(*surf);
+            }
+        }
+        for y in 0..TILE {
+            let at = (row * TILE + y) * self.side + column * TILE;
+            self.depth[at..at + TILE].copy_from_slice(&packet.z[y * TILE..(y + 1) * TILE]);
+            self.owner[at..at + TILE].copy_from_slice(&packet.surf[y * TILE..(y + 1) * TILE]);
+        }
         const CELLS: usize = TILE / CELL;
-        let mut cells = [EMPTY; CELLS * CELLS];
-        if !self.view.is_empty_tile(tile) {
-            packet.clear_hits(f32::INFINITY);
-            self.view.cast(tile, packet, true, |_| true);
-            if !self.view.triangles.is_empty() {
-                for surf in &mut packet.surf {
-                    *surf = self.view.owner(*surf);
-                }
-            }
-            for y in 0..TILE {
-                let at = (row * TILE + y) * self.side + column * TILE;
-                self.depth[at..at + TILE].copy_from_slice(&packet.z[y * TILE..(y + 1) * TILE]);
-                self.owner[at..at + TILE].copy_from_slice(&packet.surf[y * TILE..(y + 1) * TILE]);
-            }
-            for (i, cell) in cells.iter_mut().enumerate() {
-                *cell = summary(packet, i % CELLS * CELL, i / CELLS * CELL);
-            }
-        }
-        // Texels of an empty tile keep stale values: its cells say that they are not to be read
-        // alone, so they are cleared only when a neighbour makes a filter reach into them.
-        if self.view.is_empty_tile(tile) {
-            for y in 0..TILE {
-                let at = (row * TILE + y) * self.side + column * TILE;
-                self.depth[at..at + TILE].fill(f32::INFINITY);
-                self.owner[at..at + TILE].fill(NONE);
-            }
-        }
         let stride = self.side / CELL;
-        for (i, cell) in cells.iter().enumerate() {
-            self.cells[(row * CELLS + i / CELLS) * stride + column * CELLS + i % CELLS] = *cell;
+        for i in 0..CELLS * CELLS {
+            let to = (row * CELLS + i / CELLS) * stride + column * CELLS + i % CELLS;
+            self.cells[to] = summary(packet, i % CELLS * CELL, i / CELLS * CELL);
+        }
+    }
+
+    /// The share of light common to all points in a range, if it is clear that they have one.
+    pub(crate) fn common_visibility(
+        &self,
+        u: [f32; 2],
+        v: [f32; 2],
+        z: [f32; 2],
+        own: u32,
+    ) -> Option<f32> {
+        let last = self.side as f32 - 3.0;
+        if u[1] < 3.0 || v[1] < 3.0 || u[0] > last || v[0] > last {
+            return Some(1.0);
+        }
+        // Also false for NaN.
+        if !(u[0] >= 3.0 && v[0] >= 3.0 && u[1] <= last && v[1] <= last) {
+            return None;
+        }
+        let first = |at: f32| ((at - 0.5) as usize - 1) / CELL;
+        let final_ = |at: f32| ((at - 0.5) as usize + 2) / CELL;
+        let (x0, x1, y0, y1) = (first(u[0]), final_(u[1]), first(v[0]), final_(v[1]));
+        if (x1 - x0 + 1) * (y1 - y0 + 1) > MOST_CELLS {
+            return None;
+        }
+        self.judge([x0, x1], [y0, y1], z, own)
+    }
+
+    /// What a rectangle of cells says about points with depths in `z`.
+    fn judge(&self, x: [usize; 2], y: [usize; 2], z: [f32; 2], own: u32) -> Option<f32> {
+        let stride = self.side / CELL;
+        let own_bit = 1 << (own & 63);
+        let (mut all_lit, mut all_dark) = (true, true);
+        for y in y[0]..=y[1] {
+            for cell in &self.cells[y * stride + x[0]..=y * stride + x[1]] {
+                all_lit &= (cell.owner == NONE) | (cell.owner == own) | (cell.low >= z[1]);
+                all_dark &= (cell.owners & own_bit == 0) & (cell.high < z[0]);
+            }
+            if !(all_lit | all_dark) {
+                return None;
+            }
+        }
+        if all_lit {
+            Some(1.0)
+        } else if all_dark {
+            Some(0.0)
+        } else {
+            None
         }
     }
 
@@ -123,22 +190,6 @@ impl ShadowMap {
             return 1.0;
         }
         let (x0, y0) = ((u - 0.5) as usize - 1, (v - 0.5) as usize - 1);
-        let stride = self.side / CELL;
-        let (mut all_lit, mut all_dark) = (true, true);
-        let (cx, cy) = (x0 / CELL, y0 / CELL);
-        for y in cy..=(y0 + 3) / CELL {
-            for x in cx..=(x0 + 3) / CELL {
-                let cell = &self.cells[y * stride + x];
-                all_lit &= cell.owner == NONE || cell.owner == own || cell.low >= z;
-                all_dark &= cell.owner != MIXED && cell.owner != own && cell.high < z;
-            }
-        }
-        if all_lit {
-            return 1.0;
-        }
-        if all_dark {
-            return 0.0;
-        }
         self.filtered(x0, y0, [u - 0.5, v - 0.5], z, own)
     }
 
@@ -147,36 +198,50 @@ impl ShadowMap {
         let fu = at[0] - (x0 + 1) as f32;
         let fv = at[1] - (y0 + 1) as f32;
         let (wu, wv) = ([1.0 - fu, 1.0, 1.0, fu], [1.0 - fv, 1.0, 1.0, fv]);
-        let mut dark = 0.0;
+        let mut dark = [0.0; 4];
         for (dy, wv) in wv.iter().enumerate() {
             let from = (y0 + dy) * self.side + x0;
             let (depth, owner) = (&self.depth[from..from + 4], &self.owner[from..from + 4]);
-            let mut row = 0.0;
             for k in 0..4 {
-                row += if owner[k] != own && depth[k] < z { wu[k] } else { 0.0 };
+                // A mask instead of a choice: the four columns then share one register.
+                let blocked = u32::from((owner[k] != own) & (depth[k] < z)).wrapping_neg();
+                dark[k] += wv * f32::from_bits(wu[k].to_bits() & blocked);
             }
-            dark += wv * row;
         }
+        let dark = (dark[0] + dark[1]) + (dark[2] + dark[3]);
         1.0 - dark / 9.0
     }
 }
 
 fn summary(packet: &Packet, x0: usize, y0: usize) -> Cell {
     let first = packet.surf[y0 * TILE + x0];
-    let mut cell = Cell { low: f32::INFINITY, high: 0.0, owner: first };
-    let mut same = true;
+    // Column by column first: that runs in registers.
+    let (mut low, mut high) = ([f32::INFINITY; CELL], [0.0_f32; CELL]);
+    let mut other = [0; CELL];
     for y in y0..y0 + CELL {
         let at = y * TILE + x0;
-        for k in at..at + CELL {
-            cell.low = if packet.z[k] < cell.low { packet.z[k] } else { cell.low };
-            cell.high = if packet.z[k] > cell.high { packet.z[k] } else { cell.high };
-            same &= packet.surf[k] == first;
+        let (z, surf) = (&packet.z[at..at + CELL], &packet.surf[at..at + CELL]);
+        for k in 0..CELL {
+            low[k] = if z[k] < low[k] { z[k] } else { low[k] };
+            high[k] = if z[k] > high[k] { z[k] } else { high[k] };
+            other[k] |= surf[k] ^ first;
         }
     }
-    if !same {
-        cell.owner = MIXED;
+    let is_mixed = other.iter().fold(0, |all, o| all | o) != 0;
+    let mut owners = 1 << (first & 63);
+    if is_mixed {
+        for y in y0..y0 + CELL {
+            for surf in &packet.surf[y * TILE + x0..y * TILE + x0 + CELL] {
+                owners |= 1 << (surf & 63);
+            }
+        }
     }
-    cell
+    Cell {
+        low: low.iter().fold(f32::INFINITY, |a, b| if *b < a { *b } else { a }),
+        high: high.iter().fold(0.0, |a: f32, b| if *b > a { *b } else { a }),
+        owner: if is_mixed { MIXED } else { first },
+        owners,
+    }
 }
 
 /// The pinhole that sees all casters, tightly; `None` when there are none.

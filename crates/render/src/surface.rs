@@ -45,10 +45,11 @@ pub(crate) fn normal<S: Simd>(s: S, geom: &Geom, p: V3<S>) -> V3<S> {
         Kind::Cylinder => {
             let around = (p.0 * p.0 + p.1 * p.1) * (1.0 / (a * a));
             let cap = around.lt(p.2 * p.2 * (1.0 / (c * c)));
-            V3(cap.select(zero, p.0), cap.select(zero, p.1), cap.select(p.2.sign(), zero))
-                .normalized()
+            let inverse = 1.0 / a;
+            let (x, y) = (p.0 * inverse, p.1 * inverse);
+            V3(cap.select(zero, x), cap.select(zero, y), cap.select(p.2.sign(), zero))
         }
-        Kind::Capsule => V3(p.0, p.1, p.2 - p.2.clamp(-c, c)).normalized(),
+        Kind::Capsule => V3(p.0, p.1, p.2 - p.2.clamp(-c, c)).scaled([1.0 / a; 3]),
         Kind::Ellipsoid => {
             V3(p.0 * (1.0 / (a * a)), p.1 * (1.0 / (b * b)), p.2 * (1.0 / (c * c))).normalized()
         }
@@ -204,8 +205,9 @@ fn coordinates<S: Simd>(
     }
     // How far the hit moves on the tangent plane from one pixel to the next.
     let (ax, ay) = (V3::splat(s, frame.ax), V3::splat(s, frame.ay));
-    let dx = (ax - d.times(n.dot(ax) / facing)).times(point.t * (1.0 / k.fx) as f32);
-    let dy = (ay - d.times(n.dot(ay) / facing)).times(point.t * (1.0 / k.fy) as f32);
+    let inverse = V::splat(s, 1.0) / facing;
+    let dx = (ax - d.times(n.dot(ax) * inverse)).times(point.t * (1.0 / k.fx) as f32);
+    let dy = (ay - d.times(n.dot(ay) * inverse)).times(point.t * (1.0 / k.fy) as f32);
     let extent = dx.abs() + dy.abs();
     let is_scaled = !material.uniform && geom.kind != Kind::Mesh;
     let scale = |k: usize| {

@@ -2,8 +2,9 @@
 
 use pulp::Arch;
 
+use crate::bounds::{Outline, ScreenBox};
 use crate::camera::Camera;
-use crate::geom::{Geom, Kind, ScreenBox, Triangle};
+use crate::geom::{Geom, Kind, Triangle};
 use crate::hit::{CastGeom, CastTriangle, Farthest};
 use crate::math::{self, Vec3};
 use crate::packet::{NONE, Packet, RAYS, TILE};
@@ -75,10 +76,10 @@ impl View {
         for at in 0..self.order.len() {
             let index = self.order[at];
             let i = index as usize;
-            let Some(bounds) = self.geoms[i].bounds else { continue };
+            let Geom { bounds: Some(bounds), outline, .. } = self.geoms[i] else { continue };
             match &model.instances[i].shape {
                 Shape::Mesh(mesh) => self.add_mesh(mesh, &placements[i], index),
-                _ => self.bin(index, &bounds),
+                _ => self.bin(index, &bounds, &outline),
             }
         }
     }
@@ -94,20 +95,23 @@ impl View {
             let corners = corners.map(|c| self.vertices[c as usize]);
             if let Some(triangle) = Triangle::new(&camera, corners, [instance, index as u32]) {
                 let surf = (self.geoms.len() + self.triangles.len()) as u32;
-                self.bin(surf, &triangle.bounds);
+                self.bin(surf, &triangle.bounds, &Outline::NONE);
                 self.triangles.push(triangle);
             }
         }
     }
 
-    fn bin(&mut self, surf: u32, bounds: &ScreenBox) {
+    fn bin(&mut self, surf: u32, bounds: &ScreenBox, outline: &Outline) {
         let span = |range: [f32; 2], tiles: usize| {
             let last = (range[1] as usize / TILE).min(tiles - 1);
             (range[0] as usize / TILE)..last + 1
         };
         for row in span(bounds.y, self.tiles[1]) {
             for column in span(bounds.x, self.tiles[0]) {
-                self.bins[row * self.tiles[0] + column].push(surf);
+                let side = TILE as f32;
+                if !outline.misses(column as f32 * side, row as f32 * side, side) {
+                    self.bins[row * self.tiles[0] + column].push(surf);
+                }
             }
         }
     }

@@ -184,7 +184,8 @@ impl World {
 const IDENTITY: [f64; 9] = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
 
 fn view_of(camera: &CameraLayout, pos_m: [f64; 3], rot: [f64; 9]) -> Camera {
-    let view = Camera::from_fovy(pos_m, rot, camera.fovy_deg.to_radians(), camera.width, camera.height);
+    let view =
+        Camera::from_fovy(pos_m, rot, camera.fovy_deg.to_radians(), camera.width, camera.height);
     Camera { near_m: camera.near_m, far_m: camera.far_m, ..view }
 }
 

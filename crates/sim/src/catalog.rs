@@ -77,9 +77,7 @@ pub fn load_scene(name_or_path: &str) -> Result<SceneSource, SimError> {
             .ok_or_else(|| SimError::unknown("scene", name_or_path, scene_names()))?;
         (from_yaml::<Scene>(text, &format!("{name}.yaml"))?, PathBuf::new())
     };
-    scene
-        .check()
-        .map_err(|reason| SimError::Scene { scene: name_or_path.to_owned(), reason })?;
+    scene.check().map_err(|reason| SimError::Scene { scene: name_or_path.to_owned(), reason })?;
     Ok(SceneSource { scene, folder })
 }
 

@@ -180,7 +180,8 @@ fn set_gains(
     let set = match (&placement.servo, description) {
         (None, _) => None,
         (Some(servo), Some(d)) => Some(d.servos.get(servo).ok_or_else(|| {
-            let known = citrange_core::names::suggestion(servo, d.servos.keys().map(String::as_str));
+            let known =
+                citrange_core::names::suggestion(servo, d.servos.keys().map(String::as_str));
             format!("robots.{name}.servo: unknown gain set \"{servo}\", {known}")
         })?),
         (Some(_), None) => {
@@ -247,7 +248,8 @@ fn home(
         let mut pose: BTreeMap<&str, f64> = BTreeMap::new();
         if let Some(description) = robots.get(name) {
             let wanted = placement.pose.as_ref().unwrap_or(&description.home);
-            let values = description.pose(wanted).map_err(|e| format!("robots.{name}.pose: {e}"))?;
+            let values =
+                description.pose(wanted).map_err(|e| format!("robots.{name}.pose: {e}"))?;
             pose.extend(description.joints().zip(values.iter().copied()));
         } else if placement.pose.is_some() {
             return Err(format!(

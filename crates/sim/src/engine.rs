@@ -32,6 +32,9 @@ pub fn start_engine() -> Result<&'static citrange_mujoco::Engine, EngineError> {
 }
 
 fn keep_message(message: &MjLogMessage) {
+    if matches!(message.level(), MjtLogLevel::mjLOG_INFO) {
+        return;
+    }
     let text = format!("{:?}: {}", message.level(), message.subject());
     // An engine error ends the process when this handler returns: say why.
     #[allow(clippy::print_stderr)]
@@ -46,7 +49,7 @@ fn keep_message(message: &MjLogMessage) {
     }
 }
 
-/// Takes the messages that the engine left since the last call.
+/// Takes the warnings and errors that the engine left since the last call.
 #[must_use]
 pub fn engine_messages() -> Vec<String> {
     MESSAGES.lock().map(|mut m| m.drain(..).collect()).unwrap_or_default()

@@ -102,6 +102,19 @@ pub enum SimError {
         /// Which numbers are not finite.
         what: String,
     },
+    /// No OpenGL to draw with.
+    #[error(
+        "no OpenGL on this machine. Tried {tried}. On Debian or Ubuntu: `apt-get install libegl1 \
+         libgl1-mesa-dri` or `apt-get install libosmesa6`. The default software renderer needs \
+         none of it"
+    )]
+    NoGl {
+        /// What was tried, and why each failed.
+        tried: String,
+    },
+    /// The OpenGL renderer cannot do what was asked.
+    #[error("OpenGL renderer: {0}")]
+    Gl(String),
     /// The engine refused something.
     #[error("MuJoCo: {0}")]
     Mujoco(String),

@@ -10,12 +10,13 @@ use crate::layout::name_of;
 use crate::world::World;
 
 /// Every query and what it answers, for people.
-pub const EXTRAS: [(&str, &str); 6] = [
+pub const EXTRAS: [(&str, &str); 7] = [
     ("contacts", "all contacts: bodies, place, normal, depth, force"),
     ("contact_force:A,B", "(N, 1) sum of normal forces between two bodies, robots or objects, N"),
     ("site_pose:NAME", "(N, 7) position and quaternion of a site"),
     ("sensor:NAME", "(N, dim) value of a sensor of the model"),
     ("joint_effort:ROBOT", "(N, joints) effort that the actuators apply now, N m or N"),
+    ("bias_effort:ROBOT", "(N, joints) effort that gravity and motion ask for, N m or N"),
     ("time", "(N, 1) simulation time, s"),
 ];
 
@@ -46,7 +47,8 @@ impl World {
             }
             "site_pose" => {
                 let model = &self.scene.model;
-                let site = find(model, MjtObjBase::mjOBJ_SITE, model.ffi().nsite, "site", argument)?;
+                let site =
+                    find(model, MjtObjBase::mjOBJ_SITE, model.ffi().nsite, "site", argument)?;
                 tensor(ids, 7, |env, out| {
                     let data = &self.envs[env].data;
                     out.extend_from_slice(&data.site_xpos()[site]);
@@ -65,17 +67,27 @@ impl World {
                 })
             }
             "joint_effort" => {
-                let dofs: Vec<usize> =
-                    self.scene.layout.robot(argument)?.joints.iter().map(|j| j.dof).collect();
+                let dofs = self.dofs(argument)?;
                 self.compute_forces(ids);
                 tensor(ids, dofs.len(), |env, out| {
                     let force = self.envs[env].data.qfrc_actuator();
                     out.extend(dofs.iter().map(|dof| force[*dof]));
                 })
             }
+            "bias_effort" => {
+                let dofs = self.dofs(argument)?;
+                tensor(ids, dofs.len(), |env, out| {
+                    let force = self.envs[env].data.qfrc_bias();
+                    out.extend(dofs.iter().map(|dof| force[*dof]));
+                })
+            }
             "time" => tensor(ids, 1, |env, out| out.push(self.envs[env].data.ffi().time)),
             _ => Err(SimError::unknown("query", query, EXTRAS.iter().map(|(name, _)| *name))),
         }
+    }
+
+    fn dofs(&self, robot: &str) -> Result<Vec<usize>, SimError> {
+        Ok(self.scene.layout.robot(robot)?.joints.iter().map(|j| j.dof).collect())
     }
 
     /// Completes the engine's computation at the current state: actuation, acceleration,

@@ -78,9 +78,8 @@ impl Layout {
     pub(crate) fn new(model: &MjModel, scene: &Scene) -> Result<Self, SimError> {
         let sizes = model.ffi();
         let nbody = sizes.nbody as usize;
-        let body_names: Vec<String> = (0..nbody)
-            .map(|id| name_of(model, MjtObjBase::mjOBJ_BODY, id, "body"))
-            .collect();
+        let body_names: Vec<String> =
+            (0..nbody).map(|id| name_of(model, MjtObjBase::mjOBJ_BODY, id, "body")).collect();
         let mut owners = vec!["floor".to_owned(); nbody];
         let mut tree = |name: &str, prefixed: bool| {
             tree(model, &body_names, name, prefixed).inspect(|tree| {
@@ -148,8 +147,7 @@ fn tree(
 ) -> Result<Tree, SimError> {
     let broken = |reason: String| SimError::Scene { scene: name.to_owned(), reason };
     let prefix = format!("{name}/");
-    let belongs =
-        |body: &String| if prefixed { body.starts_with(&prefix) } else { body == name };
+    let belongs = |body: &String| if prefixed { body.starts_with(&prefix) } else { body == name };
     let first = body_names.iter().position(belongs);
     let first = first.ok_or_else(|| broken("its model has no body".into()))?;
     let count = body_names[first..].iter().take_while(|b| belongs(b)).count();

@@ -1,11 +1,49 @@
-//! Many simulated worlds over MuJoCo.
-pub mod catalog;
+//! Many simulated worlds over MuJoCo: scenes, State, snapshots, cameras.
+//!
+//! A [`CompiledScene`] is a scene file turned into one immutable model. A [`World`] is N
+//! environments of it, stepped on all cores; results do not depend on how many there are or on
+//! how many threads. Everything read belongs to the same instant (see `world.rs`).
+//!
+//! ```
+//! use std::sync::Arc;
+//! use citrange_sim::{CameraQuery, CompiledScene, StateQuery, Threads, World, load_scene};
+//!
+//! let scene = Arc::new(CompiledScene::new(&load_scene("orange_plate")?)?);
+//! let mut world = World::new(scene, 2, Threads::Auto)?;
+//! world.reset(7, &[17, 18])?; // seed 7; environment 0 runs episode 17, environment 1 episode 18
+//! world.set_joint_targets("robot0", &[0.0; 12])?; // two environments, six joints each
+//! world.step(12)?; // physics steps
+//!
+//! let query = StateQuery {
+//!     cameras: [("front".to_owned(), CameraQuery::ALL)].into(),
+//!     extras: vec!["contact_force:orange_1,table".to_owned()],
+//! };
+//! let state = world.get_state(None, &query)?;
+//! assert_eq!(state.objects["orange_1"].root_state.as_ref().map(|a| a.dim()), Some((2, 13)));
+//!
+//! let saved = world.snapshot(0)?.to_bytes(); // everything that decides the future
+//! world.step(100)?;
+//! world.restore(0, &citrange_core::Snapshot::from_bytes(&saved)?)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | to change | look in |
+//! |---|---|
+//! | built-in scenes and robots | `catalog.rs`, `/scenes`, `/models` |
+//! | how a scene becomes a model | `mjcf.rs` (world), `compile.rs` (robots, gains, cameras) |
+//! | what a state holds | `layout.rs` (names), `read.rs`, `write.rs`, `extras.rs` |
+//! | stepping and threads | `world.rs` |
+//! | exact continuation | `snapshot.rs` |
+//! | pictures | `camera.rs`, `picture.rs`; with OpenGL `gl.rs` |
+
 mod camera;
+pub mod catalog;
 mod compile;
 mod engine;
 mod error;
 mod extras;
 mod free_root;
+pub mod gl;
 mod layout;
 mod mjcf;
 mod picture;
@@ -20,6 +58,7 @@ pub use compile::CompiledScene;
 pub use engine::{engine_messages, start_engine};
 pub use error::SimError;
 pub use extras::EXTRAS;
+pub use gl::{GlKind, GlRenderer, gl_probe};
 pub use read::StateQuery;
 pub use world::{Threads, World};
 pub use write::SetReport;

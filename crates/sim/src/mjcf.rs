@@ -65,8 +65,8 @@ pub(crate) fn world_text(scene: &Scene) -> String {
 }
 
 fn look_assets(look: &Look) -> String {
-    // One texture repeat holds two squares.
-    let repeat = 0.5 / look.floor_square_m;
+    // One texture repeat holds two squares, and covers 2/texrepeat metres of an endless plane.
+    let repeat = 1.0 / look.floor_square_m;
     format!(
         "<texture name=\"sky\" type=\"skybox\" builtin=\"gradient\" rgb1=\"{top}\" rgb2=\"{bottom}\" \
          width=\"64\" height=\"64\"/>\n\

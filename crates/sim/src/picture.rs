@@ -13,7 +13,7 @@ use crate::error::SimError;
 use crate::world::Data;
 
 /// Geoms of higher groups are for collision, not for the eye (as in MuJoCo's own viewer).
-const LAST_VISIBLE_GROUP: i32 = 2;
+pub(crate) const LAST_VISIBLE_GROUP: i32 = 2;
 
 /// A scene ready to be drawn.
 pub(crate) struct Picture {
@@ -31,8 +31,12 @@ impl Picture {
             if model.geom_group()[geom] > LAST_VISIBLE_GROUP {
                 continue;
             }
-            let material = material(model, geom, &textures);
+            let mut material = material(model, geom, &textures);
             let Some(shape) = shape(model, geom)? else { continue };
+            if let Shape::Plane { half_m: [None, None] } = shape {
+                // The engine stretches a uniform texture on an endless plane by two.
+                material.repeat = material.repeat.map(|r| r / 2.0);
+            }
             if material.rgba[3] > 0.0 {
                 instances.push(Instance { shape, material, id: geom as i32, casts_shadow: true });
                 geoms.push(geom);
@@ -81,12 +85,10 @@ fn shape(model: &MjModel, geom: usize) -> Result<Option<Shape>, SimError> {
                 Err(_) => return Ok(None),
             }
         }
-        MjtGeomBase::mjGEOM_HFIELD => {
-            match usize::try_from(model.geom_dataid()[geom]) {
-                Ok(field) => Shape::Mesh(Arc::new(height_field(model, field)?)),
-                Err(_) => return Ok(None),
-            }
-        }
+        MjtGeomBase::mjGEOM_HFIELD => match usize::try_from(model.geom_dataid()[geom]) {
+            Ok(field) => Shape::Mesh(Arc::new(height_field(model, field)?)),
+            Err(_) => return Ok(None),
+        },
     }))
 }
 
@@ -95,10 +97,13 @@ fn mesh_of(model: &MjModel, mesh: usize) -> Result<Mesh, SimError> {
     let vertices = range(model.mesh_vertadr()[mesh], model.mesh_vertnum()[mesh]);
     let faces = range(model.mesh_faceadr()[mesh], model.mesh_facenum()[mesh]);
     let positions = model.mesh_vert()[vertices].to_vec();
-    let triangles = model.mesh_face()[faces.clone()].iter().map(|f| f.map(|i| i as u32)).collect();
+    let triangles: Vec<[u32; 3]> =
+        model.mesh_face()[faces.clone()].iter().map(|f| f.map(|i| i as u32)).collect();
     let first_normal = model.mesh_normaladr()[mesh] as usize;
     let corner = |f: &[i32; 3]| f.map(|i| model.mesh_normal()[first_normal + i as usize]);
-    let normals = model.mesh_facenormal()[faces.clone()].iter().map(corner).collect();
+    let given: Vec<[[f32; 3]; 3]> =
+        model.mesh_facenormal()[faces.clone()].iter().map(corner).collect();
+    let normals = corner_normals(&positions, &triangles, &given);
     let uvs = usize::try_from(model.mesh_texcoordadr()[mesh]).ok().map(|first| {
         let corner = |f: &[i32; 3]| f.map(|i| model.mesh_texcoord()[first + i as usize]);
         model.mesh_facetexcoord()[faces].iter().map(corner).collect()
@@ -108,6 +113,48 @@ fn mesh_of(model: &MjModel, mesh: usize) -> Result<Mesh, SimError> {
         Some(uvs) => mesh.with_uvs(uvs)?,
         None => mesh,
     })
+}
+
+/// Cosine of the angle beyond which an edge is a crease and not a bend of a round surface.
+const CREASE: f32 = 0.75;
+
+/// A normal for every corner. The engine's own is taken where it fits the triangle. Where the
+/// engine made it up (one per vertex, also at sharp edges) it does not: then the triangles
+/// around the vertex that bend gently from this one decide.
+fn corner_normals(
+    positions: &[[f32; 3]],
+    triangles: &[[u32; 3]],
+    given: &[[[f32; 3]; 3]],
+) -> Vec<[[f32; 3]; 3]> {
+    let dot = |a: [f32; 3], b: [f32; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    let length = |a: [f32; 3]| dot(a, a).sqrt();
+    // Not normalised: its length is twice the area, which is the weight in the mean.
+    let face = |t: &[u32; 3]| -> [f32; 3] {
+        let [p, q, r] = t.map(|i| positions[i as usize]);
+        let u: [f32; 3] = std::array::from_fn(|i| q[i] - p[i]);
+        let v: [f32; 3] = std::array::from_fn(|i| r[i] - p[i]);
+        [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]]
+    };
+    let faces: Vec<[f32; 3]> = triangles.iter().map(face).collect();
+    let mut around: Vec<Vec<usize>> = vec![Vec::new(); positions.len()];
+    for (index, triangle) in triangles.iter().enumerate() {
+        for vertex in triangle {
+            around[*vertex as usize].push(index);
+        }
+    }
+    let fits = |a: [f32; 3], b: [f32; 3]| dot(a, b) >= CREASE * length(a) * length(b);
+    let corner = |own: usize, vertex: u32, engine: [f32; 3]| {
+        if fits(engine, faces[own]) && length(engine) > 0.0 {
+            return engine;
+        }
+        let near = around[vertex as usize].iter().filter(|f| fits(faces[**f], faces[own]));
+        near.fold([0.0; 3], |sum, f| std::array::from_fn(|i| sum[i] + faces[*f][i]))
+    };
+    let all = triangles.iter().zip(given).enumerate();
+    all.map(|(own, (triangle, engine))| {
+        std::array::from_fn(|k| corner(own, triangle[k], engine[k]))
+    })
+    .collect()
 }
 
 /// A height field as two triangles per cell, with the sides left open.
@@ -147,9 +194,10 @@ fn material(model: &MjModel, geom: usize, textures: &[Option<Arc<Texture>>]) -> 
         .iter()
         .filter_map(|t| usize::try_from(*t).ok())
         .find_map(|t| textures[t].clone());
-    let cube = model.mat_texid()[id].iter().filter_map(|t| usize::try_from(*t).ok()).any(|t| {
-        model.tex_type()[t] == mjtTexture::mjTEXTURE_CUBE
-    });
+    let cube = model.mat_texid()[id]
+        .iter()
+        .filter_map(|t| usize::try_from(*t).ok())
+        .any(|t| model.tex_type()[t] == mjtTexture::mjTEXTURE_CUBE);
     Material {
         rgba: if own { rgba } else { model.mat_rgba()[id] },
         specular: model.mat_specular()[id],
@@ -168,7 +216,8 @@ fn textures(model: &MjModel) -> Vec<Option<Arc<Texture>>> {
         .map(|tex| {
             let (kind, pixels, width, height, channels) = texture_data(model, tex)?;
             // A cube texture holds six squares one below the other; the first serves all sides.
-            let height = if kind == mjtTexture::mjTEXTURE_CUBE { height.min(width) } else { height };
+            let height =
+                if kind == mjtTexture::mjTEXTURE_CUBE { height.min(width) } else { height };
             if kind == mjtTexture::mjTEXTURE_SKYBOX {
                 return None;
             }
@@ -247,5 +296,34 @@ fn sky(model: &MjModel) -> Sky {
         Sky { top: color(2 * width + width / 2), bottom: color(3 * width + width / 2) }
     } else {
         Sky { top: color(0), bottom: color(height - 1) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A wall that bends gently once and sharply once.
+    #[test]
+    fn creases_stay_sharp_and_bends_are_smooth() {
+        let positions = vec![
+            [0.0, 0.0, 0.0],
+            [1.0, 0.0, 0.0],
+            [0.0, 1.0, 0.0],
+            [1.0, 1.0, 0.0],
+            [0.0, 2.0, 0.3],
+            [1.0, 0.0, -1.0],
+        ];
+        // Two flat triangles, one that bends up by 17 degrees, one at a right angle.
+        let triangles = vec![[0, 1, 2], [1, 3, 2], [2, 3, 4], [0, 5, 1]];
+        let wrong = vec![[[1.0, 0.0, 0.0]; 3]; 4];
+        let normals = corner_normals(&positions, &triangles, &wrong);
+        let tilt = |n: [f32; 3]| n[1] / n[2];
+        assert_eq!(normals[0][0], [0.0, 0.0, 1.0].map(|c: f32| c * 1.0), "sharp edge: flat");
+        assert!(tilt(normals[0][2]) < 0.0 && tilt(normals[0][2]) > -0.3, "bend: between the two");
+        assert_eq!(normals[3][0], [0.0, -1.0, 0.0]);
+        // The engine's normal stands where it fits.
+        let right = vec![[[0.0, 0.1, 1.0]; 3]; 4];
+        assert_eq!(corner_normals(&positions, &triangles, &right)[0][0], [0.0, 0.1, 1.0]);
     }
 }

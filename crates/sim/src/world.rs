@@ -211,8 +211,11 @@ impl World {
         match &self.pool {
             None => {
                 let rows = self.rows.chunks_exact_mut(layout.row.len);
-                let results = self.envs.iter_mut().zip(rows).enumerate().map(work);
-                results.fold(Ok(()), |first: Result<(), SimError>, next| first.and(next))
+                let mut outcome = Ok(());
+                for job in self.envs.iter_mut().zip(rows).enumerate() {
+                    outcome = outcome.and(work(job));
+                }
+                outcome
             }
             Some(pool) => pool.install(|| {
                 let rows = self.rows.par_chunks_exact_mut(layout.row.len);

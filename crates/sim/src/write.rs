@@ -180,11 +180,8 @@ impl World {
     }
 
     fn apply_one(&mut self, env: usize, row: usize, plan: &[Assignment]) -> Result<(), SimError> {
-        let fail = |a: &Assignment, reason: String| SimError::State {
-            env,
-            field: a.path.clone(),
-            reason,
-        };
+        let fail =
+            |a: &Assignment, reason: String| SimError::State { env, field: a.path.clone(), reason };
         let mut moved = false;
         for a in plan {
             let numbers = a.numbers(row);
@@ -262,8 +259,7 @@ fn has_servo(tree: &Tree, field: Field) -> bool {
 
 /// Writes one field; says whether joints or velocities changed.
 fn set_field(data: &mut Data, a: &Assignment, n: &[f64]) -> Result<bool, String> {
-    let fixed = |data: &Data, now: [f64; 3], what: &str| {
-        let _unused = data;
+    let fixed = |now: [f64; 3], what: &str| {
         let off = (0..3).map(|i| (now[i] - n[i]).abs()).fold(0.0, f64::max);
         if off > DERIVED_TOLERANCE {
             return Err(format!("the root is fixed to the world with {what} {now:?}, given {n:?}"));
@@ -272,8 +268,8 @@ fn set_field(data: &mut Data, a: &Assignment, n: &[f64]) -> Result<bool, String>
     };
     let body = a.tree.bodies.start;
     match (a.field, a.tree.root) {
-        (Field::RootPos, Root::Fixed) => fixed(data, data.xpos()[body], "position"),
-        (Field::RootLin | Field::RootAng, Root::Fixed) => fixed(data, [0.0; 3], "velocity"),
+        (Field::RootPos, Root::Fixed) => fixed(data.xpos()[body], "position"),
+        (Field::RootLin | Field::RootAng, Root::Fixed) => fixed([0.0; 3], "velocity"),
         (Field::RootQuat, Root::Fixed) => {
             let now = data.xquat()[body];
             let dot: f64 = (0..4).map(|i| now[i] * n[i]).sum();
@@ -386,7 +382,12 @@ fn tensor_object<'a>(
         for (index, name) in object.body_names.iter().enumerate() {
             let values = Values::Columns { array: flat, from: index * BODY_STATE, len: BODY_STATE };
             let field = Field::Body(find(&tree.body_names, "body", name)?);
-            plan.push(Assignment { tree, path: format!("{path}.body_state.{name}"), field, values });
+            plan.push(Assignment {
+                tree,
+                path: format!("{path}.body_state.{name}"),
+                field,
+                values,
+            });
         }
     }
     Ok(())

@@ -1,5 +1,5 @@
-#![allow(unreachable_pub, reason = "shared by tests, the bench and the example as a module")]
 //! A robot arm at a table: about 80 primitives, as a simulated workcell has them.
+#![allow(unreachable_pub, clippy::expect_used, reason = "shared by tests, bench and example")]
 
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::sync::Arc;

@@ -1,0 +1,59 @@
+//! The `citrange` command: arguments in, verbs run, exit codes out.
+//!
+//! Data goes to stdout, talk and progress to stderr. Exit codes: 0 ok, 1 failed, 2 usage, 3 bad
+//! input, 4 a check found problems, 5 robot or link, 130 interrupted.
+
+mod exit;
+mod images;
+mod say;
+mod verbs;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// Teach, record, repeat and deploy robot arms.
+#[derive(Debug, Parser)]
+#[command(name = "citrange", version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Fetch what Citrange needs once per machine: the MuJoCo library.
+    Setup,
+    /// Check engine, GL, cameras, video and models; say what is wrong and the cure.
+    Doctor(verbs::doctor::Args),
+    /// List, describe and draw scenes.
+    #[command(subcommand)]
+    Scene(verbs::scene::Command),
+    /// Simulate many environments; speed, energy and contact sanity.
+    Sim(verbs::sim::Args),
+    /// Show an arm at work and make pictures of it.
+    Demo(verbs::demo::Args),
+    /// Print shell completions.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().verb {
+        Verb::Setup => verbs::setup::run(),
+        Verb::Doctor(args) => verbs::doctor::run(&args),
+        Verb::Scene(command) => verbs::scene::run(&command),
+        Verb::Sim(args) => verbs::sim::run(&args),
+        Verb::Demo(args) => verbs::demo::run(&args),
+        Verb::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "citrange", &mut std::io::stdout());
+            Ok(())
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => exit::report(&error),
+    }
+}

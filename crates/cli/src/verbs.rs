@@ -1,0 +1,16 @@
+//! One file per verb.
+
+pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod scene;
+pub(crate) mod setup;
+pub(crate) mod sim;
+
+use std::sync::Arc;
+
+use citrange_sim::{CompiledScene, load_scene};
+
+/// A compiled scene by name or file.
+fn compiled(scene: &str) -> anyhow::Result<Arc<CompiledScene>> {
+    Ok(Arc::new(CompiledScene::new(&load_scene(scene)?)?))
+}

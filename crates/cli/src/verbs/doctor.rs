@@ -1,0 +1,117 @@
+//! `citrange doctor`: what works here, what does not, and the cure.
+
+use std::time::Instant;
+
+use anyhow::anyhow;
+use citrange_sim::catalog::{robot_description, robot_names, scene_names};
+use citrange_sim::{Threads, World, start_engine};
+use serde_json::json;
+
+use super::compiled;
+use crate::exit::ProblemsFound;
+use crate::say;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Print one JSON object instead of lines.
+    #[arg(long)]
+    json: bool,
+}
+
+/// How a check ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Grade {
+    Ok,
+    /// Works differently or less well.
+    Warn,
+    Fail,
+}
+
+struct Finding {
+    what: String,
+    grade: Grade,
+    detail: String,
+}
+
+impl Finding {
+    fn new(what: &str, result: anyhow::Result<String>, otherwise: Grade) -> Self {
+        let (grade, detail) = match result {
+            Ok(detail) => (Grade::Ok, detail),
+            Err(error) => (otherwise, format!("{error:#}")),
+        };
+        Self { what: what.to_owned(), grade, detail }
+    }
+
+    fn word(&self) -> &'static str {
+        match self.grade {
+            Grade::Ok => "OK",
+            Grade::Warn => "WARN",
+            Grade::Fail => "FAIL",
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let mut findings = vec![Finding::new("engine", engine(), Grade::Fail)];
+    if findings[0].grade == Grade::Ok {
+        for robot in robot_names() {
+            findings.push(Finding::new(&format!("model {robot}"), model(robot), Grade::Fail));
+        }
+        for scene in scene_names() {
+            findings.push(Finding::new(&format!("cameras {scene}"), cameras(scene), Grade::Fail));
+        }
+        findings.push(Finding::new("gl", gl(), Grade::Warn));
+    }
+    findings.push(Finding::new("video", video(), Grade::Warn));
+    if args.json {
+        let list: Vec<_> = findings
+            .iter()
+            .map(|f| json!({"check": f.what, "grade": f.word(), "detail": f.detail}))
+            .collect();
+        say::data(&json!({ "checks": list }).to_string())?;
+    } else {
+        for finding in &findings {
+            say::data(&format!("{:<4} {:<28} {}", finding.word(), finding.what, finding.detail))?;
+        }
+    }
+    let failed = findings.iter().filter(|f| f.grade == Grade::Fail).count();
+    if failed > 0 {
+        return Err(ProblemsFound(format!("{failed} of {} checks failed", findings.len())).into());
+    }
+    Ok(())
+}
+
+fn engine() -> anyhow::Result<String> {
+    let engine = start_engine()?;
+    let origin = if engine.managed { "checksum verified" } else { "your own copy" };
+    Ok(format!("MuJoCo {} ({origin}) from {}", engine.version, engine.path.display()))
+}
+
+fn model(robot: &str) -> anyhow::Result<String> {
+    let description = robot_description(robot)?;
+    Ok(format!("{}, {} joints", description.title, description.joints().count()))
+}
+
+/// Draws every camera of a scene.
+fn cameras(scene: &str) -> anyhow::Result<String> {
+    let scene = compiled(scene)?;
+    let mut world = World::new(scene.clone(), 1, Threads::Exactly(1))?;
+    let mut times = Vec::new();
+    for camera in scene.camera_names() {
+        let start = Instant::now();
+        let frame = world.frame(0, camera)?;
+        if frame.ids.iter().all(|id| *id < 0) {
+            return Err(anyhow!("camera {camera} sees nothing"));
+        }
+        times.push(format!("{camera} {:.0} ms", start.elapsed().as_secs_f64() * 1e3));
+    }
+    Ok(format!("software renderer: {}", times.join(", ")))
+}
+
+fn gl() -> anyhow::Result<String> {
+    Ok(format!("optional: {}", citrange_sim::gl_probe()?))
+}
+
+fn video() -> anyhow::Result<String> {
+    Err(anyhow!("no encoder in this version; films are animated PNG, which browsers play"))
+}

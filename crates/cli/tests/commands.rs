@@ -1,0 +1,243 @@
+//! The binary as a user meets it: output, exit codes, and clear errors.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn citrange(folder: &Path, args: &[&str], env: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_citrange"));
+    command.current_dir(folder).args(args).env_remove("LD_LIBRARY_PATH").stdin(Stdio::null());
+    command.env_remove("CITRANGE_MUJOCO");
+    for (key, value) in env {
+        command.env(key, value);
+    }
+    command.output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    assert!(output.status.success(), "{}", stderr(output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn temp() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+#[test]
+fn doctor_finds_engine_models_and_cameras() {
+    let folder = temp();
+    let report = json(&citrange(folder.path(), &["doctor", "--json"], &[]));
+    let checks = report["checks"].as_array().unwrap();
+    let graded = |what: &str| {
+        let check = checks.iter().find(|c| c["check"] == what).unwrap();
+        check["grade"].as_str().unwrap().to_owned()
+    };
+    for what in ["engine", "model so101", "model panda", "model ur5", "model ur5e"] {
+        assert_eq!(graded(what), "OK", "{what}");
+    }
+    for scene in ["block_box", "multi_table_assembly", "orange_plate", "ur5_cell"] {
+        assert_eq!(graded(&format!("cameras {scene}")), "OK");
+    }
+    assert!(["OK", "WARN"].contains(&graded("gl").as_str()));
+}
+
+#[test]
+fn scenes_are_listed_shown_and_drawn() {
+    let folder = temp();
+    let list = json(&citrange(folder.path(), &["scene", "list", "--json"], &[]));
+    assert_eq!(list["scenes"].as_array().unwrap().len(), 4);
+    let show = json(&citrange(folder.path(), &["scene", "show", "orange_plate", "--json"], &[]));
+    assert_eq!(show["rates"]["physics_hz"], 360);
+    assert_eq!(show["robots"][0]["joints"][0], "shoulder_pan");
+    assert_eq!(show["model_sha256"].as_str().unwrap().len(), 64);
+    let state = json(&citrange(folder.path(), &["scene", "show", "orange_plate", "--state"], &[]));
+    assert!(state["objects"]["orange_1"]["pos"][2].as_f64().unwrap() > 0.02);
+    let text = stdout(&citrange(folder.path(), &["scene", "show", "orange_plate"], &[]));
+    assert!(text.contains("robot0 (so101)") && text.contains("camera    wrist 640x480"), "{text}");
+    let args = ["scene", "render", "block_box", "--camera", "top", "-o", "deep/er/top.png"];
+    let drawn = citrange(
+        folder.path(),
+        &[&args[..], &["--depth", "d.png", "--ids", "i.png"]].concat(),
+        &[],
+    );
+    assert!(drawn.status.success(), "{}", stderr(&drawn));
+    for file in ["deep/er/top.png", "d.png", "i.png"] {
+        let decoder = png::Decoder::new(std::io::BufReader::new(
+            std::fs::File::open(folder.path().join(file)).unwrap(),
+        ));
+        let reader = decoder.read_info().unwrap();
+        assert_eq!((reader.info().width, reader.info().height), (640, 480), "{file}");
+    }
+    // The engine must not leave its log file in people's folders.
+    assert!(!folder.path().join("MUJOCO_LOG.TXT").exists());
+}
+
+#[test]
+fn the_exported_model_compiles_again() {
+    let folder = temp();
+    let xml =
+        stdout(&citrange(folder.path(), &["scene", "show", "multi_table_assembly", "--mjcf"], &[]));
+    std::fs::write(folder.path().join("all.xml"), &xml).unwrap();
+    let scene = "name: again\ntitle: t\nrates: {physics_hz: 500, control_hz: 20, frame_hz: 20}\n\
+                 robots: {robot0: {model: all.xml}}\n";
+    // The export holds free objects too; as one robot that is one free joint too many.
+    std::fs::write(folder.path().join("again.yaml"), scene).unwrap();
+    let shown = citrange(folder.path(), &["scene", "show", "again.yaml"], &[]);
+    assert_eq!(shown.status.code(), Some(3));
+    assert!(stderr(&shown).contains("free joint"), "{}", stderr(&shown));
+}
+
+#[test]
+fn sim_reports_speed_and_sanity() {
+    let folder = temp();
+    let args = ["sim", "orange_plate", "--envs", "4", "--seconds", "0.5", "--json"];
+    let report = json(&citrange(folder.path(), &args, &[]));
+    assert_eq!(report["physics_steps"], 4 * 180);
+    assert!(report["steps_per_sec"].as_f64().unwrap() > 100.0);
+    assert!(report["real_time_factor"].as_f64().unwrap() > 0.1);
+    assert!(report["deepest_overlap_m"].as_f64().unwrap() < 0.003);
+    assert_eq!(report["problems"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn insane_physics_is_found() {
+    let folder = temp();
+    // Two bodies that start inside each other: a deep overlap, and energy from nowhere.
+    let scene = "name: burst\ntitle: t\nrates: {physics_hz: 360, control_hz: 180, frame_hz: 30}\n\
+        fixtures:\n  slab: {parts: [{shape: {box: {half_m: [0.2, 0.2, 0.1]}}, pos_m: [0, 0, 0.08]}]}\n\
+        objects:\n  ball: {parts: [{shape: {sphere: {radius_m: 0.05}}, mass_kg: 1}], place: {spot_m: [0, 0]}}\n";
+    std::fs::write(folder.path().join("burst.yaml"), scene).unwrap();
+    let output = citrange(folder.path(), &["sim", "burst.yaml", "--seconds", "0.2"], &[]);
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    assert!(stderr(&output).contains("overlap"), "{}", stderr(&output));
+}
+
+#[test]
+fn mistakes_have_their_exit_codes_and_name_the_cure() {
+    let folder = temp();
+    let case = |args: &[&str], code: i32, parts: &[&str]| {
+        let output = citrange(folder.path(), args, &[]);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {}", stderr(&output));
+        for part in parts {
+            assert!(stderr(&output).contains(part), "{args:?}: {}", stderr(&output));
+        }
+        assert!(stdout(&output).is_empty(), "an error is no data: {}", stdout(&output));
+    };
+    case(&["scene", "show", "orange_plat"], 3, &["did you mean \"orange_plate\"?"]);
+    case(
+        &["scene", "render", "orange_plate", "--camera", "frnt", "-o", "x.png"],
+        3,
+        &["did you mean \"front\"?"],
+    );
+    case(&["sim", "orange_plate", "--envs", "0"], 3, &["environments: 0 given"]);
+    case(&["sim", "orange_plate", "--envs", "many"], 2, &["--envs"]);
+    case(&["simulate"], 2, &["unrecognized subcommand"]);
+    case(
+        &["scene", "render", "orange_plate", "--camera", "front", "-o", "/proc/x.png"],
+        1,
+        &["/proc/x.png"],
+    );
+    assert!(!folder.path().join("x.png").exists());
+}
+
+#[test]
+fn a_missing_or_wrong_engine_is_named_by_every_command() {
+    let folder = temp();
+    let text = folder.path().join("text.so");
+    std::fs::write(&text, "not a library").unwrap();
+    let libc = some_library();
+    let empty = folder.path().join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    let damaged = folder.path().join("damaged/mujoco-3.17.0");
+    std::fs::create_dir_all(&damaged).unwrap();
+    std::fs::write(damaged.join("libmujoco.so.3.17.0"), "cut off").unwrap();
+    let damaged = folder.path().join("damaged");
+    let cases: [(&str, &Path, &[&str]); 5] = [
+        (
+            "CITRANGE_MUJOCO",
+            &folder.path().join("nothing.so"),
+            &["no such file", "correct or unset"],
+        ),
+        ("CITRANGE_MUJOCO", &text, &["is not the MuJoCo 3.17.0 library"]),
+        ("CITRANGE_MUJOCO", &libc, &["it has no mj_version()"]),
+        ("CITRANGE_CACHE", &empty, &["was not found", "citrange setup", "Looked at"]),
+        ("CITRANGE_CACHE", &damaged, &["sha256", "citrange setup"]),
+    ];
+    for (key, value, parts) in cases {
+        let env = [(key, value.to_str().unwrap())];
+        for args in [&["scene", "show", "orange_plate"][..], &["sim", "orange_plate"], &["demo"]] {
+            let output = citrange(folder.path(), args, &env);
+            assert_eq!(output.status.code(), Some(1), "{args:?}: {}", stderr(&output));
+            for part in parts {
+                assert!(stderr(&output).contains(part), "{key} {args:?}: {}", stderr(&output));
+            }
+        }
+        let doctor = citrange(folder.path(), &["doctor"], &env);
+        assert_eq!(doctor.status.code(), Some(4));
+        assert!(stdout(&doctor).contains("FAIL engine") && stdout(&doctor).contains(parts[0]));
+    }
+}
+
+#[test]
+fn a_users_own_engine_is_honoured() {
+    let folder = temp();
+    let report = json(&citrange(folder.path(), &["doctor", "--json"], &[]));
+    let detail = report["checks"][0]["detail"].as_str().unwrap();
+    let library = detail.split(" from ").nth(1).unwrap();
+    let own = folder.path().join("own");
+    std::fs::create_dir(&own).unwrap();
+    std::fs::copy(library, own.join("libmujoco.so.3.17.0")).unwrap();
+    let empty = folder.path().join("empty");
+    let env =
+        [("CITRANGE_MUJOCO", own.to_str().unwrap()), ("CITRANGE_CACHE", empty.to_str().unwrap())];
+    let report = json(&citrange(folder.path(), &["doctor", "--json"], &env));
+    assert!(report["checks"][0]["detail"].as_str().unwrap().contains("your own copy"));
+}
+
+#[test]
+fn setup_is_quick_when_done_and_clear_when_it_cannot_fetch() {
+    let folder = temp();
+    let there = citrange(folder.path(), &["setup"], &[]);
+    assert!(there.status.success(), "{}", stderr(&there));
+    assert!(Path::new(stdout(&there).trim()).is_file());
+    // No package client on the path and nothing cached.
+    let empty = folder.path().join("cache");
+    let env = [("CITRANGE_CACHE", empty.to_str().unwrap()), ("PATH", "/nowhere")];
+    let output = citrange(folder.path(), &["setup"], &env);
+    assert_eq!(output.status.code(), Some(1));
+    let text = stderr(&output);
+    assert!(text.contains("could not fetch") && text.contains("CITRANGE_MUJOCO"), "{text}");
+    let left: Vec<_> = std::fs::read_dir(&empty).unwrap().collect();
+    assert!(left.is_empty(), "a failed fetch leaves nothing behind: {left:?}");
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let folder = temp();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_citrange"))
+        .args(["scene", "show", "orange_plate", "--mjcf"])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).is_empty(), "{}", stderr(&output));
+}
+
+/// Any shared library that is not MuJoCo: the C library of this very process.
+fn some_library() -> PathBuf {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let path =
+        maps.lines().filter_map(|l| l.split_whitespace().last()).find(|p| p.contains("libc.so"));
+    PathBuf::from(path.unwrap())
+}

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Brings what a fresh machine lacks: a linker, python3 with pip (to fetch packages), the MuJoCo
+# library. Quick when nothing is missing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { echo "setup: $*" >&2; }
+
+need_apt=()
+command -v cc >/dev/null || need_apt+=(gcc libc6-dev)
+command -v python3 >/dev/null || need_apt+=(python3)
+python3 -m pip --version >/dev/null 2>&1 || need_apt+=(python3-pip)
+if ((${#need_apt[@]})); then
+  if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
+    say "missing: ${need_apt[*]}; install them with your system's package manager"
+    exit 1
+  fi
+  say "installing ${need_apt[*]}"
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${need_apt[@]}" >&2
+fi
+if ! command -v cargo >/dev/null; then
+  say "cargo is missing: install Rust 1.95 or newer (rustup, or your system's packages)"
+  exit 1
+fi
+
+# The engine, once per machine. The loader is its own small crate, so this builds in seconds.
+if ! cargo run --quiet -p citrange-mujoco --example fetch -- --check 2>/dev/null; then
+  cargo run --quiet -p citrange-mujoco --example fetch
+fi
