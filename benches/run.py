@@ -164,7 +164,7 @@ def report_step(result):
             ("rollout", "ours.rollout", "python.rollout", "`mujoco.rollout`", 1.0),
             ("rollout", "ours.rollout", "python.batch", "`mujoco.batch` rollout", None),
             ("step(1) calls", "ours.step_calls", "bare_loop", "`mj_step` loop", 0.97),
-            ("step(1) calls", "ours.step_calls", "bare_loop_joined", "same, joined each step", None),
+            ("step(1) calls", "ours.step_calls", "bare_loop_joined", "same, joined each step", 0.97),
             ("step(1) calls", "ours.step_calls", "python.batch_calls", "`mujoco.batch` step", None),
         )
         for way, mine, theirs, name, goal in pairs:
@@ -191,7 +191,8 @@ def report_state(result):
         values = []
         for clock in ("cpu", "wall"):
             value = ratio(a, b, clock) if as_share else ratio(b, a, clock)
-            values.append(f"{100 * value:.2f} %" if as_share else f"{value:.1f}x")
+            digits = 3 if value < 2 else 1
+            values.append(f"{100 * value:.2f} %" if as_share else f"{value:.{digits}f}x")
         base = ratio(a, b, "cpu") if as_share else ratio(b, a, "cpu")
         rows.append([
             what, f"{1e3 * median(a['cpu']):.3f} ms", f"{1e3 * median(b['cpu']):.3f} ms",
