@@ -4,7 +4,12 @@ use citrange_core::pose::matrix_from_quat;
 
 /// Bits kept below the fastest axis' leading bit. Turning there and back loses about three bits
 /// of f64's 53; rounding to a grid that is coarser than that makes the two exact inverses.
-const GRID_BITS: i32 = 46;
+const GRID_BITS: u64 = 46;
+const MANTISSA_BITS: u64 = 52;
+/// Exponent bits of speeds above 1e303 rad/s and of what is not a finite number.
+const TOO_FAST: u64 = 0x7f0;
+/// A sum with 1.5 x 2^52 grid steps keeps whole steps only: the last bit of the sum is one step.
+const ROUNDER: f64 = 1.5 * (1_u64 << (MANTISSA_BITS - GRID_BITS)) as f64;
 
 /// Angular velocity in the world frame, on a grid of 2^-46 of the fastest axis (1.4e-14).
 pub(crate) fn world_from_body(quat_wxyz: [f64; 4], w_body: [f64; 3]) -> [f64; 3] {
@@ -29,16 +34,21 @@ fn turned(m: &[f64; 9], w: [f64; 3]) -> [f64; 3] {
     std::array::from_fn(|i| m[3 * i] * w[0] + m[3 * i + 1] * w[1] + m[3 * i + 2] * w[2])
 }
 
+/// Never minus zero. Without branches that depend on the velocity: they would be guessed wrong
+/// half of the time.
 fn on_grid(w: [f64; 3]) -> [f64; 3] {
-    let fastest = w.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
-    // The power of two at or below the fastest axis: its bits without the fraction.
-    let leading = f64::from_bits(fastest.to_bits() & (0x7ff << 52));
-    let grid = leading * 2.0_f64.powi(-GRID_BITS);
-    if !grid.is_normal() {
-        return if fastest.is_finite() { [0.0; 3] } else { w };
+    // Numbers of one sign are ordered as their bits are.
+    let [x, y, z] = w.map(|c| c.abs().to_bits());
+    let exponent = x.max(y).max(z) >> MANTISSA_BITS;
+    match exponent {
+        0..=GRID_BITS => [0.0; 3],
+        TOO_FAST.. => w,
+        _ => {
+            // The power of two at or below the fastest axis.
+            let rounder = f64::from_bits(exponent << MANTISSA_BITS) * ROUNDER;
+            w.map(|c| (c + rounder) - rounder)
+        }
     }
-    // Adding zero turns minus zero into zero: they are the same velocity.
-    w.map(|c| (c / grid).round() * grid + 0.0)
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use citrange_core::state::BODY_STATE;
 use citrange_core::{DictState, ObjectState, RobotState, TensorState};
-use ndarray::{Array2, Array3};
+use ndarray::Array2;
 
 use crate::camera::CameraQuery;
 use crate::error::SimError;
 use crate::free_root::world_from_body;
-use crate::layout::{Joint, Root, RowLayout, Tree};
+use crate::layout::{Joint, Layout, Root, RowLayout, Tree};
 use crate::world::World;
 
 /// What to read beside robots and objects.
@@ -58,91 +58,116 @@ impl World {
     /// Robots and objects from the published rows: no engine call, one sweep through memory.
     fn read_trees(&self, ids: &[usize]) -> TensorState {
         let layout = &self.scene.layout;
-        let rows: Vec<&[f64]> =
-            ids.iter().map(|env| &self.rows[env * layout.row.len..][..layout.row.len]).collect();
-        let read = Reader { at: &layout.row, rows: &rows };
-        let objects = layout
-            .objects
-            .iter()
-            .map(|(name, tree)| (name.clone(), read.object(tree, tree.bodies.len() > 1)))
-            .collect();
-        let robots =
-            layout.robots.iter().map(|(name, tree)| (name.clone(), read.robot(tree))).collect();
-        TensorState { num_envs: ids.len(), objects, robots, ..TensorState::default() }
-    }
-}
-
-/// The rows to read from.
-struct Reader<'a> {
-    at: &'a RowLayout,
-    rows: &'a [&'a [f64]],
-}
-
-impl Reader<'_> {
-    /// Fills an (N, columns) array row by row.
-    fn matrix(&self, columns: usize, fill: impl Fn(&[f64], &mut Vec<f64>)) -> Array2<f64> {
-        let mut numbers = Vec::with_capacity(self.rows.len() * columns);
-        for row in self.rows {
-            fill(row, &mut numbers);
+        // First which arrays there are, then one sweep that fills all of them, then the state.
+        let mut tables = Vec::new();
+        let _without_numbers = trees(layout, ids.len(), &mut |source| {
+            let numbers = Vec::with_capacity(ids.len() * source.columns());
+            tables.push((source, numbers));
+            Array2::default((0, 0))
+        });
+        for env in ids {
+            let row = &self.rows[env * layout.row.len..][..layout.row.len];
+            for (source, numbers) in &mut tables {
+                source.append(&layout.row, row, numbers);
+            }
         }
-        Array2::from_shape_vec((self.rows.len(), columns), numbers).unwrap_or_default()
-    }
-
-    /// One number per joint; a joint that has none is NaN.
-    fn joints(&self, tree: &Tree, index: impl Fn(&Joint) -> Option<usize>) -> Array2<f64> {
-        let columns: Vec<Option<usize>> = tree.joints.iter().map(index).collect();
-        self.matrix(columns.len(), |row, out| {
-            out.extend(columns.iter().map(|c| c.map_or(f64::NAN, |i| row[i])));
+        let mut filled = tables.into_iter();
+        trees(layout, ids.len(), &mut |source| {
+            let numbers = filled.next().map(|(_, numbers)| numbers).unwrap_or_default();
+            Array2::from_shape_vec((ids.len(), source.columns()), numbers).unwrap_or_default()
         })
     }
+}
 
-    fn root(&self, tree: &Tree) -> Array2<f64> {
-        let body = self.at.bodies + tree.bodies.start * BODY_STATE;
-        self.matrix(BODY_STATE, |row, out| match tree.root {
-            Root::Fixed => out.extend_from_slice(&row[body..body + BODY_STATE]),
+/// Where the columns of an array stand in a row.
+enum Source {
+    /// So many numbers from there.
+    Run { from: usize, len: usize },
+    /// One number per joint; a joint that has none is NaN.
+    Joints(Vec<Option<usize>>),
+    /// Pose and velocity of a free root.
+    Free { qpos: usize, dof: usize },
+}
+
+impl Source {
+    fn columns(&self) -> usize {
+        match self {
+            Self::Run { len, .. } => *len,
+            Self::Joints(columns) => columns.len(),
+            Self::Free { .. } => BODY_STATE,
+        }
+    }
+
+    fn append(&self, at: &RowLayout, row: &[f64], out: &mut Vec<f64>) {
+        match self {
+            Self::Run { from, len } => out.extend_from_slice(&row[*from..from + len]),
+            Self::Joints(columns) => {
+                out.extend(columns.iter().map(|c| c.map_or(f64::NAN, |i| row[i])));
+            }
             // Straight from the joint, so that setting it back changes no bit.
-            Root::Free { qpos, dof } => {
-                out.extend_from_slice(&row[qpos..qpos + 7]);
-                let v = &row[self.at.qvel + dof..][..6];
+            Self::Free { qpos, dof } => {
+                out.extend_from_slice(&row[*qpos..qpos + 7]);
+                let v = &row[at.qvel + dof..][..6];
                 out.extend_from_slice(&v[..3]);
                 let quat = std::array::from_fn(|i| row[qpos + 3 + i]);
                 out.extend_from_slice(&world_from_body(quat, [v[3], v[4], v[5]]));
             }
-        })
-    }
-
-    fn bodies(&self, tree: &Tree) -> Array3<f64> {
-        let from = self.at.bodies + tree.bodies.start * BODY_STATE;
-        let columns = tree.bodies.len() * BODY_STATE;
-        let flat =
-            self.matrix(columns, |row, out| out.extend_from_slice(&row[from..from + columns]));
-        let shape = (self.rows.len(), tree.bodies.len(), BODY_STATE);
-        flat.into_shape_with_order(shape).unwrap_or_default()
-    }
-
-    fn object(&self, tree: &Tree, articulated: bool) -> ObjectState {
-        let jointed = !tree.joints.is_empty();
-        ObjectState {
-            root_state: Some(self.root(tree)),
-            body_names: if articulated { tree.body_names.clone() } else { Vec::new() },
-            body_state: articulated.then(|| self.bodies(tree)),
-            joint_names: tree.joints.iter().map(|j| j.name.clone()).collect(),
-            joint_pos: jointed.then(|| self.joints(tree, |j| Some(j.qpos))),
-            joint_vel: jointed.then(|| self.joints(tree, |j| Some(self.at.qvel + j.dof))),
         }
     }
+}
 
-    fn robot(&self, tree: &Tree) -> RobotState {
-        let ctrl = |index: Option<usize>| index.map(|i| self.at.ctrl + i);
-        let any = |pick: fn(&Joint) -> Option<usize>| tree.joints.iter().any(|j| pick(j).is_some());
-        RobotState {
-            object: self.object(tree, true),
-            joint_pos_target: any(|j| j.position_servo)
-                .then(|| self.joints(tree, |j| ctrl(j.position_servo))),
-            joint_vel_target: any(|j| j.velocity_servo)
-                .then(|| self.joints(tree, |j| ctrl(j.velocity_servo))),
-            joint_effort_target: (!tree.joints.is_empty())
-                .then(|| self.joints(tree, |j| ctrl(j.motor).or(Some(self.at.effort + j.dof)))),
-        }
+/// Makes an (N, columns) array.
+type MakeArray<'a> = &'a mut dyn FnMut(Source) -> Array2<f64>;
+
+/// The state without cameras and extras.
+fn trees(layout: &Layout, num_envs: usize, array: MakeArray<'_>) -> TensorState {
+    let mut objects = BTreeMap::new();
+    for (name, tree) in &layout.objects {
+        let articulated = tree.bodies.len() > 1;
+        objects.insert(name.clone(), object(&layout.row, tree, articulated, array));
     }
+    let mut robots = BTreeMap::new();
+    for (name, tree) in &layout.robots {
+        robots.insert(name.clone(), robot(&layout.row, tree, array));
+    }
+    TensorState { num_envs, objects, robots, ..TensorState::default() }
+}
+
+fn object(at: &RowLayout, tree: &Tree, articulated: bool, array: MakeArray<'_>) -> ObjectState {
+    let from = at.bodies + tree.bodies.start * BODY_STATE;
+    let root = match tree.root {
+        Root::Fixed => Source::Run { from, len: BODY_STATE },
+        Root::Free { qpos, dof } => Source::Free { qpos, dof },
+    };
+    let jointed = !tree.joints.is_empty();
+    ObjectState {
+        root_state: Some(array(root)),
+        body_names: if articulated { tree.body_names.clone() } else { Vec::new() },
+        body_state: articulated.then(|| {
+            let flat = array(Source::Run { from, len: tree.bodies.len() * BODY_STATE });
+            let shape = (flat.nrows(), tree.bodies.len(), BODY_STATE);
+            flat.into_shape_with_order(shape).unwrap_or_default()
+        }),
+        joint_names: tree.joints.iter().map(|j| j.name.clone()).collect(),
+        joint_pos: jointed.then(|| array(joints(tree, |j| Some(j.qpos)))),
+        joint_vel: jointed.then(|| array(joints(tree, |j| Some(at.qvel + j.dof)))),
+    }
+}
+
+fn robot(at: &RowLayout, tree: &Tree, array: MakeArray<'_>) -> RobotState {
+    let ctrl = |index: Option<usize>| index.map(|i| at.ctrl + i);
+    let any = |pick: fn(&Joint) -> Option<usize>| tree.joints.iter().any(|j| pick(j).is_some());
+    RobotState {
+        object: object(at, tree, true, array),
+        joint_pos_target: any(|j| j.position_servo)
+            .then(|| array(joints(tree, |j| ctrl(j.position_servo)))),
+        joint_vel_target: any(|j| j.velocity_servo)
+            .then(|| array(joints(tree, |j| ctrl(j.velocity_servo)))),
+        joint_effort_target: (!tree.joints.is_empty())
+            .then(|| array(joints(tree, |j| ctrl(j.motor).or(Some(at.effort + j.dof))))),
+    }
+}
+
+fn joints(tree: &Tree, index: impl Fn(&Joint) -> Option<usize>) -> Source {
+    Source::Joints(tree.joints.iter().map(index).collect())
 }

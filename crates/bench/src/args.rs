@@ -1,0 +1,38 @@
+//! `--name value` pairs.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::PathBuf;
+
+/// The options of a subcommand.
+pub(crate) struct Args(BTreeMap<String, String>);
+
+impl Args {
+    pub(crate) fn new(mut words: impl Iterator<Item = String>) -> Result<Self, Box<dyn Error>> {
+        let mut options = BTreeMap::new();
+        while let Some(word) = words.next() {
+            let name = word.strip_prefix("--").ok_or_else(|| format!("not an option: {word}"))?;
+            let value = words.next().ok_or_else(|| format!("--{name} needs a value"))?;
+            options.insert(name.to_owned(), value);
+        }
+        Ok(Self(options))
+    }
+
+    pub(crate) fn number(&self, name: &str, default: usize) -> Result<usize, Box<dyn Error>> {
+        match self.0.get(name) {
+            None => Ok(default),
+            Some(text) => text.parse().map_err(|e| format!("--{name} {text}: {e}").into()),
+        }
+    }
+
+    /// A folder, made when it does not exist.
+    pub(crate) fn folder(&self, name: &str) -> Result<Option<PathBuf>, Box<dyn Error>> {
+        let Some(path) = self.0.get(name).map(PathBuf::from) else { return Ok(None) };
+        std::fs::create_dir_all(&path)?;
+        Ok(Some(path))
+    }
+
+    pub(crate) fn required_folder(&self, name: &str) -> Result<PathBuf, Box<dyn Error>> {
+        self.folder(name)?.ok_or_else(|| format!("--{name} is needed").into())
+    }
+}
