@@ -1,9 +1,9 @@
 #!/bin/sh
-# Makes the Python environment of the benchmarks' peers, once, and prints its path.
+# Makes the Python environment of the peers, once, and prints its path.
 set -eu
 
 venv="${CITRANGE_CACHE:-$HOME/.cache/citrange}/peers/venv"
-packages="mujoco==3.17.0 numpy==2.4.6"
+packages="mujoco==3.17.0 numpy==2.4.6 pytest==8.4.2"
 
 if [ ! -f "$venv/.ready" ] || [ "$(cat "$venv/.ready")" != "$packages" ]; then
     python3 -m venv "$venv" >&2
@@ -16,7 +16,9 @@ fi
 for package in libosmesa6 libegl1 libgl1-mesa-dri; do
     if command -v dpkg-query >/dev/null && ! dpkg-query -W "$package" >/dev/null 2>&1; then
         if [ "$(id -u)" = 0 ]; then
-            apt-get install -y -qq --no-install-recommends "$package" >&2
+            [ -n "${updated:-}" ] || { apt-get update -qq >&2; updated=yes; }
+            DEBIAN_FRONTEND=noninteractive \
+                apt-get install -y -qq --no-install-recommends "$package" >&2
         else
             echo "peers.sh: $package is missing; as root: apt-get install $package" >&2
         fi

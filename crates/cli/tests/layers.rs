@@ -3,12 +3,13 @@
 use std::process::Command;
 
 /// Layer of every crate, as in ARCHITECTURE.md. A new crate must be put here.
-const LAYERS: [(&str, u32); 5] = [
+const LAYERS: [(&str, u32); 6] = [
     ("citrange-core", 0),
     ("citrange-render", 1),
     ("citrange-mujoco", 1),
     ("citrange-sim", 2),
     ("citrange-cli", 4),
+    ("citrange-bench", 4),
 ];
 
 fn layer(name: &str) -> Option<u32> {

@@ -27,7 +27,7 @@ pub struct CompiledScene {
     pub robots: BTreeMap<String, RobotDescription>,
     /// sha256 of the compiled model: equal hashes simulate equally.
     pub model_hash: String,
-    /// The whole model as MJCF, for other tools.
+    /// The whole model as MJCF, for other tools; the engine rounds numbers to six digits.
     pub xml: String,
     pub(crate) model: Arc<MjModel>,
     pub(crate) layout: Layout,
@@ -115,6 +115,14 @@ impl CompiledScene {
         Ok(self.layout.robot(robot)?.joints.iter().map(|j| j.name.as_str()).collect())
     }
 
+    /// The model as MuJoCo's binary file, exact to the bit: its sha256 is the model hash.
+    ///
+    /// # Errors
+    /// When the engine cannot write it.
+    pub fn to_mjb(&self) -> Result<Vec<u8>, SimError> {
+        mjb(&self.model)
+    }
+
     /// Sizes of the model, for people: bodies, joints, actuators, geoms.
     #[must_use]
     pub fn sizes(&self) -> BTreeMap<&'static str, usize> {
@@ -136,10 +144,15 @@ impl CompiledScene {
     }
 }
 
-fn hash(model: &MjModel) -> Result<String, SimError> {
+/// The model as the engine's binary file.
+fn mjb(model: &MjModel) -> Result<Vec<u8>, SimError> {
     let mut bytes = vec![0; model.size()];
     model.save_to_buffer(&mut bytes).map_err(|e| SimError::Mujoco(e.to_string()))?;
-    Ok(Sha256::digest(&bytes).iter().map(|b| format!("{b:02x}")).collect())
+    Ok(bytes)
+}
+
+fn hash(model: &MjModel) -> Result<String, SimError> {
+    Ok(Sha256::digest(mjb(model)?).iter().map(|b| format!("{b:02x}")).collect())
 }
 
 /// Puts a model into the world with its names prefixed `name/`.

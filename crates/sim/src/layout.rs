@@ -21,6 +21,8 @@ pub(crate) struct Layout {
     /// Name of the robot, object or fixture that every body belongs to; `floor` for the world.
     pub(crate) owners: Vec<String>,
     pub(crate) row: RowLayout,
+    /// All free roots of robots and objects.
+    pub(crate) free_roots: Vec<FreeRoot>,
 }
 
 /// A robot or object: a tree of bodies with one root.
@@ -38,8 +40,19 @@ pub(crate) struct Tree {
 pub(crate) enum Root {
     /// Part of the world.
     Fixed,
-    /// Free to move; where its 7 positions and 6 velocities start.
-    Free { qpos: usize, dof: usize },
+    /// Free to move.
+    Free(FreeRoot),
+}
+
+/// Where the numbers of a free root start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FreeRoot {
+    /// 7 positions in the engine.
+    pub(crate) qpos: usize,
+    /// 6 velocities in the engine.
+    pub(crate) dof: usize,
+    /// 13 numbers of State in the published row.
+    pub(crate) row: usize,
 }
 
 /// A hinge or slide joint and the actuators that drive it.
@@ -99,19 +112,23 @@ impl Layout {
         }
         let (nq, nv, nu) = (sizes.nq as usize, sizes.nv as usize, sizes.nu as usize);
         let bodies = nq + nv + nu + nv;
+        let mut len = bodies + nbody * BODY_STATE;
+        let mut free_roots = Vec::new();
+        for tree in objects.values_mut().chain(robots.values_mut()) {
+            if let Root::Free(root) = &mut tree.root {
+                root.row = len;
+                len += BODY_STATE;
+                free_roots.push(*root);
+            }
+        }
         Ok(Self {
             robots,
             objects,
             cameras: cameras(model, scene),
             body_names,
             owners,
-            row: RowLayout {
-                qvel: nq,
-                ctrl: nq + nv,
-                effort: nq + nv + nu,
-                bodies,
-                len: bodies + nbody * BODY_STATE,
-            },
+            row: RowLayout { qvel: nq, ctrl: nq + nv, effort: nq + nv + nu, bodies, len },
+            free_roots,
         })
     }
 
@@ -164,7 +181,9 @@ fn tree(
         let dof = model.jnt_dofadr()[joint] as usize;
         let full = name_of(model, MjtObjBase::mjOBJ_JOINT, joint, "joint");
         match model.jnt_type()[joint] {
-            MjtJoint::mjJNT_FREE if body == first => root = Root::Free { qpos, dof },
+            MjtJoint::mjJNT_FREE if body == first => {
+                root = Root::Free(FreeRoot { qpos, dof, row: 0 });
+            }
             MjtJoint::mjJNT_HINGE | MjtJoint::mjJNT_SLIDE => {
                 let (position_servo, velocity_servo, motor) = actuators(model, joint);
                 let name = short(&full);

@@ -8,7 +8,6 @@ use ndarray::Array2;
 
 use crate::camera::CameraQuery;
 use crate::error::SimError;
-use crate::free_root::world_from_body;
 use crate::layout::{Joint, Layout, Root, RowLayout, Tree};
 use crate::world::World;
 
@@ -68,7 +67,7 @@ impl World {
         for env in ids {
             let row = &self.rows[env * layout.row.len..][..layout.row.len];
             for (source, numbers) in &mut tables {
-                source.append(&layout.row, row, numbers);
+                source.append(row, numbers);
             }
         }
         let mut filled = tables.into_iter();
@@ -85,8 +84,6 @@ enum Source {
     Run { from: usize, len: usize },
     /// One number per joint; a joint that has none is NaN.
     Joints(Vec<Option<usize>>),
-    /// Pose and velocity of a free root.
-    Free { qpos: usize, dof: usize },
 }
 
 impl Source {
@@ -94,23 +91,14 @@ impl Source {
         match self {
             Self::Run { len, .. } => *len,
             Self::Joints(columns) => columns.len(),
-            Self::Free { .. } => BODY_STATE,
         }
     }
 
-    fn append(&self, at: &RowLayout, row: &[f64], out: &mut Vec<f64>) {
+    fn append(&self, row: &[f64], out: &mut Vec<f64>) {
         match self {
             Self::Run { from, len } => out.extend_from_slice(&row[*from..from + len]),
             Self::Joints(columns) => {
                 out.extend(columns.iter().map(|c| c.map_or(f64::NAN, |i| row[i])));
-            }
-            // Straight from the joint, so that setting it back changes no bit.
-            Self::Free { qpos, dof } => {
-                out.extend_from_slice(&row[*qpos..qpos + 7]);
-                let v = &row[at.qvel + dof..][..6];
-                out.extend_from_slice(&v[..3]);
-                let quat = std::array::from_fn(|i| row[qpos + 3 + i]);
-                out.extend_from_slice(&world_from_body(quat, [v[3], v[4], v[5]]));
             }
         }
     }
@@ -137,7 +125,7 @@ fn object(at: &RowLayout, tree: &Tree, articulated: bool, array: MakeArray<'_>) 
     let from = at.bodies + tree.bodies.start * BODY_STATE;
     let root = match tree.root {
         Root::Fixed => Source::Run { from, len: BODY_STATE },
-        Root::Free { qpos, dof } => Source::Free { qpos, dof },
+        Root::Free(root) => Source::Run { from: root.row, len: BODY_STATE },
     };
     let jointed = !tree.joints.is_empty();
     ObjectState {
@@ -169,5 +157,13 @@ fn robot(at: &RowLayout, tree: &Tree, array: MakeArray<'_>) -> RobotState {
 }
 
 fn joints(tree: &Tree, index: impl Fn(&Joint) -> Option<usize>) -> Source {
-    Source::Joints(tree.joints.iter().map(index).collect())
+    let columns: Vec<Option<usize>> = tree.joints.iter().map(index).collect();
+    let first = columns.first().copied().flatten();
+    match first {
+        // The usual case: an arm's joints stand side by side.
+        Some(from) if columns.iter().enumerate().all(|(i, c)| *c == Some(from + i)) => {
+            Source::Run { from, len: columns.len() }
+        }
+        _ => Source::Joints(columns),
+    }
 }

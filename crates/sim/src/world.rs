@@ -16,7 +16,8 @@ use rayon::prelude::*;
 use crate::camera::Darkroom;
 use crate::compile::CompiledScene;
 use crate::error::SimError;
-use crate::layout::{Layout, Root};
+use crate::free_root::world_from_body;
+use crate::layout::{FreeRoot, Layout, Root};
 
 /// The engine's data of one environment.
 pub(crate) type Data = MjData<Arc<MjModel>>;
@@ -307,7 +308,7 @@ impl World {
 fn start_qpos(scene: &CompiledScene, seed: u64, episode: u64) -> Result<Vec<f64>, SimError> {
     let mut qpos = scene.home_qpos.clone();
     for (name, pose) in place_objects(&scene.scene, seed, episode)? {
-        if let Root::Free { qpos: at, .. } = scene.layout.objects[&name].root {
+        if let Root::Free(FreeRoot { qpos: at, .. }) = scene.layout.objects[&name].root {
             qpos[at..at + 3].copy_from_slice(&pose.pos_m);
             qpos[at + 3..at + 7].copy_from_slice(&pose.quat_wxyz);
         }
@@ -335,7 +336,7 @@ fn publish_row(layout: &Layout, data: &Data, row: &mut [f64]) {
     let roots = data.model().body_rootid();
     let (xpos, xquat, cvel, com) = (data.xpos(), data.xquat(), data.cvel(), data.subtree_com());
     let bodies = row[at.bodies..].chunks_exact_mut(BODY_STATE);
-    for (body, out) in bodies.enumerate() {
+    for (body, out) in bodies.take(xpos.len()).enumerate() {
         // The engine's spatial velocity is that of the point at the whole tree's centre of mass;
         // v(origin) = v(centre) + w x (origin - centre).
         let [wx, wy, wz, vx, vy, vz] = cvel[body];
@@ -350,5 +351,13 @@ fn publish_row(layout: &Layout, data: &Data, row: &mut [f64]) {
         out[10] = wx;
         out[11] = wy;
         out[12] = wz;
+    }
+    for root in &layout.free_roots {
+        // Straight from the joint, so that setting it back changes no bit.
+        let out = &mut row[root.row..root.row + BODY_STATE];
+        let (q, v) = (&data.qpos()[root.qpos..][..7], &data.qvel()[root.dof..][..6]);
+        out[..7].copy_from_slice(q);
+        out[7..10].copy_from_slice(&v[..3]);
+        out[10..].copy_from_slice(&world_from_body([q[3], q[4], q[5], q[6]], [v[3], v[4], v[5]]));
     }
 }

@@ -9,7 +9,7 @@ use ndarray::ArrayView2;
 
 use crate::error::SimError;
 use crate::free_root::{body_from_world, world_from_body};
-use crate::layout::{Layout, Root, Tree};
+use crate::layout::{FreeRoot, Layout, Root, Tree};
 use crate::snapshot::INTEGRATION;
 use crate::world::{Data, World};
 
@@ -278,11 +278,11 @@ fn set_field(data: &mut Data, a: &Assignment, n: &[f64]) -> Result<bool, String>
             }
             Ok(false)
         }
-        (Field::RootPos, Root::Free { qpos, .. }) => {
+        (Field::RootPos, Root::Free(FreeRoot { qpos, .. })) => {
             data.qpos_mut()[qpos..qpos + 3].copy_from_slice(n);
             Ok(true)
         }
-        (Field::RootQuat, Root::Free { qpos, dof }) => {
+        (Field::RootQuat, Root::Free(FreeRoot { qpos, dof, .. })) => {
             let length = n.iter().map(|c| c * c).sum::<f64>().sqrt();
             if (length - 1.0).abs() > QUAT_TOLERANCE {
                 return Err(format!("the quaternion {n:?} has length {length}, it must have 1"));
@@ -295,11 +295,11 @@ fn set_field(data: &mut Data, a: &Assignment, n: &[f64]) -> Result<bool, String>
             data.qvel_mut()[dof + 3..dof + 6].copy_from_slice(&body_from_world(new, spin));
             Ok(true)
         }
-        (Field::RootLin, Root::Free { dof, .. }) => {
+        (Field::RootLin, Root::Free(FreeRoot { dof, .. })) => {
             data.qvel_mut()[dof..dof + 3].copy_from_slice(n);
             Ok(true)
         }
-        (Field::RootAng, Root::Free { qpos, dof }) => {
+        (Field::RootAng, Root::Free(FreeRoot { qpos, dof, .. })) => {
             let quat = std::array::from_fn(|i| data.qpos()[qpos + 3 + i]);
             let spin = body_from_world(quat, std::array::from_fn(|i| n[i]));
             data.qvel_mut()[dof + 3..dof + 6].copy_from_slice(&spin);

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context as _;
 use citrange_render::{Frame, Settings};
 use citrange_sim::catalog::scene_names;
 use citrange_sim::{CompiledScene, GlKind, GlRenderer, StateQuery, Threads, World, load_scene};
@@ -29,9 +30,12 @@ pub(crate) enum Command {
 pub(crate) struct Show {
     /// Scene name or YAML file.
     scene: String,
-    /// Print the compiled model as MJCF, for other tools.
+    /// Print the compiled model as MJCF, for other tools (MuJoCo rounds it to six digits).
     #[arg(long, conflicts_with_all = ["json", "state"])]
     mjcf: bool,
+    /// Write the compiled model as MuJoCo's binary file, exact to the bit.
+    #[arg(long, value_name = "MJB", conflicts_with_all = ["json", "state", "mjcf"])]
+    mjb: Option<PathBuf>,
     /// Print the start state of an episode as JSON (a DictState).
     #[arg(long)]
     state: bool,
@@ -113,6 +117,11 @@ fn show(args: &Show) -> anyhow::Result<()> {
     let scene = compiled(&args.scene)?;
     if args.mjcf {
         return say::data(scene.xml.trim_end());
+    }
+    if let Some(path) = &args.mjb {
+        std::fs::write(path, scene.to_mjb()?)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        return say::data(&path.display().to_string());
     }
     if args.state {
         let mut world = World::new(scene, 1, Threads::Exactly(1))?;
