@@ -34,8 +34,8 @@ fn turned(m: &[f64; 9], w: [f64; 3]) -> [f64; 3] {
     std::array::from_fn(|i| m[3 * i] * w[0] + m[3 * i + 1] * w[1] + m[3 * i + 2] * w[2])
 }
 
-/// Never minus zero. Without branches that depend on the velocity: they would be guessed wrong
-/// half of the time.
+/// Never minus zero. Neither division nor call nor branch on the sizes of the axes: State reads
+/// this for every free body.
 fn on_grid(w: [f64; 3]) -> [f64; 3] {
     // Numbers of one sign are ordered as their bits are.
     let [x, y, z] = w.map(|c| c.abs().to_bits());
