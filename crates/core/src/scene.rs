@@ -317,17 +317,29 @@ pub struct Camera {
     pub far_m: f64,
 }
 
+/// What a camera is when nothing else is said.
+impl Camera {
+    /// Picture width.
+    pub const DEFAULT_WIDTH_PX: u32 = 640;
+    /// Picture height.
+    pub const DEFAULT_HEIGHT_PX: u32 = 480;
+    /// Nothing nearer is seen.
+    pub const DEFAULT_NEAR_M: f64 = 0.01;
+    /// Nothing farther is seen.
+    pub const DEFAULT_FAR_M: f64 = 20.0;
+}
+
 fn default_width() -> u32 {
-    640
+    Camera::DEFAULT_WIDTH_PX
 }
 fn default_height() -> u32 {
-    480
+    Camera::DEFAULT_HEIGHT_PX
 }
 fn default_near() -> f64 {
-    0.01
+    Camera::DEFAULT_NEAR_M
 }
 fn default_far() -> f64 {
-    20.0
+    Camera::DEFAULT_FAR_M
 }
 
 impl Camera {

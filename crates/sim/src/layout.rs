@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use citrange_core::Scene;
+use citrange_core::scene::Camera;
 use citrange_core::state::BODY_STATE;
 use mujoco_rs::mujoco_c::{mjtBias, mjtGain, mjtTrn};
 use mujoco_rs::prelude::*;
@@ -234,15 +235,15 @@ fn cameras(model: &MjModel, scene: &Scene) -> BTreeMap<String, CameraLayout> {
             let (width, height) = if width > 1 && height > 1 {
                 (width as usize, height as usize)
             } else {
-                (640, 480)
+                (Camera::DEFAULT_WIDTH_PX as usize, Camera::DEFAULT_HEIGHT_PX as usize)
             };
             let layout = CameraLayout {
                 index,
                 width,
                 height,
                 fovy_deg: model.cam_fovy()[index],
-                near_m: written.map_or(0.01, |c| c.near_m),
-                far_m: written.map_or(50.0, |c| c.far_m),
+                near_m: written.map_or(Camera::DEFAULT_NEAR_M, |c| c.near_m),
+                far_m: written.map_or(Camera::DEFAULT_FAR_M, |c| c.far_m),
             };
             (name, layout)
         })

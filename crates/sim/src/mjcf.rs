@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use citrange_core::Pose;
 use citrange_core::Scene;
-use citrange_core::scene::{Cone, Integrator, Look};
+use citrange_core::scene::{Camera, Cone, Integrator, Look};
 use citrange_core::shape::{Part, RING_SEGMENTS, Shape};
 
 /// Groups 0 to 2 are seen, 3 is for collision shapes only.
@@ -41,8 +41,10 @@ pub(crate) fn world_text(scene: &Scene) -> String {
         Cone::Elliptic => "elliptic",
         Cone::Pyramidal => "pyramidal",
     };
-    let width = scene.cameras.values().map(|c| c.width_px).max().unwrap_or(640);
-    let height = scene.cameras.values().map(|c| c.height_px).max().unwrap_or(480);
+    let width =
+        scene.cameras.values().map(|c| c.width_px).max().unwrap_or(Camera::DEFAULT_WIDTH_PX);
+    let height =
+        scene.cameras.values().map(|c| c.height_px).max().unwrap_or(Camera::DEFAULT_HEIGHT_PX);
     format!(
         "<mujoco model=\"{name}\">\n\
          <compiler angle=\"radian\" autolimits=\"true\"/>\n\

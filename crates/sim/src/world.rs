@@ -40,7 +40,7 @@ pub struct World {
     /// 13 numbers per body. Written while an environment is still in the cache, so that reading
     /// a thousand of them is one sweep through memory.
     pub(crate) rows: Vec<f64>,
-    pool: Option<rayon::ThreadPool>,
+    pool: rayon::ThreadPool,
     pub(crate) darkroom: Option<Darkroom>,
 }
 
@@ -78,12 +78,8 @@ impl World {
             Threads::Auto => cores.min(num_envs),
             Threads::Exactly(n) => n.max(1),
         };
-        let pool = if wanted > 1 {
-            let builder = rayon::ThreadPoolBuilder::new().num_threads(wanted);
-            Some(builder.build().map_err(|e| SimError::Mujoco(format!("threads: {e}")))?)
-        } else {
-            None
-        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(wanted).build();
+        let pool = pool.map_err(|e| SimError::Mujoco(format!("threads: {e}")))?;
         let rows = vec![0.0; num_envs * scene.layout.row.len];
         let mut world = Self { scene, envs, rows, pool, darkroom: None };
         world.reset(0, &vec![0; num_envs])?;
@@ -105,7 +101,7 @@ impl World {
     /// Number of threads in use.
     #[must_use]
     pub fn num_threads(&self) -> usize {
-        self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
+        self.pool.current_num_threads()
     }
 
     /// Physics steps of an environment since its episode began.
@@ -209,30 +205,27 @@ impl World {
             publish_row(layout, &env.data, row);
             Ok(())
         };
-        match &self.pool {
-            None => {
-                let rows = self.rows.chunks_exact_mut(layout.row.len);
-                let mut outcome = Ok(());
-                for job in self.envs.iter_mut().zip(rows).enumerate() {
-                    outcome = outcome.and(work(job));
-                }
-                outcome
+        if self.num_threads() == 1 {
+            // Here and now: handing work to another thread would cost more than a step.
+            let mut outcome = Ok(());
+            for job in
+                self.envs.iter_mut().zip(self.rows.chunks_exact_mut(layout.row.len)).enumerate()
+            {
+                outcome = outcome.and(work(job));
             }
-            Some(pool) => pool.install(|| {
-                let rows = self.rows.par_chunks_exact_mut(layout.row.len);
-                let results = self.envs.par_iter_mut().zip(rows).enumerate().map(work);
-                // The lowest environment's error, whatever thread met one first.
-                results.reduce(|| Ok(()), |a, b| a.and(b))
-            }),
+            return outcome;
         }
+        self.pool.install(|| {
+            let rows = self.rows.par_chunks_exact_mut(layout.row.len);
+            let results = self.envs.par_iter_mut().zip(rows).enumerate().map(work);
+            // The lowest environment's error, whatever thread met one first.
+            results.reduce(|| Ok(()), |a, b| a.and(b))
+        })
     }
 
     /// Runs `job` on this world's threads.
     pub(crate) fn in_pool<R: Send>(&self, job: impl FnOnce() -> R + Send) -> R {
-        match &self.pool {
-            Some(pool) => pool.install(job),
-            None => job(),
-        }
+        self.pool.install(job)
     }
 
     /// Writes an environment's row after its data changed.

@@ -123,3 +123,24 @@ fn a_diverging_world_says_so() {
         "{error}"
     );
 }
+
+#[test]
+fn pictures_do_not_depend_on_threads_or_neighbours() {
+    let scene = common::scene("orange_plate");
+    let query = StateQuery {
+        cameras: ["front", "wrist"].map(|c| (c.to_string(), CameraQuery::ALL)).into(),
+        ..StateQuery::default()
+    };
+    let draw = |envs: usize, threads: usize, first: u64| {
+        let mut world = World::new(scene.clone(), envs, Threads::Exactly(threads)).unwrap();
+        world.reset(1, &(first..first + envs as u64).collect::<Vec<_>>()).unwrap();
+        world.step(30).unwrap();
+        world.get_state(None, &query).unwrap()
+    };
+    let alone = draw(1, 1, 2).to_dicts().unwrap().remove(0);
+    for threads in [1, 2, 4] {
+        let all = draw(4, threads, 0).to_dicts().unwrap();
+        assert!(all[2].cameras == alone.cameras, "{threads} threads");
+        assert!(all[1].cameras != alone.cameras, "another episode looks different");
+    }
+}
