@@ -12,7 +12,7 @@ use crate::shape::Shape;
 use crate::surface::{self, MAX_LANES, Point};
 use crate::view::View;
 
-/// Red, green and blue of each ray, 1 being full.
+/// Red, green and blue of each ray, 1 being full; those of a tile's pixels in block order.
 #[repr(align(64))]
 pub(crate) struct Colours {
     pub(crate) rgb: [[f32; RAYS]; 3],

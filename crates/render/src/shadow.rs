@@ -4,6 +4,8 @@
 //! the part of itself that faces the light, so it never tests against itself, and needs no bias
 //! against self-shadowing. A directional light is a pinhole very far away.
 
+use pulp::{Arch, Simd, WithSimd};
+
 use crate::camera::{Camera, Intrinsics};
 use crate::math::{self, Vec3};
 use crate::packet::{NONE, Packet, TILE};
@@ -17,6 +19,8 @@ const FAR_AWAY: f64 = 256.0;
 const MARGIN: f64 = 4.0;
 /// Side of the cells that summarise the map.
 const CELL: usize = 8;
+/// Cells along the side of a tile.
+const CELLS: usize = TILE / CELL;
 /// Cells that are looked at together before each point is looked at alone.
 const MOST_CELLS: usize = 96;
 /// Owner of a cell with more than one.
@@ -126,11 +130,11 @@ impl ShadowMap {
             self.depth[at..at + TILE].copy_from_slice(&packet.z[y * TILE..(y + 1) * TILE]);
             self.owner[at..at + TILE].copy_from_slice(&packet.surf[y * TILE..(y + 1) * TILE]);
         }
-        const CELLS: usize = TILE / CELL;
+        let cells = Arch::new().dispatch(Summary(packet));
         let stride = self.side / CELL;
-        for i in 0..CELLS * CELLS {
+        for (i, cell) in cells.into_iter().enumerate() {
             let to = (row * CELLS + i / CELLS) * stride + column * CELLS + i % CELLS;
-            self.cells[to] = summary(packet, i % CELLS * CELL, i / CELLS * CELL);
+            self.cells[to] = cell;
         }
     }
 
@@ -183,6 +187,7 @@ impl ShadowMap {
     }
 
     /// Share of the light that reaches a point: `u`, `v` in texels, `z` its depth from the light.
+    #[inline(always)]
     pub(crate) fn visibility(&self, u: f32, v: f32, z: f32, own: u32) -> f32 {
         let last = self.side as f32 - 3.0;
         // Also false for NaN.
@@ -194,11 +199,13 @@ impl ShadowMap {
     }
 
     /// Three by three comparisons, each bilinear: four by four texels with tapered ends.
+    #[inline(always)]
     fn filtered(&self, x0: usize, y0: usize, at: [f32; 2], z: f32, own: u32) -> f32 {
         let fu = at[0] - (x0 + 1) as f32;
         let fv = at[1] - (y0 + 1) as f32;
         let (wu, wv) = ([1.0 - fu, 1.0, 1.0, fu], [1.0 - fv, 1.0, 1.0, fv]);
         let mut dark = [0.0; 4];
+        let mut all = [u32::MAX; 4];
         for (dy, wv) in wv.iter().enumerate() {
             let from = (y0 + dy) * self.side + x0;
             let (depth, owner) = (&self.depth[from..from + 4], &self.owner[from..from + 4]);
@@ -206,13 +213,35 @@ impl ShadowMap {
                 // A mask instead of a choice: the four columns then share one register.
                 let blocked = u32::from((owner[k] != own) & (depth[k] < z)).wrapping_neg();
                 dark[k] += wv * f32::from_bits(wu[k].to_bits() & blocked);
+                all[k] &= blocked;
             }
+        }
+        // Exactly none: what a whole register in the shadow gets.
+        if (all[0] & all[1]) & (all[2] & all[3]) != 0 {
+            return 0.0;
         }
         let dark = (dark[0] + dark[1]) + (dark[2] + dark[3]);
         1.0 - dark / 9.0
     }
 }
 
+/// The cells of a tile.
+struct Summary<'a>(&'a Packet);
+
+impl WithSimd for Summary<'_> {
+    type Output = [Cell; CELLS * CELLS];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
+        let mut cells = [EMPTY; CELLS * CELLS];
+        for (i, cell) in cells.iter_mut().enumerate() {
+            *cell = summary(self.0, i % CELLS * CELL, i / CELLS * CELL);
+        }
+        cells
+    }
+}
+
+#[inline(always)]
 fn summary(packet: &Packet, x0: usize, y0: usize) -> Cell {
     let first = packet.surf[y0 * TILE + x0];
     // Column by column first: that runs in registers.
@@ -227,21 +256,22 @@ fn summary(packet: &Packet, x0: usize, y0: usize) -> Cell {
             other[k] |= surf[k] ^ first;
         }
     }
-    let is_mixed = other.iter().fold(0, |all, o| all | o) != 0;
-    let mut owners = 1 << (first & 63);
-    if is_mixed {
+    let mut out = Cell { low: low[0], high: high[0], owner: first, owners: 1 << (first & 63) };
+    let mut differences = 0;
+    for k in 0..CELL {
+        out.low = if low[k] < out.low { low[k] } else { out.low };
+        out.high = if high[k] > out.high { high[k] } else { out.high };
+        differences |= other[k];
+    }
+    if differences != 0 {
+        out.owner = MIXED;
         for y in y0..y0 + CELL {
             for surf in &packet.surf[y * TILE + x0..y * TILE + x0 + CELL] {
-                owners |= 1 << (surf & 63);
+                out.owners |= 1 << (surf & 63);
             }
         }
     }
-    Cell {
-        low: low.iter().fold(f32::INFINITY, |a, b| if *b < a { *b } else { a }),
-        high: high.iter().fold(0.0, |a: f32, b| if *b > a { *b } else { a }),
-        owner: if is_mixed { MIXED } else { first },
-        owners,
-    }
+    out
 }
 
 /// The pinhole that sees all casters, tightly; `None` when there are none.
