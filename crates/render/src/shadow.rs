@@ -52,6 +52,9 @@ const EMPTY: Cell = Cell { low: f32::INFINITY, high: f32::INFINITY, owner: NONE,
 pub(crate) struct ShadowMap {
     pub(crate) view: View,
     side: usize,
+    /// Texels from row to row: an odd number of cache lines, so that neighbours in a column do
+    /// not compete for the same place in the cache.
+    stride: usize,
     depth: Vec<f32>,
     owner: Vec<u32>,
     cells: Vec<Cell>,
@@ -68,6 +71,7 @@ impl ShadowMap {
         Self {
             view: View::new(),
             side: 0,
+            stride: 0,
             depth: Vec::new(),
             owner: Vec::new(),
             cells: Vec::new(),
@@ -94,11 +98,12 @@ impl ShadowMap {
         self.texel = (1.0 / k.fx.min(k.fy)) as f32;
         if self.side != side {
             self.side = side;
+            self.stride = (side / TILE | 1) * TILE;
             let tiles = side / TILE * (side / TILE);
             self.depth.clear();
-            self.depth.resize(side * side, f32::INFINITY);
+            self.depth.resize(side * self.stride, f32::INFINITY);
             self.owner.clear();
-            self.owner.resize(side * side, NONE);
+            self.owner.resize(side * self.stride, NONE);
             self.cells.clear();
             self.cells.resize(side / CELL * (side / CELL), EMPTY);
             self.blank.clear();
@@ -126,7 +131,7 @@ impl ShadowMap {
             }
         }
         for y in 0..TILE {
-            let at = (row * TILE + y) * self.side + column * TILE;
+            let at = (row * TILE + y) * self.stride + column * TILE;
             self.depth[at..at + TILE].copy_from_slice(&packet.z[y * TILE..(y + 1) * TILE]);
             self.owner[at..at + TILE].copy_from_slice(&packet.surf[y * TILE..(y + 1) * TILE]);
         }
@@ -207,7 +212,7 @@ impl ShadowMap {
         let mut dark = [0.0; 4];
         let mut all = [u32::MAX; 4];
         for (dy, wv) in wv.iter().enumerate() {
-            let from = (y0 + dy) * self.side + x0;
+            let from = (y0 + dy) * self.stride + x0;
             let (depth, owner) = (&self.depth[from..from + 4], &self.owner[from..from + 4]);
             for k in 0..4 {
                 // A mask instead of a choice: the four columns then share one register.
