@@ -7,10 +7,12 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::camera::{Camera, Intrinsics};
+use crate::lanes::{Mask, V};
 use crate::math::{self, Vec3};
 use crate::packet::{NONE, Packet, TILE};
 use crate::scene::{Instance, Light, LightKind, Placement, SceneModel};
 use crate::shape::Shape;
+use crate::surface::MAX_LANES;
 use crate::view::View;
 
 /// How many times farther than the casters are wide a directional light's pinhole is.
@@ -18,7 +20,7 @@ const FAR_AWAY: f64 = 256.0;
 /// Texels left free around the casters, for the filter.
 const MARGIN: f64 = 4.0;
 /// Side of the cells that summarise the map.
-const CELL: usize = 8;
+const CELL: usize = 4;
 /// Cells along the side of a tile.
 const CELLS: usize = TILE / CELL;
 /// Cells that are looked at together before each point is looked at alone.
@@ -191,43 +193,73 @@ impl ShadowMap {
         }
     }
 
-    /// Share of the light that reaches a point: `u`, `v` in texels, `z` its depth from the light.
+    /// Share of the light that reaches the points in `lit`: `u`, `v` in texels, `z` their depth
+    /// from the light. Three by three comparisons, each bilinear: four by four texels with
+    /// tapered ends.
     #[inline(always)]
-    pub(crate) fn visibility(&self, u: f32, v: f32, z: f32, own: u32) -> f32 {
+    pub(crate) fn visibility<S: Simd>(
+        &self,
+        s: S,
+        [u, v, z]: [V<S>; 3],
+        own: u32,
+        lit: Mask<S>,
+    ) -> V<S> {
+        let (zero, one) = (V::splat(s, 0.0), V::splat(s, 1.0));
         let last = self.side as f32 - 3.0;
         // Also false for NaN.
-        if !(u >= 3.0 && v >= 3.0 && u <= last && v <= last) {
-            return 1.0;
-        }
-        let (x0, y0) = ((u - 0.5) as usize - 1, (v - 0.5) as usize - 1);
-        self.filtered(x0, y0, [u - 0.5, v - 0.5], z, own)
-    }
-
-    /// Three by three comparisons, each bilinear: four by four texels with tapered ends.
-    #[inline(always)]
-    fn filtered(&self, x0: usize, y0: usize, at: [f32; 2], z: f32, own: u32) -> f32 {
-        let fu = at[0] - (x0 + 1) as f32;
-        let fv = at[1] - (y0 + 1) as f32;
-        let (wu, wv) = ([1.0 - fu, 1.0, 1.0, fu], [1.0 - fv, 1.0, 1.0, fv]);
-        let mut dark = [0.0; 4];
-        let mut all = [u32::MAX; 4];
-        for (dy, wv) in wv.iter().enumerate() {
-            let from = (y0 + dy) * self.stride + x0;
-            let (depth, owner) = (&self.depth[from..from + 4], &self.owner[from..from + 4]);
-            for k in 0..4 {
-                // A mask instead of a choice: the four columns then share one register.
-                let blocked = u32::from((owner[k] != own) & (depth[k] < z)).wrapping_neg();
-                dark[k] += wv * f32::from_bits(wu[k].to_bits() & blocked);
-                all[k] &= blocked;
+        let inside = u.within(3.0, last) & v.within(3.0, last) & lit;
+        // The others get column 0, which none of those inside has.
+        let elsewhere = V::splat(s, 1.5);
+        let (u, v) = (inside.select(u, elsewhere) - 0.5, inside.select(v, elsewhere) - 0.5);
+        let (left, top) = (u.floor(), v.floor());
+        let mut taps = Taps::EMPTY;
+        self.gather::<S>(&(left - 1.0).to_integers(), &(top - 1.0).to_integers(), &mut taps);
+        let (fu, fv) = (u - left, v - top);
+        let (wu, wv) = ([one - fu, one, one, fu], [one - fv, one, one, fv]);
+        let mut dark = [zero; 4];
+        let mut all = inside;
+        for y in 0..4 {
+            for x in 0..4 {
+                let depth = V::load(s, &taps.depth[4 * y + x], 0);
+                let is_own = Mask::equal(s, &taps.owner[4 * y + x], 0, own);
+                let blocked = is_own.select(V::splat(s, f32::INFINITY), depth).lt(z);
+                dark[x] = dark[x] + blocked.select(wv[y] * wu[x], zero);
+                all = all & blocked;
             }
         }
-        // Exactly none: what a whole register in the shadow gets.
-        if (all[0] & all[1]) & (all[2] & all[3]) != 0 {
-            return 0.0;
-        }
         let dark = (dark[0] + dark[1]) + (dark[2] + dark[3]);
-        1.0 - dark / 9.0
+        // Exactly none where all are dark: what a register wholly in the shadow gets.
+        inside.select(all.select(zero, one - dark / 9.0), one)
     }
+
+    /// Four by four texels for each lane, except at column 0.
+    #[inline(always)]
+    fn gather<S: Simd>(&self, left: &[u32; MAX_LANES], top: &[u32; MAX_LANES], taps: &mut Taps) {
+        for lane in 0..S::F32_LANES.min(MAX_LANES) {
+            if left[lane] == 0 {
+                continue;
+            }
+            for y in 0..4 {
+                let from = (top[lane] as usize + y) * self.stride + left[lane] as usize;
+                let (depth, owner) = (&self.depth[from..from + 4], &self.owner[from..from + 4]);
+                for x in 0..4 {
+                    taps.depth[4 * y + x][lane] = depth[x];
+                    taps.owner[4 * y + x][lane] = owner[x];
+                }
+            }
+        }
+    }
+}
+
+/// Texels around the points of a register: by place, then by lane.
+#[repr(align(64))]
+struct Taps {
+    depth: [[f32; MAX_LANES]; 16],
+    owner: [[u32; MAX_LANES]; 16],
+}
+
+impl Taps {
+    const EMPTY: Self = Self { depth: [[0.0; MAX_LANES]; 16], owner: [[NONE; MAX_LANES]; 16] };
 }
 
 /// The cells of a tile.
