@@ -39,6 +39,7 @@ pub(crate) fn reorder<T: Copy>(from: &[T; RAYS], to: &mut [T; RAYS]) {
 ///
 /// Offsets from the tile's centre are small, so that single precision loses little in them;
 /// what belongs to the centre itself is computed in double precision once per tile.
+#[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct Packet {
     pub(crate) x: [f32; RAYS],

@@ -12,7 +12,8 @@ use crate::packet::{NONE, Packet, RAYS, TILE, reorder};
 use crate::scene::{Placement, SceneModel};
 use crate::settings::{Frame, Settings};
 use crate::shade::{Colours, Pack, Shade, Stage};
-use crate::shadow::ShadowMap;
+use crate::geom::Kind;
+use crate::shadow::{FindReach, NOBODY, Reach, ShadowMap};
 use crate::view::View;
 
 /// From this opacity on, nothing behind is visible.
@@ -77,7 +78,7 @@ impl Renderer {
         self.view.build(model, placements, camera, |i| alpha(i) >= OPAQUE);
         self.glass.view.build(model, placements, camera, |i| alpha(i) < OPAQUE);
         let mut packet = Packet::new();
-        self.draw_shadows(model, placements, settings, &mut packet);
+        self.aim_shadows(model, placements, settings);
         self.lights.build(model, placements, camera, &self.shadows, &self.shadow_of);
         self.ids.clear();
         self.ids.extend(model.instances.iter().map(|i| i.id));
@@ -97,13 +98,9 @@ impl Renderer {
         Ok(())
     }
 
-    fn draw_shadows(
-        &mut self,
-        model: &SceneModel,
-        placements: &[Placement],
-        settings: &Settings,
-        packet: &mut Packet,
-    ) {
+    /// Makes the shadow maps ready; they are drawn where they turn out to be needed.
+    fn aim_shadows(&mut self, model: &SceneModel, placements: &[Placement], settings: &Settings) {
+        let camera = self.view.camera;
         self.shadow_of.clear();
         let mut used = 0;
         for light in &model.lights {
@@ -113,12 +110,33 @@ impl Renderer {
                     self.shadows.push(ShadowMap::new());
                 }
                 let texels = settings.shadow_texels;
-                if self.shadows[used].draw(model, placements, light, texels, packet) {
+                if self.shadows[used].aim(model, placements, light, texels, &camera) {
                     map = Some(used);
                     used += 1;
                 }
             }
             self.shadow_of.push(map);
+        }
+    }
+
+    /// Draws what the shadow maps lack around the points of a packet.
+    fn attend_shadows(&mut self, tile: usize, packet: &Packet, owners: &[u32; RAYS]) {
+        let used = self.shadow_of.iter().flatten().count();
+        if used == 0 {
+            return;
+        }
+        let mut reach = Arch::new().dispatch(FindReach { packet, owners });
+        if !self.glass.view.is_empty_tile(tile) {
+            let camera = &self.view.camera;
+            reach = Reach { z: [camera.near_m as f32, camera.far_m as f32], owner: NOBODY };
+        } else if self.view.geoms.get(reach.owner as usize).is_some_and(|g| g.kind == Kind::Mesh) {
+            reach.owner = NOBODY;
+        }
+        let [x, y] = self.view.tile_centre(tile);
+        let [dx, dy] = self.view.offset(TILE as f64, 0.0).map(f64::from);
+        let slopes = [[x - dx, x + dx], [y - dy, y + dy]];
+        for map in &mut self.shadows[..used] {
+            map.attend(slopes, &reach);
         }
     }
 
@@ -267,6 +285,7 @@ impl Renderer {
     ) {
         let mut owners = [NONE; RAYS];
         find_owners(&self.view, packet, &mut owners);
+        self.attend_shadows(tile, packet, &owners);
         let (view, lights, shadows) = (&self.view, &self.lights, &self.shadows[..]);
         let stage = Stage { model, view, lights, shadows };
         let owners = &owners;

@@ -206,7 +206,10 @@ impl<S: Simd> Lit<'_, S> {
             return;
         }
         if let Some(map) = self.light.shadow.and_then(|i| shadows.get(i)) {
-            power = power * self.shadow(s, map, point, facing, lit);
+            power = match map.common {
+                Some(share) => power * share,
+                None => power * self.shadow(s, map, point, facing, lit),
+            };
         }
         let lambert = facing * power;
         let [r, g, b] = self.light.diffuse;

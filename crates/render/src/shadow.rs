@@ -9,7 +9,7 @@ use pulp::{Arch, Simd, WithSimd};
 use crate::camera::{Camera, Intrinsics};
 use crate::lanes::{Mask, V};
 use crate::math::{self, Vec3};
-use crate::packet::{NONE, Packet, TILE};
+use crate::packet::{NONE, Packet, RAYS, TILE};
 use crate::scene::{Instance, Light, LightKind, Placement, SceneModel};
 use crate::shape::Shape;
 use crate::surface::MAX_LANES;
@@ -49,7 +49,56 @@ struct Cell {
 
 const EMPTY: Cell = Cell { low: f32::INFINITY, high: f32::INFINITY, owner: NONE, owners: 0 };
 
+/// How far a tile of the map is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tile {
+    /// Up to date: nothing is there.
+    Blank,
+    /// Up to date.
+    Drawn,
+    /// From an earlier frame.
+    Stale,
+}
+
+/// What a packet has met, all in all.
+pub(crate) struct Reach {
+    /// Nearest and farthest depth; the wrong way round if nothing was met.
+    pub(crate) z: [f32; 2],
+    /// `NOBODY` if there are several.
+    pub(crate) owner: u32,
+}
+
+/// Finds the reach of a packet.
+pub(crate) struct FindReach<'a> {
+    pub(crate) packet: &'a Packet,
+    pub(crate) owners: &'a [u32; RAYS],
+}
+
+impl WithSimd for FindReach<'_> {
+    type Output = Reach;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, s: S) -> Reach {
+        let first = self.owners[0];
+        let (zero, one) = (V::splat(s, 0.0), V::splat(s, 1.0));
+        let far = V::splat(s, f32::INFINITY);
+        let (mut low, mut high, mut differs) = (far, zero, zero);
+        for block in 0..self.packet.len.div_ceil(S::F32_LANES) {
+            let z = V::load(s, &self.packet.z, block);
+            let missed = Mask::equal(s, self.owners, block, NONE);
+            low = low.min(missed.select(far, z));
+            high = high.max(missed.select(zero, z));
+            let same = Mask::equal(s, self.owners, block, first);
+            differs = differs.max(same.select(zero, one));
+        }
+        let z = [-(-low).reduce_max(), high.reduce_max()];
+        Reach { z, owner: if differs.reduce_max() > 0.0 { NOBODY } else { first } }
+    }
+}
+
 /// One light's map.
+///
+/// Its tiles are drawn when something visible first needs them.
 #[derive(Debug)]
 pub(crate) struct ShadowMap {
     pub(crate) view: View,
@@ -60,8 +109,14 @@ pub(crate) struct ShadowMap {
     depth: Vec<f32>,
     owner: Vec<u32>,
     cells: Vec<Cell>,
-    /// Per tile, whether its texels are all empty.
-    blank: Vec<bool>,
+    tiles: Vec<Tile>,
+    /// For drawing tiles.
+    packet: Packet,
+    /// From the camera's frame: rotation and offset.
+    rot: [f64; 9],
+    offset: Vec3,
+    /// The share of light that all points of the packet at hand have, if they have one.
+    pub(crate) common: Option<f32>,
     /// `fx`, `fy`, `cx`, `cy` of the pinhole.
     pub(crate) focal: [f32; 4],
     /// Width of a texel per metre of distance.
@@ -77,25 +132,32 @@ impl ShadowMap {
             depth: Vec::new(),
             owner: Vec::new(),
             cells: Vec::new(),
-            blank: Vec::new(),
+            tiles: Vec::new(),
+            packet: Packet::new(),
+            rot: [0.0; 9],
+            offset: [0.0; 3],
+            common: None,
             focal: [0.0; 4],
             texel: 0.0,
         }
     }
 
-    /// Draws the map; `false` when there is nothing that could cast a shadow.
-    pub(crate) fn draw(
+    /// Points the map at the casters, for a camera whose packets will need it; nothing is drawn
+    /// yet. `false` when there is nothing that could cast a shadow.
+    pub(crate) fn aim(
         &mut self,
         model: &SceneModel,
         placements: &[Placement],
         light: &Light,
         texels: usize,
-        packet: &mut Packet,
+        camera: &Camera,
     ) -> bool {
         let side = texels.clamp(TILE, 8192).next_multiple_of(TILE);
-        let Some(camera) = fit(model, placements, light, side) else { return false };
-        self.view.build(model, placements, &camera, casts);
-        let k = &camera.intrinsics;
+        let Some(pinhole) = fit(model, placements, light, side) else { return false };
+        self.view.build(model, placements, &pinhole, casts);
+        self.rot = math::mat_t_mul(&pinhole.rot, &camera.rot);
+        self.offset = math::mul_t(&pinhole.rot, math::sub(camera.pos_m, pinhole.pos_m));
+        let k = &pinhole.intrinsics;
         self.focal = [k.fx as f32, k.fy as f32, k.cx as f32, k.cy as f32];
         self.texel = (1.0 / k.fx.min(k.fy)) as f32;
         if self.side != side {
@@ -108,22 +170,92 @@ impl ShadowMap {
             self.owner.resize(side * self.stride, NONE);
             self.cells.clear();
             self.cells.resize(side / CELL * (side / CELL), EMPTY);
-            self.blank.clear();
-            self.blank.resize(tiles, true);
+            self.tiles.clear();
+            self.tiles.resize(tiles, Tile::Blank);
         }
-        packet.aim_at_pixels(&self.view);
-        for tile in 0..self.view.tiles[0] * self.view.tiles[1] {
-            self.draw_tile(tile, packet);
+        self.packet.aim_at_pixels(&self.view);
+        for (i, tile) in self.tiles.iter_mut().enumerate() {
+            if *tile != Tile::Blank || !self.view.is_empty_tile(i) {
+                *tile = Tile::Stale;
+            }
         }
         true
     }
 
-    fn draw_tile(&mut self, tile: usize, packet: &mut Packet) {
-        let is_blank = self.view.is_empty_tile(tile);
-        if is_blank && self.blank[tile] {
+    /// Draws what is missing of the map where the points of a packet, with these slopes of their
+    /// rays, may look at it, and finds out whether they have their share of light in common.
+    pub(crate) fn attend(&mut self, slopes: [[f64; 2]; 2], reach: &Reach) {
+        self.common = Some(1.0);
+        if reach.z[0] > reach.z[1] {
             return;
         }
-        self.blank[tile] = is_blank;
+        let side = self.side as f64;
+        let bounds = self.bounds(slopes, reach.z.map(f64::from));
+        let [u, v, z] = bounds.unwrap_or([[0.0, side], [0.0, side], [0.0, f64::INFINITY]]);
+        if u[1] < 0.0 || v[1] < 0.0 || u[0] > side || v[0] > side {
+            return;
+        }
+        // The filter reaches two and a half texels; the rest is for rounding.
+        let span = |[low, high]: [f64; 2], part: usize| {
+            let last = self.side / part - 1;
+            [(low - 3.0).max(0.0) as usize / part, ((high + 3.0) as usize / part).min(last)]
+        };
+        let ([x0, x1], [y0, y1]) = (span(u, TILE), span(v, TILE));
+        let cells = (span(u, CELL), span(v, CELL));
+        let mut all_blank = true;
+        for row in y0..=y1 {
+            for column in x0..=x1 {
+                let tile = row * (self.side / TILE) + column;
+                if self.tiles[tile] == Tile::Stale {
+                    self.draw_tile(tile);
+                }
+                all_blank &= self.tiles[tile] == Tile::Blank;
+            }
+        }
+        if all_blank {
+            return;
+        }
+        let ([x0, x1], [y0, y1]) = cells;
+        self.common = None;
+        if (x1 - x0 + 1) * (y1 - y0 + 1) <= 4 * MOST_CELLS {
+            // The bias against the light at its largest, and some for rounding.
+            let nearest = z[0] * (1.0 - 12.5 * f64::from(self.texel) - 2e-6);
+            let z = [nearest as f32, (z[1] * (1.0 + 2e-6)) as f32];
+            let is_inside = u[0] > 4.0 && v[0] > 4.0 && u[1] < side - 4.0 && v[1] < side - 4.0;
+            let common = self.judge([x0, x1], [y0, y1], z, reach.owner);
+            // Outside of the map it is light; what several instances see may be themselves.
+            if common == Some(1.0) || (is_inside && reach.owner != NOBODY) {
+                self.common = common;
+            }
+        }
+    }
+
+    /// Where in the map, and at which depths, points may be whose rays have these slopes.
+    fn bounds(&self, [xs, ys]: [[f64; 2]; 2], zs: [f64; 2]) -> Option<[[f64; 2]; 3]> {
+        let mut out = [[f64::INFINITY, f64::NEG_INFINITY]; 3];
+        let k = &self.view.camera.intrinsics;
+        for i in 0..4 {
+            let ray = math::mul(&self.rot, [xs[i & 1], ys[i >> 1], -1.0]);
+            for z in zs {
+                let p = math::add(math::scale(ray, z), self.offset);
+                // Also false for NaN.
+                if !(-p[2] > 1e-3) {
+                    return None;
+                }
+                let inverse = -1.0 / p[2];
+                let at = [k.cx + k.fx * p[0] * inverse, k.cy - k.fy * p[1] * inverse, -p[2]];
+                for (range, at) in out.iter_mut().zip(at) {
+                    *range = [range[0].min(at), range[1].max(at)];
+                }
+            }
+        }
+        Some(out)
+    }
+
+    fn draw_tile(&mut self, tile: usize) {
+        let is_empty = self.view.is_empty_tile(tile);
+        self.tiles[tile] = if is_empty { Tile::Blank } else { Tile::Drawn };
+        let packet = &mut self.packet;
         let (column, row) = (tile % self.view.tiles[0], tile / self.view.tiles[0]);
         packet.clear_hits(f32::INFINITY);
         self.view.cast(tile, packet, true, |_| true);
