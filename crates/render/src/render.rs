@@ -6,13 +6,13 @@ use crate::camera::Camera;
 use crate::edges::{self, EdgeMap};
 use crate::error::RenderError;
 use crate::fine::FineSamples;
+use crate::geom::Kind;
 use crate::glass::Glass;
 use crate::lights::Lights;
 use crate::packet::{NONE, Packet, RAYS, TILE, reorder};
 use crate::scene::{Placement, SceneModel};
 use crate::settings::{Frame, Settings};
 use crate::shade::{Colours, Pack, Shade, Stage};
-use crate::geom::Kind;
 use crate::shadow::{FindReach, NOBODY, Reach, ShadowMap};
 use crate::view::View;
 
@@ -276,13 +276,7 @@ impl Renderer {
     }
 
     /// Colours of a packet that has met its opaque surfaces.
-    fn colour(
-        &mut self,
-        model: &SceneModel,
-        tile: usize,
-        packet: &Packet,
-        colours: &mut Colours,
-    ) {
+    fn colour(&mut self, model: &SceneModel, tile: usize, packet: &Packet, colours: &mut Colours) {
         let mut owners = [NONE; RAYS];
         find_owners(&self.view, packet, &mut owners);
         self.attend_shadows(tile, packet, &owners);

@@ -36,6 +36,13 @@ pub(crate) fn casts(instance: &Instance) -> bool {
     instance.casts_shadow && !is_plane && instance.material.rgba[3] >= 0.5
 }
 
+/// The nearest caster, and which instance it is.
+#[derive(Debug, Clone, Copy)]
+struct Texel {
+    depth: f32,
+    owner: u32,
+}
+
 /// Depths and owners around one texel block.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
@@ -43,8 +50,8 @@ struct Cell {
     high: f32,
     /// `MIXED` if there are several.
     owner: u32,
-    /// One bit for each owner, by its last six bits.
-    owners: u64,
+    /// One bit for each owner, by its last five bits.
+    owners: u32,
 }
 
 const EMPTY: Cell = Cell { low: f32::INFINITY, high: f32::INFINITY, owner: NONE, owners: 0 };
@@ -103,11 +110,8 @@ impl WithSimd for FindReach<'_> {
 pub(crate) struct ShadowMap {
     pub(crate) view: View,
     side: usize,
-    /// Texels from row to row: an odd number of cache lines, so that neighbours in a column do
-    /// not compete for the same place in the cache.
-    stride: usize,
-    depth: Vec<f32>,
-    owner: Vec<u32>,
+    /// Tile by tile: neighbours in any direction are near in memory.
+    texels: Vec<[Texel; RAYS]>,
     cells: Vec<Cell>,
     tiles: Vec<Tile>,
     /// For drawing tiles.
@@ -128,9 +132,7 @@ impl ShadowMap {
         Self {
             view: View::new(),
             side: 0,
-            stride: 0,
-            depth: Vec::new(),
-            owner: Vec::new(),
+            texels: Vec::new(),
             cells: Vec::new(),
             tiles: Vec::new(),
             packet: Packet::new(),
@@ -162,12 +164,9 @@ impl ShadowMap {
         self.texel = (1.0 / k.fx.min(k.fy)) as f32;
         if self.side != side {
             self.side = side;
-            self.stride = (side / TILE | 1) * TILE;
             let tiles = side / TILE * (side / TILE);
-            self.depth.clear();
-            self.depth.resize(side * self.stride, f32::INFINITY);
-            self.owner.clear();
-            self.owner.resize(side * self.stride, NONE);
+            self.texels.clear();
+            self.texels.resize(tiles, [Texel { depth: f32::INFINITY, owner: NONE }; RAYS]);
             self.cells.clear();
             self.cells.resize(side / CELL * (side / CELL), EMPTY);
             self.tiles.clear();
@@ -264,12 +263,8 @@ impl ShadowMap {
                 *surf = self.view.owner(*surf);
             }
         }
-        for y in 0..TILE {
-            let at = (row * TILE + y) * self.stride + column * TILE;
-            self.depth[at..at + TILE].copy_from_slice(&packet.z[y * TILE..(y + 1) * TILE]);
-            self.owner[at..at + TILE].copy_from_slice(&packet.surf[y * TILE..(y + 1) * TILE]);
-        }
-        let cells = Arch::new().dispatch(Summary(packet));
+        let texels = &mut self.texels[tile];
+        let cells = Arch::new().dispatch(Keep { packet, texels });
         let stride = self.side / CELL;
         for (i, cell) in cells.into_iter().enumerate() {
             let to = (row * CELLS + i / CELLS) * stride + column * CELLS + i % CELLS;
@@ -305,7 +300,7 @@ impl ShadowMap {
     /// What a rectangle of cells says about points with depths in `z`.
     fn judge(&self, x: [usize; 2], y: [usize; 2], z: [f32; 2], own: u32) -> Option<f32> {
         let stride = self.side / CELL;
-        let own_bit = 1 << (own & 63);
+        let own_bit = 1 << (own & 31);
         let (mut all_lit, mut all_dark) = (true, true);
         for y in y[0]..=y[1] {
             for cell in &self.cells[y * stride + x[0]..=y * stride + x[1]] {
@@ -371,12 +366,15 @@ impl ShadowMap {
             if left[lane] == 0 {
                 continue;
             }
+            let (x0, y0) = (left[lane] as usize, top[lane] as usize);
             for y in 0..4 {
-                let from = (top[lane] as usize + y) * self.stride + left[lane] as usize;
-                let (depth, owner) = (&self.depth[from..from + 4], &self.owner[from..from + 4]);
+                let tiles = (y0 + y) / TILE * (self.side / TILE);
+                let row = (y0 + y) % TILE * TILE;
                 for x in 0..4 {
-                    taps.depth[4 * y + x][lane] = depth[x];
-                    taps.owner[4 * y + x][lane] = owner[x];
+                    let tile = &self.texels[tiles + (x0 + x) / TILE];
+                    let texel = &tile[row + (x0 + x) % TILE];
+                    taps.depth[4 * y + x][lane] = texel.depth;
+                    taps.owner[4 * y + x][lane] = texel.owner;
                 }
             }
         }
@@ -394,17 +392,24 @@ impl Taps {
     const EMPTY: Self = Self { depth: [[0.0; MAX_LANES]; 16], owner: [[NONE; MAX_LANES]; 16] };
 }
 
-/// The cells of a tile.
-struct Summary<'a>(&'a Packet);
+/// Stores the texels of a tile, and finds its cells.
+struct Keep<'a> {
+    packet: &'a Packet,
+    texels: &'a mut [Texel; RAYS],
+}
 
-impl WithSimd for Summary<'_> {
+impl WithSimd for Keep<'_> {
     type Output = [Cell; CELLS * CELLS];
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
+        let Keep { packet, texels } = self;
+        for i in 0..RAYS {
+            texels[i] = Texel { depth: packet.z[i], owner: packet.surf[i] };
+        }
         let mut cells = [EMPTY; CELLS * CELLS];
         for (i, cell) in cells.iter_mut().enumerate() {
-            *cell = summary(self.0, i % CELLS * CELL, i / CELLS * CELL);
+            *cell = summary(packet, i % CELLS * CELL, i / CELLS * CELL);
         }
         cells
     }
@@ -425,7 +430,7 @@ fn summary(packet: &Packet, x0: usize, y0: usize) -> Cell {
             other[k] |= surf[k] ^ first;
         }
     }
-    let mut out = Cell { low: low[0], high: high[0], owner: first, owners: 1 << (first & 63) };
+    let mut out = Cell { low: low[0], high: high[0], owner: first, owners: 1 << (first & 31) };
     let mut differences = 0;
     for k in 0..CELL {
         out.low = if low[k] < out.low { low[k] } else { out.low };
@@ -436,7 +441,7 @@ fn summary(packet: &Packet, x0: usize, y0: usize) -> Cell {
         out.owner = MIXED;
         for y in y0..y0 + CELL {
             for surf in &packet.surf[y * TILE + x0..y * TILE + x0 + CELL] {
-                out.owners |= 1 << (surf & 63);
+                out.owners |= 1 << (surf & 31);
             }
         }
     }
