@@ -237,8 +237,7 @@ impl ShadowMap {
             let ray = math::mul(&self.rot, [xs[i & 1], ys[i >> 1], -1.0]);
             for z in zs {
                 let p = math::add(math::scale(ray, z), self.offset);
-                // Also false for NaN.
-                if !(-p[2] > 1e-3) {
+                if p[2].is_nan() || p[2] >= -1e-3 {
                     return None;
                 }
                 let inverse = -1.0 / p[2];
