@@ -407,44 +407,44 @@ impl WithSimd for Keep<'_> {
             texels[i] = Texel { depth: packet.z[i], owner: packet.surf[i] };
         }
         let mut cells = [EMPTY; CELLS * CELLS];
-        for (i, cell) in cells.iter_mut().enumerate() {
-            *cell = summary(packet, i % CELLS * CELL, i / CELLS * CELL);
+        for (row, cells) in cells.chunks_exact_mut(CELLS).enumerate() {
+            summarise(packet, row * CELL, cells);
         }
         cells
     }
 }
 
+/// The cells of one row; column by column first: that runs in registers.
 #[inline(always)]
-fn summary(packet: &Packet, x0: usize, y0: usize) -> Cell {
-    let first = packet.surf[y0 * TILE + x0];
-    // Column by column first: that runs in registers.
-    let (mut low, mut high) = ([f32::INFINITY; CELL], [0.0_f32; CELL]);
-    let mut other = [0; CELL];
+fn summarise(packet: &Packet, y0: usize, cells: &mut [Cell]) {
+    let (mut low, mut high) = ([f32::INFINITY; TILE], [0.0_f32; TILE]);
+    let (mut every, mut any, mut owners) = ([u32::MAX; TILE], [0; TILE], [0; TILE]);
     for y in y0..y0 + CELL {
-        let at = y * TILE + x0;
-        let (z, surf) = (&packet.z[at..at + CELL], &packet.surf[at..at + CELL]);
-        for k in 0..CELL {
+        let (z, surf) = (&packet.z[y * TILE..][..TILE], &packet.surf[y * TILE..][..TILE]);
+        for k in 0..TILE {
             low[k] = if z[k] < low[k] { z[k] } else { low[k] };
             high[k] = if z[k] > high[k] { z[k] } else { high[k] };
-            other[k] |= surf[k] ^ first;
+            every[k] &= surf[k];
+            any[k] |= surf[k];
+            owners[k] |= 1_u32 << (surf[k] & 31);
         }
     }
-    let mut out = Cell { low: low[0], high: high[0], owner: first, owners: 1 << (first & 31) };
-    let mut differences = 0;
-    for k in 0..CELL {
-        out.low = if low[k] < out.low { low[k] } else { out.low };
-        out.high = if high[k] > out.high { high[k] } else { out.high };
-        differences |= other[k];
-    }
-    if differences != 0 {
-        out.owner = MIXED;
-        for y in y0..y0 + CELL {
-            for surf in &packet.surf[y * TILE + x0..y * TILE + x0 + CELL] {
-                out.owners |= 1 << (surf & 31);
-            }
+    for (i, cell) in cells.iter_mut().enumerate() {
+        let mut out = Cell { low: f32::INFINITY, high: 0.0, owner: MIXED, owners: 0 };
+        let (mut common, mut union) = (u32::MAX, 0);
+        for k in i * CELL..(i + 1) * CELL {
+            out.low = if low[k] < out.low { low[k] } else { out.low };
+            out.high = if high[k] > out.high { high[k] } else { out.high };
+            out.owners |= owners[k];
+            common &= every[k];
+            union |= any[k];
         }
+        // Numbers whose bits are all in common are one number.
+        if common == union {
+            out.owner = common;
+        }
+        *cell = out;
     }
-    out
 }
 
 /// The pinhole that sees all casters, tightly; `None` when there are none.
