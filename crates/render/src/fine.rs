@@ -1,6 +1,6 @@
 //! Finer samples of the pixels at edges.
 
-use crate::packet::{NONE, Packet, RAYS, TILE};
+use crate::packet::{NONE, Packet, RAYS, in_blocks};
 use crate::shade::Colours;
 use crate::view::View;
 
@@ -12,6 +12,7 @@ pub(crate) struct FineSamples {
     /// Where each ray is in `sorted`.
     pub(crate) places: [u8; RAYS],
     pub(crate) colours: Colours,
+    /// In block order.
     pub(crate) pixels: [usize; RAYS],
     pub(crate) count: usize,
 }
@@ -61,7 +62,7 @@ impl FineSamples {
     }
 
     pub(crate) fn push(&mut self, view: &View, [column, row]: [usize; 2], samples: &[[f64; 2]]) {
-        self.pixels[self.count] = row * TILE + column;
+        self.pixels[self.count] = in_blocks(column, row);
         self.count += 1;
         for [dx, dy] in samples {
             self.packet.push(view, column as f64 + dx, row as f64 + dy);

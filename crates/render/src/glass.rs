@@ -38,7 +38,6 @@ impl Glass {
         stage: &Stage,
         tile: usize,
         packet: &Packet,
-        on_grid: bool,
         colours: &mut Colours,
     ) {
         let mut used = 0;
@@ -62,7 +61,7 @@ impl Glass {
             layer.packet.z = packet.z;
             layer.packet.len = packet.len;
             layer.packet.surf.fill(NONE);
-            self.view.cast(tile, &mut layer.packet, on_grid, |surf| self.view.owner(surf) == owner);
+            self.view.cast(tile, &mut layer.packet, false, |surf| self.view.owner(surf) == owner);
             let owners = layer.packet.surf.map(|surf| if surf == NONE { NONE } else { owner });
             Arch::new().dispatch(Shade {
                 stage: Stage { view: &self.view, ..*stage },

@@ -8,6 +8,8 @@ use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Sub};
 
 use pulp::{Simd, bytemuck};
 
+use crate::surface::MAX_LANES;
+
 /// One register of `f32` lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct V<S: Simd> {
@@ -130,6 +132,15 @@ impl<S: Simd> V<S> {
         // Adding 2^23 leaves the nearest integer in the low bits of the number.
         let scaled = self.clamp(0.0, 1.0) * 255.0 + 8_388_608.0;
         self.s.sub_u32s(self.s.transmute_u32s_f32s(scaled.v), self.s.splat_u32s(0x4b00_0000))
+    }
+
+    /// Whole numbers from 0 to 2^23 as integers.
+    #[inline(always)]
+    pub(crate) fn to_integers(self) -> [u32; MAX_LANES] {
+        let mut out = [0; MAX_LANES];
+        let bits = self.s.transmute_u32s_f32s((self + 8_388_608.0).v);
+        S::as_mut_simd_u32s(&mut out).0[0] = self.s.sub_u32s(bits, self.s.splat_u32s(0x4b00_0000));
+        out
     }
 
     /// Smallest and largest of the lanes in the mask.

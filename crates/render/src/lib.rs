@@ -67,7 +67,7 @@
 //! 2. `hit`: per tile, rays meet primitives by formula and triangles by edge functions, 16 lanes
 //!    at a time with AVX-512, 8 with AVX2 (`lanes`). What belongs to the tile's centre is
 //!    computed in double precision, the small rest in single: depth is good to about 1e-7 m.
-//! 3. `shadow`: the same code draws a map for each light with shadows.
+//! 3. `shadow`: the same code draws a map for each light with shadows, where visible points need it.
 //! 4. `shade`: the surfaces met are shaded in their own frame, to which lights were brought.
 //! 5. `edges`: pixels beside another instance or on a crease are drawn again, finer.
 //!

@@ -6,13 +6,14 @@ use crate::camera::Camera;
 use crate::edges::{self, EdgeMap};
 use crate::error::RenderError;
 use crate::fine::FineSamples;
+use crate::geom::Kind;
 use crate::glass::Glass;
 use crate::lights::Lights;
-use crate::packet::{NONE, Packet, RAYS, TILE};
+use crate::packet::{NONE, Packet, RAYS, TILE, reorder};
 use crate::scene::{Placement, SceneModel};
 use crate::settings::{Frame, Settings};
 use crate::shade::{Colours, Pack, Shade, Stage};
-use crate::shadow::ShadowMap;
+use crate::shadow::{FindReach, NOBODY, Reach, ShadowMap};
 use crate::view::View;
 
 /// From this opacity on, nothing behind is visible.
@@ -30,8 +31,8 @@ pub struct Renderer {
     lights: Lights,
     edges: EdgeMap,
     /// Tile by tile: depth and surface of what is opaque.
-    z: Vec<f32>,
-    surf: Vec<u32>,
+    z: Vec<[f32; RAYS]>,
+    surf: Vec<[u32; RAYS]>,
     /// Of each instance.
     ids: Vec<i32>,
 }
@@ -77,16 +78,16 @@ impl Renderer {
         self.view.build(model, placements, camera, |i| alpha(i) >= OPAQUE);
         self.glass.view.build(model, placements, camera, |i| alpha(i) < OPAQUE);
         let mut packet = Packet::new();
-        self.draw_shadows(model, placements, settings, &mut packet);
+        self.aim_shadows(model, placements, settings);
         self.lights.build(model, placements, camera, &self.shadows, &self.shadow_of);
         self.ids.clear();
         self.ids.extend(model.instances.iter().map(|i| i.id));
         self.edges.resize(camera.width, camera.height);
-        let rays = self.view.tiles[0] * self.view.tiles[1] * RAYS;
-        self.z.resize(rays, 0.0);
-        self.surf.resize(rays, NONE);
+        let tiles = self.view.tiles[0] * self.view.tiles[1];
+        self.z.resize(tiles, [0.0; RAYS]);
+        self.surf.resize(tiles, [NONE; RAYS]);
         packet.aim_at_pixels(&self.view);
-        for tile in 0..rays / RAYS {
+        for tile in 0..tiles {
             self.see_tile(model, tile, &mut packet, frame);
         }
         let samples = edges::samples(settings.antialias);
@@ -97,13 +98,9 @@ impl Renderer {
         Ok(())
     }
 
-    fn draw_shadows(
-        &mut self,
-        model: &SceneModel,
-        placements: &[Placement],
-        settings: &Settings,
-        packet: &mut Packet,
-    ) {
+    /// Makes the shadow maps ready; they are drawn where they turn out to be needed.
+    fn aim_shadows(&mut self, model: &SceneModel, placements: &[Placement], settings: &Settings) {
+        let camera = self.view.camera;
         self.shadow_of.clear();
         let mut used = 0;
         for light in &model.lights {
@@ -113,12 +110,33 @@ impl Renderer {
                     self.shadows.push(ShadowMap::new());
                 }
                 let texels = settings.shadow_texels;
-                if self.shadows[used].draw(model, placements, light, texels, packet) {
+                if self.shadows[used].aim(model, placements, light, texels, &camera) {
                     map = Some(used);
                     used += 1;
                 }
             }
             self.shadow_of.push(map);
+        }
+    }
+
+    /// Draws what the shadow maps lack around the points of a packet.
+    fn attend_shadows(&mut self, tile: usize, packet: &Packet, owners: &[u32; RAYS]) {
+        let used = self.shadow_of.iter().flatten().count();
+        if used == 0 {
+            return;
+        }
+        let mut reach = Arch::new().dispatch(FindReach { packet, owners });
+        if !self.glass.view.is_empty_tile(tile) {
+            let camera = &self.view.camera;
+            reach = Reach { z: [camera.near_m as f32, camera.far_m as f32], owner: NOBODY };
+        } else if self.view.geoms.get(reach.owner as usize).is_some_and(|g| g.kind == Kind::Mesh) {
+            reach.owner = NOBODY;
+        }
+        let [x, y] = self.view.tile_centre(tile);
+        let [dx, dy] = self.view.offset(TILE as f64, 0.0).map(f64::from);
+        let slopes = [[x - dx, x + dx], [y - dy, y + dy]];
+        for map in &mut self.shadows[..used] {
+            map.attend(slopes, &reach);
         }
     }
 
@@ -132,9 +150,8 @@ impl Renderer {
     ) {
         packet.clear_hits(self.view.camera.far_m as f32);
         self.view.cast(tile, packet, true, |_| true);
-        let rays = tile * RAYS..(tile + 1) * RAYS;
-        self.z[rays.clone()].copy_from_slice(&packet.z);
-        self.surf[rays].copy_from_slice(&packet.surf);
+        self.z[tile] = packet.z;
+        self.surf[tile] = packet.surf;
         let mut owners = [NONE; RAYS];
         find_owners(&self.view, packet, &mut owners);
         if !self.glass.view.is_empty_tile(tile) {
@@ -205,12 +222,11 @@ impl Renderer {
     ) {
         let mut colours = Colours::new();
         let mut fine = FineSamples::new();
-        packet.aim_at_pixels(&self.view);
+        packet.aim_at_blocks(&self.view);
         for tile in 0..self.view.tiles[0] * self.view.tiles[1] {
-            let rays = tile * RAYS..(tile + 1) * RAYS;
-            packet.z.copy_from_slice(&self.z[rays.clone()]);
-            packet.surf.copy_from_slice(&self.surf[rays]);
-            self.colour(model, tile, packet, true, &mut colours);
+            reorder(&self.z[tile], &mut packet.z);
+            reorder(&self.surf[tile], &mut packet.surf);
+            self.colour(model, tile, packet, &mut colours);
             let corner @ [x0, y0] = self.corner(tile);
             if !samples.is_empty() {
                 for row in 0..TILE.min(frame.height - y0) {
@@ -245,7 +261,7 @@ impl Renderer {
         fine.packet.clear_hits(self.view.camera.far_m as f32);
         self.view.cast(tile, &mut fine.packet, false, |_| true);
         fine.sort(&self.view);
-        self.colour(model, tile, &fine.sorted, false, &mut fine.colours);
+        self.colour(model, tile, &fine.sorted, &mut fine.colours);
         let share = 1.0 / samples.len() as f32;
         for (to, from) in colours.rgb.iter_mut().zip(&fine.colours.rgb) {
             let pixels = fine.pixels[..fine.count].iter();
@@ -260,23 +276,17 @@ impl Renderer {
     }
 
     /// Colours of a packet that has met its opaque surfaces.
-    fn colour(
-        &mut self,
-        model: &SceneModel,
-        tile: usize,
-        packet: &Packet,
-        on_grid: bool,
-        colours: &mut Colours,
-    ) {
+    fn colour(&mut self, model: &SceneModel, tile: usize, packet: &Packet, colours: &mut Colours) {
         let mut owners = [NONE; RAYS];
         find_owners(&self.view, packet, &mut owners);
+        self.attend_shadows(tile, packet, &owners);
         let (view, lights, shadows) = (&self.view, &self.lights, &self.shadows[..]);
         let stage = Stage { model, view, lights, shadows };
         let owners = &owners;
         let out = &mut *colours;
         Arch::new().dispatch(Shade { stage, tile, packet, owners, with_sky: true, out });
         if !self.glass.view.is_empty_tile(tile) {
-            self.glass.blend(&stage, tile, packet, on_grid, colours);
+            self.glass.blend(&stage, tile, packet, colours);
         }
     }
 }
@@ -293,7 +303,9 @@ fn find_owners(view: &View, packet: &Packet, owners: &mut [u32; RAYS]) {
 
 fn write_rgb(colours: &Colours, [x0, y0]: [usize; 2], frame: &mut Frame) {
     let mut packed = [0; RAYS];
-    Arch::new().dispatch(Pack(colours, &mut packed));
+    let mut blocks = [0; RAYS];
+    Arch::new().dispatch(Pack(colours, &mut blocks));
+    reorder(&blocks, &mut packed);
     let columns = TILE.min(frame.width - x0);
     for row in 0..TILE.min(frame.height - y0) {
         let to = 3 * ((y0 + row) * frame.width + x0);

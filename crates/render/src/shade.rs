@@ -9,10 +9,10 @@ use crate::packet::{NONE, Packet, RAYS};
 use crate::scene::{Material, SceneModel};
 use crate::shadow::{NOBODY, ShadowMap};
 use crate::shape::Shape;
-use crate::surface::{self, MAX_LANES, Point};
+use crate::surface::{self, Point};
 use crate::view::View;
 
-/// Red, green and blue of each ray, 1 being full.
+/// Red, green and blue of each ray, 1 being full; those of a tile's pixels in block order.
 #[repr(align(64))]
 pub(crate) struct Colours {
     pub(crate) rgb: [[f32; RAYS]; 3],
@@ -206,7 +206,10 @@ impl<S: Simd> Lit<'_, S> {
             return;
         }
         if let Some(map) = self.light.shadow.and_then(|i| shadows.get(i)) {
-            power = power * self.shadow(s, map, point, facing, lit);
+            power = match map.common {
+                Some(share) => power * share,
+                None => power * self.shadow(s, map, point, facing, lit),
+            };
         }
         let lambert = facing * power;
         let [r, g, b] = self.light.diffuse;
@@ -248,16 +251,6 @@ impl<S: Simd> Lit<'_, S> {
         if let Some(share) = map.common_visibility(us, vs, zs, self.own) {
             return V::splat(s, share);
         }
-        let (mut us, mut vs, mut zs) = ([0.0; MAX_LANES], [0.0; MAX_LANES], [0.0; MAX_LANES]);
-        let mut share = [0.0; MAX_LANES];
-        u.store(&mut us, 0);
-        v.store(&mut vs, 0);
-        lit.select(biased, V::splat(s, -1.0)).store(&mut zs, 0);
-        for lane in 0..S::F32_LANES {
-            if zs[lane] > 0.0 {
-                share[lane] = map.visibility(us[lane], vs[lane], zs[lane], self.own);
-            }
-        }
-        V::load(s, &share, 0)
+        map.visibility(s, [u, v, biased], self.own, lit)
     }
 }
