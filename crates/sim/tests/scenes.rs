@@ -166,7 +166,9 @@ const MJCF: &str = r#"<mujoco model="lamp"><compiler angle="radian" meshdir="par
 <worldbody><body name="foot"><geom type="cylinder" size="0.05 0.01"/>
 <body name="arm" pos="0 0 0.05"><joint name="bend" axis="0 1 0" range="-1 1" damping="0.1"/>
 <geom type="mesh" mesh="wedge" mass="0.2"/></body></body></worldbody>
-<actuator><position name="bend" joint="bend" kp="5" kv="0.3"/></actuator></mujoco>"#;
+<actuator><position name="bend" joint="bend" kp="5" kv="0.3"/></actuator>
+<sensor><jointpos name="angle" joint="bend"/><framepos name="where" objtype="xbody" objname="arm"/>
+<actuatorfrc name="pull" actuator="bend"/></sensor></mujoco>"#;
 
 const WEDGE: &str =
     "v 0 0 0\nv 0.1 0 0\nv 0 0.1 0\nv 0 0 0.1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n";
@@ -197,6 +199,13 @@ fn other_peoples_mjcf_and_urdf_join_as_robots_and_objects() {
     );
     assert_eq!(lamp.joint_pos.as_ref().unwrap()[[0, 0]], 0.3);
     assert_eq!(lamp.joint_pos_target.as_ref().unwrap()[[0, 0]], 0.3);
+    // Its sensors answer by name, with the values of this very state.
+    let angle = world.extra("sensor:robot0/angle", &[0]).unwrap();
+    assert_eq!(angle, Extra::Tensor(ndarray::arr2(&[[0.3]]).into_dyn()));
+    let Extra::Tensor(place) = world.extra("sensor:robot0/where", &[0]).unwrap() else { panic!() };
+    assert!((place[[0, 2]] - 0.05).abs() < 1e-12, "{place}");
+    let Extra::Tensor(pull) = world.extra("sensor:robot0/pull", &[0]).unwrap() else { panic!() };
+    assert_eq!(pull[[0, 0]], 0.0, "at its target the servo does not pull");
     // A URDF has no actuators: its joint takes efforts only.
     assert!(state.robots["robot1"].joint_pos_target.is_none());
     let drawer = &state.objects["drawer"];
