@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use citrange_core::Scene;
 use citrange_core::scene::Camera;
-use citrange_core::state::BODY_STATE;
 use mujoco_rs::mujoco_c::{mjtBias, mjtGain, mjtTrn};
 use mujoco_rs::prelude::*;
 
 use crate::error::SimError;
+use crate::row::TreeRow;
 
 /// Indices of robots, objects and cameras.
 #[derive(Clone, Debug)]
@@ -21,9 +21,8 @@ pub(crate) struct Layout {
     pub(crate) body_names: Vec<String>,
     /// Name of the robot, object or fixture that every body belongs to; `floor` for the world.
     pub(crate) owners: Vec<String>,
-    pub(crate) row: RowLayout,
-    /// All free roots of robots and objects.
-    pub(crate) free_roots: Vec<FreeRoot>,
+    /// Numbers in an environment's published row.
+    pub(crate) row_len: usize,
 }
 
 /// A robot or object: a tree of bodies with one root.
@@ -34,6 +33,9 @@ pub(crate) struct Tree {
     pub(crate) body_names: Vec<String>,
     pub(crate) root: Root,
     pub(crate) joints: Vec<Joint>,
+    /// Whether State shows its bodies: always for robots, for objects of several bodies.
+    pub(crate) articulated: bool,
+    pub(crate) row: TreeRow,
 }
 
 /// How the root is held.
@@ -41,19 +43,8 @@ pub(crate) struct Tree {
 pub(crate) enum Root {
     /// Part of the world.
     Fixed,
-    /// Free to move.
-    Free(FreeRoot),
-}
-
-/// Where the numbers of a free root start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FreeRoot {
-    /// 7 positions in the engine.
-    pub(crate) qpos: usize,
-    /// 6 velocities in the engine.
-    pub(crate) dof: usize,
-    /// 13 numbers of State in the published row.
-    pub(crate) row: usize,
+    /// Free to move; where its 7 positions and 6 velocities start.
+    Free { qpos: usize, dof: usize },
 }
 
 /// A hinge or slide joint and the actuators that drive it.
@@ -76,16 +67,6 @@ pub(crate) struct CameraLayout {
     pub(crate) fovy_deg: f64,
     pub(crate) near_m: f64,
     pub(crate) far_m: f64,
-}
-
-/// Where the parts of an environment's published row start.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RowLayout {
-    pub(crate) qvel: usize,
-    pub(crate) ctrl: usize,
-    pub(crate) effort: usize,
-    pub(crate) bodies: usize,
-    pub(crate) len: usize,
 }
 
 impl Layout {
@@ -111,26 +92,14 @@ impl Layout {
         for name in scene.fixtures.keys() {
             tree(name, false)?;
         }
-        let (nq, nv, nu) = (sizes.nq as usize, sizes.nv as usize, sizes.nu as usize);
-        let bodies = nq + nv + nu + nv;
-        let mut len = bodies + nbody * BODY_STATE;
-        let mut free_roots = Vec::new();
-        for tree in objects.values_mut().chain(robots.values_mut()) {
-            if let Root::Free(root) = &mut tree.root {
-                root.row = len;
-                len += BODY_STATE;
-                free_roots.push(*root);
-            }
+        for robot in robots.values_mut() {
+            robot.articulated = true;
         }
-        Ok(Self {
-            robots,
-            objects,
-            cameras: cameras(model, scene),
-            body_names,
-            owners,
-            row: RowLayout { qvel: nq, ctrl: nq + nv, effort: nq + nv + nu, bodies, len },
-            free_roots,
-        })
+        let mut row_len = 0;
+        for tree in objects.values_mut().chain(robots.values_mut()) {
+            tree.row = TreeRow::take(tree, &mut row_len);
+        }
+        Ok(Self { robots, objects, cameras: cameras(model, scene), body_names, owners, row_len })
     }
 
     pub(crate) fn robot(&self, name: &str) -> Result<&Tree, SimError> {
@@ -182,9 +151,7 @@ fn tree(
         let dof = model.jnt_dofadr()[joint] as usize;
         let full = name_of(model, MjtObjBase::mjOBJ_JOINT, joint, "joint");
         match model.jnt_type()[joint] {
-            MjtJoint::mjJNT_FREE if body == first => {
-                root = Root::Free(FreeRoot { qpos, dof, row: 0 });
-            }
+            MjtJoint::mjJNT_FREE if body == first => root = Root::Free { qpos, dof },
             MjtJoint::mjJNT_HINGE | MjtJoint::mjJNT_SLIDE => {
                 let (position_servo, velocity_servo, motor) = actuators(model, joint);
                 let name = short(&full);
@@ -199,7 +166,8 @@ fn tree(
         }
     }
     let body_names = body_names[bodies.clone()].iter().map(|b| short(b)).collect();
-    Ok(Tree { bodies, body_names, root, joints })
+    let articulated = bodies.len() > 1;
+    Ok(Tree { bodies, body_names, root, joints, articulated, row: TreeRow::default() })
 }
 
 /// The actuators that act on a joint: position servo, velocity servo, motor.

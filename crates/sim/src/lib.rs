@@ -31,7 +31,7 @@
 //! |---|---|
 //! | built-in scenes and robots | `catalog.rs`, `/scenes`, `/models` |
 //! | how a scene becomes a model | `mjcf.rs` (world), `compile.rs` (robots, gains, cameras) |
-//! | what a state holds | `layout.rs` (names), `read.rs`, `write.rs`, `extras.rs` |
+//! | what a state holds | `layout.rs` (names), `row.rs`, `read.rs`, `write.rs`, `extras.rs` |
 //! | stepping and threads | `world.rs` |
 //! | exact continuation | `snapshot.rs` |
 //! | pictures | `camera.rs`, `picture.rs`; with OpenGL `gl.rs` |
@@ -48,6 +48,7 @@ mod layout;
 mod mjcf;
 mod picture;
 mod read;
+mod row;
 mod snapshot;
 mod world;
 mod write;

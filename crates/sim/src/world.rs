@@ -9,15 +9,14 @@
 use std::sync::Arc;
 
 use citrange_core::placement::place_objects;
-use citrange_core::state::BODY_STATE;
 use mujoco_rs::prelude::*;
 use rayon::prelude::*;
 
 use crate::camera::Darkroom;
 use crate::compile::CompiledScene;
 use crate::error::SimError;
-use crate::free_root::world_from_body;
-use crate::layout::{FreeRoot, Layout, Root};
+use crate::layout::Root;
+use crate::row::publish;
 
 /// The engine's data of one environment.
 pub(crate) type Data = MjData<Arc<MjModel>>;
@@ -36,9 +35,7 @@ pub(crate) struct Env {
 pub struct World {
     pub(crate) scene: Arc<CompiledScene>,
     pub(crate) envs: Vec<Env>,
-    /// One row per environment, side by side: joint positions and velocities, commands, efforts,
-    /// 13 numbers per body. Written while an environment is still in the cache, so that reading
-    /// a thousand of them is one sweep through memory.
+    /// One row per environment, see `row.rs`.
     pub(crate) rows: Vec<f64>,
     pool: rayon::ThreadPool,
     pub(crate) darkroom: Option<Darkroom>,
@@ -80,7 +77,7 @@ impl World {
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(wanted).build();
         let pool = pool.map_err(|e| SimError::Mujoco(format!("threads: {e}")))?;
-        let rows = vec![0.0; num_envs * scene.layout.row.len];
+        let rows = vec![0.0; num_envs * scene.layout.row_len];
         let mut world = Self { scene, envs, rows, pool, darkroom: None };
         world.reset(0, &vec![0; num_envs])?;
         Ok(world)
@@ -202,21 +199,21 @@ impl World {
                     return Err(SimError::Diverged { env: index, step: env.step, what });
                 }
             }
-            publish_row(layout, &env.data, row);
+            publish(layout, &env.data, row);
             Ok(())
         };
         if self.num_threads() == 1 {
             // Here and now: handing work to another thread would cost more than a step.
             let mut outcome = Ok(());
             for job in
-                self.envs.iter_mut().zip(self.rows.chunks_exact_mut(layout.row.len)).enumerate()
+                self.envs.iter_mut().zip(self.rows.chunks_exact_mut(layout.row_len)).enumerate()
             {
                 outcome = outcome.and(work(job));
             }
             return outcome;
         }
         self.pool.install(|| {
-            let rows = self.rows.par_chunks_exact_mut(layout.row.len);
+            let rows = self.rows.par_chunks_exact_mut(layout.row_len);
             let results = self.envs.par_iter_mut().zip(rows).enumerate().map(work);
             // The lowest environment's error, whatever thread met one first.
             results.reduce(|| Ok(()), |a, b| a.and(b))
@@ -230,9 +227,9 @@ impl World {
 
     /// Writes an environment's row after its data changed.
     pub(crate) fn publish(&mut self, env: usize) {
-        let len = self.scene.layout.row.len;
+        let len = self.scene.layout.row_len;
         let row = &mut self.rows[env * len..(env + 1) * len];
-        publish_row(&self.scene.layout, &self.envs[env].data, row);
+        publish(&self.scene.layout, &self.envs[env].data, row);
     }
 
     /// Brings kinematics, contacts and velocities up to date after joints were written.
@@ -301,7 +298,7 @@ impl World {
 fn start_qpos(scene: &CompiledScene, seed: u64, episode: u64) -> Result<Vec<f64>, SimError> {
     let mut qpos = scene.home_qpos.clone();
     for (name, pose) in place_objects(&scene.scene, seed, episode)? {
-        if let Root::Free(FreeRoot { qpos: at, .. }) = scene.layout.objects[&name].root {
+        if let Root::Free { qpos: at, .. } = scene.layout.objects[&name].root {
             qpos[at..at + 3].copy_from_slice(&pose.pos_m);
             qpos[at + 3..at + 7].copy_from_slice(&pose.quat_wxyz);
         }
@@ -318,39 +315,4 @@ fn not_finite(data: &Data) -> Option<String> {
     let warnings = &data.ffi().warning;
     let bad = NAMES.iter().find(|(index, _)| warnings[*index].number > 0)?;
     Some(format!("{} are not finite", bad.1))
-}
-
-fn publish_row(layout: &Layout, data: &Data, row: &mut [f64]) {
-    let at = &layout.row;
-    row[..at.qvel].copy_from_slice(data.qpos());
-    row[at.qvel..at.ctrl].copy_from_slice(data.qvel());
-    row[at.ctrl..at.effort].copy_from_slice(data.ctrl());
-    row[at.effort..at.bodies].copy_from_slice(data.qfrc_applied());
-    let roots = data.model().body_rootid();
-    let (xpos, xquat, cvel, com) = (data.xpos(), data.xquat(), data.cvel(), data.subtree_com());
-    let bodies = row[at.bodies..].chunks_exact_mut(BODY_STATE);
-    for (body, out) in bodies.take(xpos.len()).enumerate() {
-        // The engine's spatial velocity is that of the point at the whole tree's centre of mass;
-        // v(origin) = v(centre) + w x (origin - centre).
-        let [wx, wy, wz, vx, vy, vz] = cvel[body];
-        let p = xpos[body];
-        let c = com[roots[body] as usize];
-        let [rx, ry, rz] = [p[0] - c[0], p[1] - c[1], p[2] - c[2]];
-        out[..3].copy_from_slice(&p);
-        out[3..7].copy_from_slice(&xquat[body]);
-        out[7] = vx + (wy * rz - wz * ry);
-        out[8] = vy + (wz * rx - wx * rz);
-        out[9] = vz + (wx * ry - wy * rx);
-        out[10] = wx;
-        out[11] = wy;
-        out[12] = wz;
-    }
-    for root in &layout.free_roots {
-        // Straight from the joint, so that setting it back changes no bit.
-        let out = &mut row[root.row..root.row + BODY_STATE];
-        let (q, v) = (&data.qpos()[root.qpos..][..7], &data.qvel()[root.dof..][..6]);
-        out[..7].copy_from_slice(q);
-        out[7..10].copy_from_slice(&v[..3]);
-        out[10..].copy_from_slice(&world_from_body([q[3], q[4], q[5], q[6]], [v[3], v[4], v[5]]));
-    }
 }

@@ -9,7 +9,7 @@ use ndarray::ArrayView2;
 
 use crate::error::SimError;
 use crate::free_root::{body_from_world, world_from_body};
-use crate::layout::{FreeRoot, Layout, Root, Tree};
+use crate::layout::{Layout, Root, Tree};
 use crate::snapshot::INTEGRATION;
 use crate::world::{Data, World};
 
@@ -144,12 +144,14 @@ impl World {
                 reason: format!("{} is not a finite number", targets[bad]),
             });
         }
-        let (row_len, ctrl_at) = (self.scene.layout.row.len, self.scene.layout.row.ctrl);
+        let (row_len, shown) = (self.scene.layout.row_len, tree.row.pos_target);
         for (env, targets) in targets.chunks_exact(joints).enumerate() {
             let ctrl = self.envs[env].data.ctrl_mut();
             for (servo, target) in servos.iter().zip(targets) {
                 ctrl[*servo] = *target;
-                self.rows[env * row_len + ctrl_at + servo] = *target;
+            }
+            if let Some(from) = shown {
+                self.rows[env * row_len + from..][..joints].copy_from_slice(targets);
             }
         }
         Ok(())
@@ -206,10 +208,10 @@ impl World {
 
     /// Compares body states in a plan with what follows from roots and joints.
     fn check_derived(&self, env: usize, row: usize, plan: &[Assignment]) -> Result<(), SimError> {
-        let layout = &self.scene.layout.row;
+        let row_len = self.scene.layout.row_len;
         for a in plan {
             let Field::Body(body) = a.field else { continue };
-            let at = env * layout.len + layout.bodies + (a.tree.bodies.start + body) * BODY_STATE;
+            let at = env * row_len + a.tree.row.bodies + body * BODY_STATE;
             let computed = &self.rows[at..at + BODY_STATE];
             let given = a.numbers(row);
             // A quaternion and its negative are the same orientation.
@@ -278,11 +280,11 @@ fn set_field(data: &mut Data, a: &Assignment, n: &[f64]) -> Result<bool, String>
             }
             Ok(false)
         }
-        (Field::RootPos, Root::Free(FreeRoot { qpos, .. })) => {
+        (Field::RootPos, Root::Free { qpos, .. }) => {
             data.qpos_mut()[qpos..qpos + 3].copy_from_slice(n);
             Ok(true)
         }
-        (Field::RootQuat, Root::Free(FreeRoot { qpos, dof, .. })) => {
+        (Field::RootQuat, Root::Free { qpos, dof }) => {
             let length = n.iter().map(|c| c * c).sum::<f64>().sqrt();
             if (length - 1.0).abs() > QUAT_TOLERANCE {
                 return Err(format!("the quaternion {n:?} has length {length}, it must have 1"));
@@ -295,11 +297,11 @@ fn set_field(data: &mut Data, a: &Assignment, n: &[f64]) -> Result<bool, String>
             data.qvel_mut()[dof + 3..dof + 6].copy_from_slice(&body_from_world(new, spin));
             Ok(true)
         }
-        (Field::RootLin, Root::Free(FreeRoot { dof, .. })) => {
+        (Field::RootLin, Root::Free { dof, .. }) => {
             data.qvel_mut()[dof..dof + 3].copy_from_slice(n);
             Ok(true)
         }
-        (Field::RootAng, Root::Free(FreeRoot { qpos, dof, .. })) => {
+        (Field::RootAng, Root::Free { qpos, dof }) => {
             let quat = std::array::from_fn(|i| data.qpos()[qpos + 3 + i]);
             let spin = body_from_world(quat, std::array::from_fn(|i| n[i]));
             data.qvel_mut()[dof + 3..dof + 6].copy_from_slice(&spin);
