@@ -509,5 +509,8 @@ mod tests {
         let back: DictState = serde_json::from_str(&text).unwrap();
         assert_eq!(back.robots, dict.robots);
         assert_eq!(back.objects, dict.objects);
+        let typo = r#"{"robots": {"robot0": {"dof_poss": {}}}}"#;
+        let error = serde_json::from_str::<DictState>(typo).unwrap_err().to_string();
+        assert!(error.contains("dof_poss"), "{error}");
     }
 }

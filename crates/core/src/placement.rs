@@ -84,7 +84,7 @@ fn try_once(
     let (spots, drawn): (Vec<_>, Vec<_>) =
         scene.objects.iter().partition(|(_, o)| o.place.spot_m.is_some());
     for (name, object) in spots.into_iter().chain(drawn) {
-        let foot = Footprint::of(&object.parts);
+        let foot = object.room();
         let place = &object.place;
         let mut found = None;
         for _ in 0..TRIES_PER_OBJECT {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::pose::{Pose, look_at};
 use crate::rates::Rates;
 use crate::robot::PerJoint;
-use crate::shape::Part;
+use crate::shape::{Footprint, Part};
 
 /// A scene file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -211,8 +211,28 @@ pub struct Object {
     /// Whether its root is fixed to the world (a drawer) or free (an orange). Default free.
     #[serde(default)]
     pub fixed_root: bool,
+    /// How much room it takes; needed for a free object from a model file (parts say it
+    /// themselves).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub footprint: Option<Footprint>,
     /// Where it starts.
     pub place: Place,
+}
+
+impl Object {
+    /// How much room it takes.
+    #[must_use]
+    pub fn room(&self) -> Footprint {
+        self.footprint.unwrap_or_else(|| Footprint::of(&self.parts))
+    }
+
+    /// The pose of an object whose root is fixed to the world.
+    #[must_use]
+    pub fn fixed_pose(&self) -> Option<Pose> {
+        let [x, y] = self.place.spot_m.filter(|_| self.fixed_root)?;
+        let Span::One(yaw_deg) = self.place.yaw_deg else { return None };
+        Some(Pose::from_yaw([x, y, self.place.surface_z_m], yaw_deg.to_radians()))
+    }
 }
 
 /// Where an object starts: a fixed spot, or drawn for each episode.
@@ -367,6 +387,9 @@ impl Scene {
         if self.look.floor_square_m <= 0.0 {
             return Err("look.floor_square_m must be above 0".into());
         }
+        if let Some(index) = self.look.lights.iter().position(|l| l.pos_m == l.target_m) {
+            return Err(format!("look.lights[{index}]: pos_m and target_m must differ"));
+        }
         for name in self.robots.keys().chain(self.objects.keys()).chain(self.fixtures.keys()) {
             if name.is_empty() || name.contains(['/', '"', '<', '&', ' ']) {
                 return Err(format!("\"{name}\" is no name: use letters, digits, _ and -"));
@@ -389,6 +412,18 @@ impl Scene {
             check_parts(&object.parts, object.model.is_some() || object.fixed_root)
                 .map_err(|e| format!("objects.{name}.{e}"))?;
             object.place.check().map_err(|e| format!("objects.{name}.place: {e}"))?;
+            if object.fixed_root && object.fixed_pose().is_none() {
+                return Err(format!(
+                    "objects.{name}: fixed_root needs place.spot_m and one yaw_deg; only free \
+                     objects are placed anew for each episode"
+                ));
+            }
+            if object.model.is_some() && !object.fixed_root && object.footprint.is_none() {
+                return Err(format!(
+                    "objects.{name}: give footprint: {{radius_m: …, below_m: …}}, so that the \
+                     object can be placed without overlap"
+                ));
+            }
         }
         for (name, camera) in &self.cameras {
             camera.pose().map_err(|e| format!("cameras.{name}: {e}"))?;

@@ -163,7 +163,8 @@ impl Part {
 }
 
 /// How far a thing reaches sideways from its origin, and how far below it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Footprint {
     /// Radius of a circle around the origin that holds the thing, seen from above.
     pub radius_m: f64,

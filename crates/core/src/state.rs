@@ -121,8 +121,8 @@ pub struct Contact {
     pub normal: [f64; 3],
     /// How deep they overlap; negative when they are only near.
     pub depth_m: f64,
-    /// Force on the second body in the contact frame: normal, two tangents. It belongs to the
-    /// last physics step; zero for a contact that has just appeared.
+    /// Force on the second body in the contact frame: normal, two tangents; at the current state
+    /// under the current commands.
     pub force_n: [f64; 3],
 }
 

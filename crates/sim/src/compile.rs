@@ -64,13 +64,7 @@ impl CompiledScene {
             if let Some(path) = &object.model {
                 let file = existing(source.folder.join(path))?;
                 // A fixed root cannot move later, so it is built where it stands.
-                let spot = object.place.spot_m.filter(|_| object.fixed_root);
-                let [x, y] = spot.unwrap_or_default();
-                let yaw = match object.place.yaw_deg {
-                    citrange_core::scene::Span::One(deg) => deg.to_radians(),
-                    citrange_core::scene::Span::Range(_) => 0.0,
-                };
-                let pose = Pose::from_yaw([x, y, object.place.surface_z_m], yaw);
+                let pose = object.fixed_pose().unwrap_or(Pose::IDENTITY);
                 let source = ModelSource::File(file);
                 attach(&mut spec, name, &source, &pose, !object.fixed_root).map_err(&fail)?;
             }
@@ -201,7 +195,16 @@ fn set_gains(
             return Err(format!("robots.{name}.servo: {} has no gain sets", placement.model));
         }
     };
-    let Some(description) = description else { return Ok(()) };
+    let Some(description) = description else {
+        return match &placement.kp {
+            None => Ok(()),
+            Some(_) => Err(format!(
+                "robots.{name}.kp: {} has no robot.yaml that names its joints; set the gains in \
+                 the model file",
+                placement.model
+            )),
+        };
+    };
     for (index, joint) in description.joints().enumerate() {
         let kp = placement.kp.as_ref().or(set.map(|s| &s.kp));
         let at = |value: Option<&PerJoint>| value.and_then(|v| v.at(index));

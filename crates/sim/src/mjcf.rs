@@ -28,7 +28,8 @@ pub(crate) fn world_text(scene: &Scene) -> String {
     for (name, object) in &scene.objects {
         if object.model.is_none() {
             let joint = if object.fixed_root { None } else { Some(name.as_str()) };
-            body(name, &Pose::IDENTITY, joint, &object.parts, &mut bodies, &mut assets);
+            let pose = object.fixed_pose().unwrap_or(Pose::IDENTITY);
+            body(name, &pose, joint, &object.parts, &mut bodies, &mut assets);
         }
     }
     let physics = &scene.physics;

@@ -93,15 +93,23 @@ impl World {
                 return Err(SimError::Mismatch(format!("{name} holds {bad}")));
             }
         }
+        let before = data.state(INTEGRATION);
         // From a clean slate, so that nothing of the past (warnings, sleep) remains.
         data.reset();
+        let mut outcome = Ok(());
         for (name, part) in PARTS {
-            data.set_state(&snapshot.fields[name], part as u32)
-                .map_err(|e| SimError::Mismatch(format!("{name}: {e}")))?;
+            let set = data.set_state(&snapshot.fields[name], part as u32);
+            outcome = outcome.and(set.map_err(|e| SimError::Mismatch(format!("{name}: {e}"))));
         }
-        self.envs[env].step = snapshot.step;
+        if outcome.is_ok() {
+            self.envs[env].step = snapshot.step;
+        } else {
+            // What the engine gave out a moment ago, it takes back.
+            let back = data.set_state(&before, INTEGRATION);
+            back.map_err(|e| SimError::Mujoco(e.to_string()))?;
+        }
         self.refresh(env);
-        Ok(())
+        outcome
     }
 }
 

@@ -90,9 +90,32 @@ fn impossible_scenes_are_refused_with_the_reason() {
         ),
         &["objects.ball.parts[0]", "above 0"],
     );
+    let shelf = "parts: [{shape: {sphere: {radius_m: 0.02}}}], fixed_root: true";
+    says(
+        broken(&format!(
+            "objects: {{shelf: {{{shelf}, place: {{spot_m: [0, 0], yaw_deg: [0, 9]}}}}}}"
+        )),
+        &["objects.shelf", "fixed_root needs place.spot_m and one yaw_deg"],
+    );
+    says(
+        broken("objects: {toy: {model: toy.xml, place: {spot_m: [0, 0]}}}"),
+        &["objects.toy", "footprint"],
+    );
+    says(
+        broken("look: {lights: [{pos_m: [0, 0, 1], target_m: [0, 0, 1]}]}"),
+        &["look.lights[0]", "must differ"],
+    );
     says(broken("fixtures: {floor: {parts: []}}"), &["\"floor\" is taken"]);
     says(broken("fixtures: {'a b': {parts: []}}"), &["\"a b\" is no name"]);
     let file = tempfile::tempdir().unwrap();
+    std::fs::write(
+        file.path().join("own.xml"),
+        "<mujoco><worldbody><body><geom size='1'/></body></worldbody></mujoco>",
+    )
+    .unwrap();
+    let text =
+        format!("name: t\ntitle: t\n{RATES}\nrobots: {{robot0: {{model: own.xml, kp: 5}}}}\n");
+    says(common::scene_from(&text, file.path()).unwrap_err(), &["robots.robot0.kp", "robot.yaml"]);
     std::fs::write(file.path().join("bad.xml"), "<mujoco><worldbody><geomm/></worldbody></mujoco>")
         .unwrap();
     let text = format!("name: t\ntitle: t\n{RATES}\nrobots: {{robot0: {{model: bad.xml}}}}\n");

@@ -187,7 +187,7 @@ fn other_peoples_mjcf_and_urdf_join_as_robots_and_objects() {
     std::fs::write(folder.path().join("slider.urdf"), URDF).unwrap();
     let text = "name: t\ntitle: t\nrates: {physics_hz: 500, control_hz: 100, frame_hz: 20}\n\
         robots:\n  robot0: {model: lamp.xml, joints: {bend: 0.3}}\n  robot1: {model: slider.urdf, pos_m: [0, 1, 0.3]}\n\
-        objects:\n  drawer: {model: slider.urdf, fixed_root: true, place: {spot_m: [0.5, -0.5], surface_z_m: 0.2}}\n  toy: {model: lamp.xml, place: {spot_m: [-0.5, 0], surface_z_m: 0.02}}\n\
+        objects:\n  drawer: {model: slider.urdf, fixed_root: true, place: {spot_m: [0.5, -0.5], surface_z_m: 0.2}}\n  toy: {model: lamp.xml, footprint: {radius_m: 0.2, below_m: 0.01}, place: {spot_m: [-0.5, 0], surface_z_m: 0.02}}\n  shelf: {parts: [{shape: {box: {half_m: [0.1, 0.1, 0.01]}}}], fixed_root: true, place: {spot_m: [0.4, 0.6], surface_z_m: 0.3, yaw_deg: 90}}\n\
         cameras: {side: {pos_m: [1.5, -1, 1], look_at_m: [0, 0, 0], fovy_deg: 60}}\n";
     let scene = common::scene_from(text, folder.path()).unwrap();
     let mut world = World::new(scene, 1, Threads::Exactly(1)).unwrap();
@@ -211,6 +211,10 @@ fn other_peoples_mjcf_and_urdf_join_as_robots_and_objects() {
     let drawer = &state.objects["drawer"];
     assert_eq!(drawer.joint_names, ["slide"]);
     assert_eq!(state.objects["toy"].joint_names, ["bend"]);
+    let placed = |name: &str| state.objects[name].root_state.as_ref().unwrap().row(0).to_vec();
+    assert_eq!(placed("drawer")[..3], [0.5, -0.5, 0.2], "a fixed root stands where it is placed");
+    assert_eq!(placed("shelf")[..3], [0.4, 0.6, 0.3]);
+    assert!((placed("shelf")[6] - 0.5_f64.sqrt()).abs() < 1e-12, "and turned");
     world.step(500).unwrap();
     let later = common::read(&mut world);
     assert!(
