@@ -80,7 +80,7 @@ fn scenes_are_listed_shown_and_drawn() {
 }
 
 #[test]
-fn the_exported_model_compiles_again() {
+fn a_model_with_several_free_bodies_is_refused_as_one_robot() {
     let folder = temp();
     let xml =
         stdout(&citrange(folder.path(), &["scene", "show", "multi_table_assembly", "--mjcf"], &[]));
@@ -92,6 +92,31 @@ fn the_exported_model_compiles_again() {
     let shown = citrange(folder.path(), &["scene", "show", "again.yaml"], &[]);
     assert_eq!(shown.status.code(), Some(3));
     assert!(stderr(&shown).contains("free joint"), "{}", stderr(&shown));
+}
+
+#[test]
+fn the_scene_in_the_readme_works_as_written() {
+    let folder = temp();
+    let readme = include_str!("../../../README.md");
+    let yaml = readme.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+    std::fs::write(folder.path().join("my_desk.yaml"), yaml).unwrap();
+    let args = ["scene", "render", "my_desk.yaml", "--camera", "front", "-o", "front.png"];
+    let drawn = citrange(folder.path(), &args, &[]);
+    assert!(drawn.status.success(), "{}", stderr(&drawn));
+    assert!(folder.path().join("front.png").exists());
+}
+
+#[test]
+fn the_demo_puts_three_oranges_on_the_plate_and_leaves_pictures() {
+    let folder = temp();
+    let output = citrange(folder.path(), &["demo"], &[]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("3 of 3 oranges"), "{}", stderr(&output));
+    let files: Vec<String> = stdout(&output).lines().map(str::to_owned).collect();
+    assert_eq!(files.len(), 5);
+    for file in files {
+        assert!(folder.path().join(&file).metadata().unwrap().len() > 1000, "{file}");
+    }
 }
 
 #[test]

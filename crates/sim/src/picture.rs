@@ -319,7 +319,7 @@ mod tests {
         let wrong = vec![[[1.0, 0.0, 0.0]; 3]; 4];
         let normals = corner_normals(&positions, &triangles, &wrong);
         let tilt = |n: [f32; 3]| n[1] / n[2];
-        assert_eq!(normals[0][0], [0.0, 0.0, 1.0].map(|c: f32| c * 1.0), "sharp edge: flat");
+        assert_eq!(normals[0][0], [0.0, 0.0, 1.0], "sharp edge: flat");
         assert!(tilt(normals[0][2]) < 0.0 && tilt(normals[0][2]) > -0.3, "bend: between the two");
         assert_eq!(normals[3][0], [0.0, -1.0, 0.0]);
         // The engine's normal stands where it fits.

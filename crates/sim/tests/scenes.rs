@@ -4,7 +4,7 @@ mod common;
 
 use std::path::Path;
 
-use citrange_core::Extra;
+use citrange_core::{Extra, TensorState};
 use citrange_sim::catalog::{robot_description, robot_names, scene_names};
 use citrange_sim::{CameraQuery, StateQuery, Threads, World};
 
@@ -89,14 +89,17 @@ fn every_fixed_camera_sees_every_object_and_the_robot_in_light() {
     }
 }
 
-#[test]
-fn oranges_are_orange() {
-    let mut world = common::world("orange_plate", 1);
+fn orange_plate_from_the_front() -> TensorState {
     let query = StateQuery {
         cameras: [("front".to_string(), CameraQuery::ALL)].into(),
         ..Default::default()
     };
-    let state = world.get_state(None, &query).unwrap();
+    common::world("orange_plate", 1).get_state(None, &query).unwrap()
+}
+
+#[test]
+fn oranges_are_orange() {
+    let state = orange_plate_from_the_front();
     let seen = &state.cameras["front"];
     let labels = &seen.instance_id_seg_id2label;
     let mut color = [0.0; 3];
@@ -117,12 +120,7 @@ fn oranges_are_orange() {
 fn camera_pose_intrinsics_and_depth_fit_together() {
     // The centre of an orange, put through pose and intrinsics, lands on a pixel of that orange,
     // and the pixel's depth is the distance less the radius.
-    let mut world = common::world("orange_plate", 1);
-    let query = StateQuery {
-        cameras: [("front".to_string(), CameraQuery::ALL)].into(),
-        ..Default::default()
-    };
-    let state = world.get_state(None, &query).unwrap();
+    let state = orange_plate_from_the_front();
     let seen = &state.cameras["front"];
     let quat = seen.quat_world.as_ref().unwrap();
     let m = citrange_core::pose::matrix_from_quat(std::array::from_fn(|i| quat[[0, i]]));
