@@ -1,0 +1,1 @@
+//! LeRobotDataset v3.0 on disk: write, read, check, edit.

@@ -1,0 +1,1 @@
+//! Episodes on disk: the durable log, recording, repair, restore levels, replay.
