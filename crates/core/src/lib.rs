@@ -2,6 +2,7 @@
 //!
 //! - [`state`], [`dict`]: **State**, what the world is: vectorised [`TensorState`] for N
 //!   environments, readable [`DictState`] for one; both convert into each other without loss.
+//! - [`pilot`], [`rig`], [`tape`]: who decides, who acts, who keeps; [`run`] is the one loop.
 //! - [`snapshot`]: everything that decides the future, as named f64 fields and as bytes.
 //! - [`scene`], [`shape`], [`robot`]: what people write in YAML; [`yaml`] reads it with errors
 //!   that name file, line, key and the nearest known key.
@@ -22,21 +23,29 @@
 
 pub mod dict;
 pub mod names;
+pub mod pilot;
 pub mod placement;
 pub mod pose;
 pub mod rates;
+pub mod rig;
 pub mod rng;
 pub mod robot;
+pub mod run;
 pub mod scene;
 pub mod shape;
 pub mod snapshot;
 pub mod state;
+pub mod tape;
 pub mod yaml;
 
 pub use dict::{DictObjectState, DictRobotState, DictState};
+pub use pilot::{Event, Outcome, Pilot, Verdict};
 pub use pose::Pose;
 pub use rates::Rates;
+pub use rig::{Commanded, Fault, Observation, Rig, RigSpec};
 pub use robot::RobotDescription;
+pub use run::{RunReport, RunSettings};
 pub use scene::Scene;
 pub use snapshot::Snapshot;
 pub use state::{CameraState, Contact, Extra, ObjectState, RobotState, TensorState};
+pub use tape::Tape;

@@ -1,0 +1,366 @@
+//! The one loop: a pilot decides, a rig acts, a tape keeps.
+//!
+//! Every control tick: observe, decide, act. Every `ticks_per_frame`-th tick is a frame: pictures
+//! are taken and the complete state is kept before the tick is carried out. An episode is a whole
+//! number of frames.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::pilot::{Outcome, Pilot, Verdict};
+use crate::rig::{Commanded, Fault, Observation, Rig};
+use crate::tape::{FrameRecord, Tape, TickRecord};
+
+/// How to run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RunSettings<'a> {
+    /// Times real time; `None` runs as fast as it goes.
+    pub speed: Option<f64>,
+    /// Longest episode in frames.
+    pub max_frames: Option<u64>,
+    /// Ends the episode at the next frame when it becomes true.
+    pub stop: Option<&'a AtomicBool>,
+    /// Whether pictures are taken at frames.
+    pub pictures: bool,
+}
+
+/// What a run was like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunReport {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Frames kept.
+    pub frames: u64,
+    /// Control ticks carried out.
+    pub ticks: u64,
+    /// Ticks that began more than one tick late (only when run at a speed).
+    pub late_ticks: u64,
+    /// The latest start of a tick.
+    pub worst_late: Duration,
+    /// Longest time the loop was held by the tape in one tick.
+    pub worst_tape: Duration,
+}
+
+/// Who failed, and how. The tape was ended properly all the same, unless it is the one.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The pilot.
+    #[error("the pilot failed at tick {tick}: {fault}")]
+    Pilot {
+        /// When.
+        tick: u64,
+        /// Why.
+        fault: Fault,
+    },
+    /// The rig.
+    #[error("the rig failed at tick {tick}: {fault}")]
+    Rig {
+        /// When.
+        tick: u64,
+        /// Why.
+        fault: Fault,
+    },
+    /// The tape.
+    #[error("the tape failed at tick {tick}: {fault}")]
+    Tape {
+        /// When.
+        tick: u64,
+        /// Why.
+        fault: Fault,
+    },
+}
+
+/// Runs one episode. `targets` are the joint targets in force when it begins.
+///
+/// # Errors
+/// When pilot, rig or tape fail. An episode that was cut short by pilot or rig is ended on the
+/// tape with the reason `pilot_failed` or `rig_failed`, so that what happened is kept.
+pub fn run(
+    pilot: &mut dyn Pilot,
+    rig: &mut dyn Rig,
+    tape: &mut dyn Tape,
+    targets: &[f64],
+    settings: &RunSettings<'_>,
+) -> Result<RunReport, RunError> {
+    let mut episode = Episode {
+        targets: targets.to_vec(),
+        seen: Observation::default(),
+        commanded: Commanded::default(),
+        begun: Instant::now(),
+        tick: 0,
+        report: RunReport {
+            outcome: Outcome::unjudged("running"),
+            frames: 0,
+            ticks: 0,
+            late_ticks: 0,
+            worst_late: Duration::ZERO,
+            worst_tape: Duration::ZERO,
+        },
+    };
+    let result = episode.go(pilot, rig, tape, settings);
+    let tick = episode.tick;
+    let outcome = match &result {
+        Ok(outcome) => outcome.clone(),
+        Err(RunError::Tape { .. }) => return result.map(|_| episode.report),
+        Err(RunError::Pilot { .. }) => failed("pilot_failed"),
+        Err(RunError::Rig { .. }) => failed("rig_failed"),
+    };
+    // A rig that failed may have no state to give.
+    let last = match rig.snapshot() {
+        Ok(last) => last,
+        Err(_) if result.is_err() => None,
+        Err(fault) => return Err(RunError::Rig { tick, fault }),
+    };
+    tape.end(&outcome, last.as_ref()).map_err(|fault| RunError::Tape { tick, fault })?;
+    episode.report.outcome = result?;
+    Ok(episode.report)
+}
+
+fn failed(reason: &str) -> Outcome {
+    Outcome { success: Some(false), reason: reason.to_owned() }
+}
+
+struct Episode {
+    targets: Vec<f64>,
+    seen: Observation,
+    commanded: Commanded,
+    begun: Instant,
+    tick: u64,
+    report: RunReport,
+}
+
+impl Episode {
+    fn go(
+        &mut self,
+        pilot: &mut dyn Pilot,
+        rig: &mut dyn Rig,
+        tape: &mut dyn Tape,
+        settings: &RunSettings<'_>,
+    ) -> Result<Outcome, RunError> {
+        let rates = rig.spec().rates;
+        let ticks_per_frame = u64::from(rates.ticks_per_frame());
+        let mut events = Vec::new();
+        let mut done = None;
+        loop {
+            let tick = self.tick;
+            let is_frame = tick % ticks_per_frame == 0;
+            if is_frame && let Some(outcome) = done.take().or_else(|| self.ended(settings)) {
+                return Ok(outcome);
+            }
+            self.pace(rates.control_hz, settings.speed);
+            rig.observe(is_frame && settings.pictures, &mut self.seen)
+                .map_err(|fault| RunError::Rig { tick, fault })?;
+            if done.is_none() {
+                let verdict = pilot
+                    .decide(&self.seen, &mut self.targets, &mut events)
+                    .map_err(|fault| RunError::Pilot { tick, fault })?;
+                if let Verdict::Done(outcome) = verdict {
+                    if is_frame {
+                        return Ok(outcome);
+                    }
+                    done = Some(outcome);
+                }
+            }
+            let before = Instant::now();
+            let mut kept = Ok(());
+            if is_frame {
+                let mut snapshot = rig.snapshot().map_err(|fault| RunError::Rig { tick, fault })?;
+                if let Some(snapshot) = &mut snapshot {
+                    pilot.remember(&mut snapshot.fields);
+                }
+                kept = tape.frame(&FrameRecord {
+                    index: tick / ticks_per_frame,
+                    wall_ns: self.begun.elapsed().as_nanos() as u64,
+                    seen: &self.seen,
+                    snapshot: snapshot.as_ref(),
+                });
+                self.report.frames += 1;
+            }
+            for event in events.drain(..) {
+                kept = kept.and(tape.event(tick, &event));
+            }
+            kept.map_err(|fault| RunError::Tape { tick, fault })?;
+            let held = before.elapsed();
+            rig.act(&self.targets, &mut self.commanded)
+                .map_err(|fault| RunError::Rig { tick, fault })?;
+            let before = Instant::now();
+            tape.tick(&TickRecord {
+                index: tick,
+                requested: &self.targets,
+                commanded: &self.commanded,
+            })
+            .map_err(|fault| RunError::Tape { tick, fault })?;
+            self.report.worst_tape = self.report.worst_tape.max(held + before.elapsed());
+            self.tick += 1;
+            self.report.ticks = self.tick;
+        }
+    }
+
+    fn ended(&self, settings: &RunSettings<'_>) -> Option<Outcome> {
+        if settings.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Some(Outcome::unjudged("stopped"));
+        }
+        let full = settings.max_frames.is_some_and(|max| self.report.frames >= max);
+        full.then(|| Outcome::unjudged("time_up"))
+    }
+
+    /// Waits until the tick is due.
+    fn pace(&mut self, control_hz: u32, speed: Option<f64>) {
+        let Some(speed) = speed.filter(|s| s.is_finite() && *s > 0.0) else { return };
+        let tick_secs = 1.0 / (f64::from(control_hz) * speed);
+        let due = Duration::from_secs_f64(self.tick as f64 * tick_secs);
+        match due.checked_sub(self.begun.elapsed()) {
+            Some(wait) => std::thread::sleep(wait),
+            None => {
+                let late = self.begun.elapsed().saturating_sub(due);
+                self.report.worst_late = self.report.worst_late.max(late);
+                if late.as_secs_f64() > tick_secs {
+                    self.report.late_ticks += 1;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pilot::{Move, Script};
+    use crate::rates::Rates;
+    use crate::rig::{JointSpec, RigSpec};
+    use crate::snapshot::Snapshot;
+    use crate::tape::NoTape;
+
+    /// A joint that goes where it is told, and breaks at a tick.
+    struct Toy {
+        spec: RigSpec,
+        at: f64,
+        ticks: u64,
+        breaks_at: Option<u64>,
+    }
+
+    fn toy(breaks_at: Option<u64>) -> Toy {
+        let rates = Rates { physics_hz: 60, control_hz: 60, frame_hz: 10 };
+        let joint = JointSpec { name: "a".into(), is_slide: false, range: [-1.0, 1.0] };
+        let spec = RigSpec { robot: "toy".into(), joints: vec![joint], rates, cameras: vec![] };
+        Toy { spec, at: 0.0, ticks: 0, breaks_at }
+    }
+
+    impl Rig for Toy {
+        fn spec(&self) -> &RigSpec {
+            &self.spec
+        }
+        fn observe(&mut self, _: bool, seen: &mut Observation) -> Result<(), Fault> {
+            seen.tick = self.ticks;
+            seen.joint_pos = vec![self.at];
+            Ok(())
+        }
+        fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), Fault> {
+            if self.breaks_at == Some(self.ticks) {
+                return Err("broken".into());
+            }
+            self.at = targets[0];
+            commanded.executed = targets.to_vec();
+            self.ticks += 1;
+            Ok(())
+        }
+        fn snapshot(&mut self) -> Result<Option<Snapshot>, Fault> {
+            Ok(None)
+        }
+    }
+
+    #[derive(Default)]
+    struct Notes {
+        frames: u64,
+        ticks: u64,
+        events: Vec<(u64, Event)>,
+        outcome: Option<Outcome>,
+    }
+
+    use crate::pilot::Event;
+
+    impl Tape for Notes {
+        fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
+            assert_eq!(frame.index, self.frames);
+            self.frames += 1;
+            Ok(())
+        }
+        fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault> {
+            assert_eq!(tick.index, self.ticks);
+            self.ticks += 1;
+            Ok(())
+        }
+        fn event(&mut self, tick: u64, event: &Event) -> Result<(), Fault> {
+            self.events.push((tick, event.clone()));
+            Ok(())
+        }
+        fn end(&mut self, outcome: &Outcome, _: Option<&Snapshot>) -> Result<(), Fault> {
+            self.outcome = Some(outcome.clone());
+            Ok(())
+        }
+    }
+
+    fn script(ticks: u64) -> Script {
+        let go = |to, ticks, phase| Move { joints: vec![to], ticks, phase };
+        Script::new(vec![0.0], vec![go(1.0, ticks, "out"), go(0.0, 1, "back")])
+    }
+
+    #[test]
+    fn episodes_are_whole_frames() {
+        let mut notes = Notes::default();
+        let mut rig = toy(None);
+        let settings = RunSettings::default();
+        let report = run(&mut script(13), &mut rig, &mut notes, &[0.0], &settings).unwrap();
+        // 14 ticks of script end inside the third frame, which is finished.
+        assert_eq!((report.frames, report.ticks, notes.frames, notes.ticks), (3, 18, 3, 18));
+        assert_eq!(report.outcome, Outcome::unjudged("script_end"));
+        assert_eq!(notes.outcome, Some(report.outcome));
+        let phases: Vec<u64> = notes.events.iter().map(|(tick, _)| *tick).collect();
+        assert_eq!(phases, [0, 13]);
+        assert_eq!(rig.at, 0.0);
+    }
+
+    #[test]
+    fn a_broken_rig_ends_the_tape_and_is_named() {
+        let mut notes = Notes::default();
+        let error =
+            run(&mut script(50), &mut toy(Some(9)), &mut notes, &[0.0], &RunSettings::default());
+        assert!(matches!(error, Err(RunError::Rig { tick: 9, .. })), "{error:?}");
+        let outcome = notes.outcome.unwrap();
+        assert_eq!((outcome.success, outcome.reason.as_str()), (Some(false), "rig_failed"));
+    }
+
+    #[test]
+    fn time_and_stop_end_it_at_a_frame() {
+        let stop = AtomicBool::new(true);
+        let settings = RunSettings { max_frames: Some(2), ..RunSettings::default() };
+        let report = run(&mut script(500), &mut toy(None), &mut NoTape, &[0.0], &settings);
+        assert_eq!(report.map(|r| (r.ticks, r.outcome.reason)).unwrap(), (12, "time_up".into()));
+        let settings = RunSettings { stop: Some(&stop), ..settings };
+        let report = run(&mut script(500), &mut toy(None), &mut NoTape, &[0.0], &settings);
+        assert_eq!(report.unwrap().ticks, 0);
+    }
+
+    #[test]
+    fn a_speed_is_held() {
+        let begun = Instant::now();
+        let settings =
+            RunSettings { speed: Some(2.0), max_frames: Some(2), ..RunSettings::default() };
+        run(&mut script(500), &mut toy(None), &mut NoTape, &[0.0], &settings).unwrap();
+        // The last of 12 ticks at 120 Hz starts after 11 of them.
+        assert!(begun.elapsed() >= Duration::from_millis(91));
+    }
+
+    #[test]
+    fn a_script_of_another_robot_is_refused() {
+        let mut script = Script::new(vec![0.0; 2], vec![]);
+        assert!(matches!(
+            script.decide(&Observation::default(), &mut [0.0], &mut vec![]),
+            Ok(Verdict::Done(_))
+        ));
+        let mut script =
+            Script::new(vec![0.0; 2], vec![Move { joints: vec![0.0; 2], ticks: 3, phase: "x" }]);
+        let error = script.decide(&Observation::default(), &mut [0.0], &mut vec![]).unwrap_err();
+        assert!(error.to_string().contains("moves 2 joints"), "{error}");
+    }
+}

@@ -1,0 +1,75 @@
+//! Tape: keeps what happened. What is kept is defined here; where and how, by who implements it.
+
+use crate::pilot::{Event, Outcome};
+use crate::rig::{Commanded, Fault, Observation};
+use crate::snapshot::Snapshot;
+
+/// The world at a frame, before its ticks are carried out.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameRecord<'a> {
+    /// Frames since the episode began.
+    pub index: u64,
+    /// Monotonic wall time since the episode began.
+    pub wall_ns: u64,
+    /// Joints and pictures.
+    pub seen: &'a Observation,
+    /// The complete state, where the rig has one.
+    pub snapshot: Option<&'a Snapshot>,
+}
+
+/// One control tick.
+#[derive(Clone, Copy, Debug)]
+pub struct TickRecord<'a> {
+    /// Ticks since the episode began.
+    pub index: u64,
+    /// What the pilot asked for.
+    pub requested: &'a [f64],
+    /// What the rig made of it.
+    pub commanded: &'a Commanded,
+}
+
+/// Something that keeps an episode.
+pub trait Tape {
+    /// Keeps a frame.
+    ///
+    /// # Errors
+    /// When it cannot be kept; the episode ends.
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault>;
+
+    /// Keeps a tick.
+    ///
+    /// # Errors
+    /// When it cannot be kept; the episode ends.
+    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault>;
+
+    /// Keeps an event of the tick that follows.
+    ///
+    /// # Errors
+    /// When it cannot be kept; the episode ends.
+    fn event(&mut self, tick: u64, event: &Event) -> Result<(), Fault>;
+
+    /// The episode is over; `last` is the state it ended in.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), Fault>;
+}
+
+/// Keeps nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoTape;
+
+impl Tape for NoTape {
+    fn frame(&mut self, _: &FrameRecord<'_>) -> Result<(), Fault> {
+        Ok(())
+    }
+    fn tick(&mut self, _: &TickRecord<'_>) -> Result<(), Fault> {
+        Ok(())
+    }
+    fn event(&mut self, _: u64, _: &Event) -> Result<(), Fault> {
+        Ok(())
+    }
+    fn end(&mut self, _: &Outcome, _: Option<&Snapshot>) -> Result<(), Fault> {
+        Ok(())
+    }
+}
