@@ -4,6 +4,7 @@
 //!   environments, readable [`DictState`] for one; both convert into each other without loss.
 //! - [`pilot`], [`rig`], [`tape`]: who decides, who acts, who keeps; [`run`] is the one loop.
 //! - [`snapshot`]: everything that decides the future, as named f64 fields and as bytes.
+//! - [`restore`]: what a file knows about the start of an episode, and how well it was restored.
 //! - [`scene`], [`shape`], [`robot`]: what people write in YAML; [`yaml`] reads it with errors
 //!   that name file, line, key and the nearest known key.
 //! - [`placement`]: where objects start, a function of (seed, episode index) alone.
@@ -27,6 +28,7 @@ pub mod pilot;
 pub mod placement;
 pub mod pose;
 pub mod rates;
+pub mod restore;
 pub mod rig;
 pub mod rng;
 pub mod robot;
@@ -42,6 +44,7 @@ pub use dict::{DictObjectState, DictRobotState, DictState};
 pub use pilot::{Event, Outcome, Pilot, Verdict};
 pub use pose::Pose;
 pub use rates::Rates;
+pub use restore::{Level, RestoreReport, StartData};
 pub use rig::{Commanded, Fault, Observation, Rig, RigSpec};
 pub use robot::RobotDescription;
 pub use run::{RunReport, RunSettings};

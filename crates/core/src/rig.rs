@@ -28,8 +28,10 @@ pub struct JointSpec {
     pub name: String,
     /// Whether positions are metres (a slide), not radians.
     pub is_slide: bool,
-    /// Lowest and highest position that may be commanded.
-    pub range: [f64; 2],
+    /// Lowest and highest position that may be commanded, where there are limits.
+    pub range: Option<[f64; 2]>,
+    /// For a gripper's joint: its positions when closed and when open.
+    pub gripper: Option<[f64; 2]>,
 }
 
 /// One camera of a rig.

@@ -143,7 +143,7 @@ impl Episode {
         let mut done = None;
         loop {
             let tick = self.tick;
-            let is_frame = tick % ticks_per_frame == 0;
+            let is_frame = tick.is_multiple_of(ticks_per_frame);
             if is_frame && let Some(outcome) = done.take().or_else(|| self.ended(settings)) {
                 return Ok(outcome);
             }
@@ -241,7 +241,7 @@ mod tests {
 
     fn toy(breaks_at: Option<u64>) -> Toy {
         let rates = Rates { physics_hz: 60, control_hz: 60, frame_hz: 10 };
-        let joint = JointSpec { name: "a".into(), is_slide: false, range: [-1.0, 1.0] };
+        let joint = JointSpec { name: "a".into(), is_slide: false, range: None, gripper: None };
         let spec = RigSpec { robot: "toy".into(), joints: vec![joint], rates, cameras: vec![] };
         Toy { spec, at: 0.0, ticks: 0, breaks_at }
     }

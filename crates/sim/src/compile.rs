@@ -27,7 +27,8 @@ pub struct CompiledScene {
     pub robots: BTreeMap<String, RobotDescription>,
     /// sha256 of the compiled model: equal hashes simulate equally.
     pub model_hash: String,
-    /// The whole model as MJCF, for other tools; the engine rounds numbers to six digits.
+    /// The whole model as MJCF, for other tools; the engine rounds numbers to six digits. Empty
+    /// for a model that was kept in binary form.
     pub xml: String,
     pub(crate) model: Arc<MjModel>,
     pub(crate) layout: Layout,
@@ -72,8 +73,40 @@ impl CompiledScene {
         add_cameras(&mut spec, &scene).map_err(&fail)?;
         let model = spec.compile().map_err(|e| fail(format!("does not compile: {e}")))?;
         let xml = spec.save_xml_string(XML_BYTES).unwrap_or_default();
+        Self::of_model(model, scene, robots, xml)
+    }
+
+    /// A scene whose model was kept as MuJoCo's binary file ([`CompiledScene::to_mjb`]): exactly
+    /// the model that was, whatever became of the scene's and robots' files since.
+    ///
+    /// # Errors
+    /// When the engine is missing or the bytes are not the model with this hash.
+    pub fn from_mjb(
+        scene: Scene,
+        robots: BTreeMap<String, RobotDescription>,
+        mjb: &[u8],
+        model_hash: &str,
+    ) -> Result<Self, SimError> {
+        start_engine()?;
+        let fail = |reason: String| SimError::Scene { scene: scene.name.clone(), reason };
+        // The engine trusts these bytes, so they must be the ones that were written.
+        if hex(&Sha256::digest(mjb)) != model_hash {
+            return Err(fail("the kept model is damaged: its checksum does not match".into()));
+        }
+        let model = MjModel::from_buffer(mjb)
+            .map_err(|e| fail(format!("the kept model does not load in this engine: {e}")))?;
+        Self::of_model(model, scene, robots, String::new())
+    }
+
+    fn of_model(
+        model: MjModel,
+        scene: Scene,
+        robots: BTreeMap<String, RobotDescription>,
+        xml: String,
+    ) -> Result<Self, SimError> {
+        let fail = |reason: String| SimError::Scene { scene: scene.name.clone(), reason };
         let layout = Layout::new(&model, &scene)?;
-        let (home_qpos, home_ctrl) = home(&model, &layout, &scene, &robots).map_err(&fail)?;
+        let (home_qpos, home_ctrl) = home(&model, &layout, &scene, &robots).map_err(fail)?;
         Ok(Self {
             model_hash: hash(&model)?,
             model: Arc::new(model),
@@ -146,7 +179,11 @@ fn mjb(model: &MjModel) -> Result<Vec<u8>, SimError> {
 }
 
 fn hash(model: &MjModel) -> Result<String, SimError> {
-    Ok(Sha256::digest(mjb(model)?).iter().map(|b| format!("{b:02x}")).collect())
+    Ok(hex(&Sha256::digest(mjb(model)?)))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 /// Puts a model into the world with its names prefixed `name/`.

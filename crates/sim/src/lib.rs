@@ -33,7 +33,8 @@
 //! | how a scene becomes a model | `mjcf.rs` (world), `compile.rs` (robots, gains, cameras) |
 //! | what a state holds | `layout.rs` (names), `row.rs`, `read.rs`, `write.rs`, `extras.rs` |
 //! | stepping and threads | `world.rs` |
-//! | exact continuation | `snapshot.rs` |
+//! | exact continuation | `snapshot.rs`; poorer files: `restore.rs` |
+//! | an arm to be driven | `rig.rs` |
 //! | pictures | `camera.rs`, `picture.rs`; with OpenGL `gl.rs` |
 
 mod camera;
@@ -48,6 +49,8 @@ mod layout;
 mod mjcf;
 mod picture;
 mod read;
+mod restore;
+mod rig;
 mod row;
 mod snapshot;
 mod world;
@@ -61,5 +64,6 @@ pub use error::SimError;
 pub use extras::EXTRAS;
 pub use gl::{GlKind, GlRenderer, gl_probe};
 pub use read::StateQuery;
+pub use rig::SimRig;
 pub use world::{Threads, World};
 pub use write::SetReport;

@@ -1,0 +1,175 @@
+//! A simulated arm as a Rig: one environment, one robot, cameras of the scene.
+
+use std::sync::Arc;
+
+use citrange_core::rig::{CameraSpec, JointSpec, state_digest};
+use citrange_core::{Commanded, Fault, Observation, Rig, RigSpec, Snapshot};
+use mujoco_rs::prelude::MjtJoint;
+
+use crate::compile::CompiledScene;
+use crate::error::SimError;
+use crate::snapshot::INTEGRATION;
+use crate::world::{Threads, World};
+
+/// One simulated robot in a world of its own.
+pub struct SimRig {
+    world: World,
+    robot: String,
+    spec: RigSpec,
+    limited: Vec<f64>,
+    ticks: u64,
+}
+
+impl SimRig {
+    /// The scene's first robot, seen by the cameras named (all when `None`).
+    ///
+    /// # Errors
+    /// When the scene has no robot, a joint has no position servo, or a camera is not known.
+    pub fn new(scene: Arc<CompiledScene>, cameras: Option<&[String]>) -> Result<Self, SimError> {
+        let name = scene.robot_names().next().map(str::to_owned);
+        let robot = name.ok_or_else(|| SimError::Scene {
+            scene: scene.scene.name.clone(),
+            reason: "it has no robot".into(),
+        })?;
+        let spec = spec(&scene, &robot, cameras)?;
+        let world = World::new(scene, 1, Threads::Exactly(1))?;
+        let limited = vec![0.0; spec.joints.len()];
+        Ok(Self { world, robot, spec, limited, ticks: 0 })
+    }
+
+    /// The world it lives in.
+    #[must_use]
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// The world it lives in, to reset or restore it; afterwards call [`SimRig::begin`].
+    pub fn world_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    /// Counts ticks from here: an episode begins. Answers the joint targets in force.
+    #[must_use]
+    pub fn begin(&mut self) -> Vec<f64> {
+        self.ticks = 0;
+        let joints = &self.world.scene.layout.robots[&self.robot].joints;
+        let data = &self.world.envs[0].data;
+        let target = |servo: Option<usize>, qpos: usize| match servo {
+            Some(servo) => data.ctrl()[servo],
+            None => data.qpos()[qpos],
+        };
+        joints.iter().map(|j| target(j.position_servo, j.qpos)).collect()
+    }
+
+    /// Name of the robot in the scene.
+    #[must_use]
+    pub fn robot(&self) -> &str {
+        &self.robot
+    }
+}
+
+fn spec(
+    scene: &CompiledScene,
+    robot: &str,
+    cameras: Option<&[String]>,
+) -> Result<RigSpec, SimError> {
+    let model = &scene.model;
+    let mut joints = Vec::new();
+    for joint in &scene.layout.robot(robot)?.joints {
+        let servo = joint.position_servo.ok_or_else(|| SimError::Scene {
+            scene: scene.scene.name.clone(),
+            reason: format!("joint {} of {robot} has no position servo", joint.name),
+        })?;
+        let index = model.actuator_trnid()[servo][0] as usize;
+        let range = if model.actuator_ctrllimited()[servo] {
+            Some(model.actuator_ctrlrange()[servo])
+        } else if model.jnt_limited()[index] {
+            Some(model.jnt_range()[index])
+        } else {
+            None
+        };
+        let is_slide = model.jnt_type()[index] == MjtJoint::mjJNT_SLIDE;
+        let gripper = scene.robots.get(robot).and_then(|d| d.gripper.as_ref()).and_then(|g| {
+            let index = g.joints.iter().position(|name| *name == joint.name)?;
+            Some([*g.closed.get(index)?, *g.open.get(index)?])
+        });
+        joints.push(JointSpec { name: joint.name.clone(), is_slide, range, gripper });
+    }
+    let all: Vec<String>;
+    let names = match cameras {
+        Some(names) => names,
+        None => {
+            all = scene.camera_names().map(str::to_owned).collect();
+            &all
+        }
+    };
+    let mut specs = Vec::new();
+    for name in names {
+        let camera = scene.layout.camera(name)?;
+        let (width_px, height_px) = (camera.width as u32, camera.height as u32);
+        specs.push(CameraSpec { name: name.clone(), width_px, height_px });
+    }
+    Ok(RigSpec {
+        robot: scene.scene.robots[robot].model.clone(),
+        joints,
+        rates: scene.scene.rates,
+        cameras: specs,
+    })
+}
+
+impl Rig for SimRig {
+    fn spec(&self) -> &RigSpec {
+        &self.spec
+    }
+
+    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), Fault> {
+        seen.tick = self.ticks;
+        seen.step = self.world.steps(0);
+        let data = &self.world.envs[0].data;
+        let joints = &self.world.scene.layout.robots[&self.robot].joints;
+        seen.joint_pos.clear();
+        seen.joint_pos.extend(joints.iter().map(|j| data.qpos()[j.qpos]));
+        seen.joint_vel.clear();
+        seen.joint_vel.extend(joints.iter().map(|j| data.qvel()[j.dof]));
+        if pictures {
+            seen.pictures.resize_with(self.spec.cameras.len(), Vec::new);
+            for (camera, picture) in self.spec.cameras.iter().zip(&mut seen.pictures) {
+                let frame = self.world.frame(0, &camera.name)?;
+                picture.clear();
+                picture.extend_from_slice(&frame.rgb);
+            }
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), Fault> {
+        self.limited.clear();
+        for (joint, target) in self.spec.joints.iter().zip(targets) {
+            // NaN passes the clamp and is refused below, with the joint's name.
+            self.limited.push(match joint.range {
+                Some([low, high]) if !target.is_nan() => target.clamp(low, high),
+                _ => *target,
+            });
+        }
+        if targets.len() != self.spec.joints.len() {
+            let (found, expected) = (targets.len(), self.spec.joints.len());
+            return Err(SimError::Length { what: "targets".into(), found, expected }.into());
+        }
+        self.world.set_joint_targets(&self.robot, &self.limited)?;
+        commanded.limited.clear();
+        commanded.limited.extend_from_slice(&self.limited);
+        commanded.executed.clear();
+        commanded.executed.extend_from_slice(self.world.envs[0].data.ctrl());
+        commanded.digests.clear();
+        for _ in 0..self.spec.rates.steps_per_tick() {
+            self.world.step(1)?;
+            commanded.digests.push(state_digest(&self.world.envs[0].data.state(INTEGRATION)));
+        }
+        self.ticks += 1;
+        Ok(())
+    }
+
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, Fault> {
+        Ok(Some(self.world.snapshot(0)?))
+    }
+}
