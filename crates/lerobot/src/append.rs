@@ -1,0 +1,388 @@
+//! Saving an episode: its own data file and videos, so that nothing older is written again.
+
+use std::path::{Path, PathBuf};
+
+use crate::agree;
+use crate::column::Column;
+use crate::commit::Stage;
+use crate::data;
+use crate::dataset::Dataset;
+use crate::episodes::{self, EPISODES_PER_FILE, EpisodeMeta, VideoSpan};
+use crate::error::{LerobotError, Result, invalid};
+use crate::files;
+use crate::image_stats::ImageStats;
+use crate::info::{DEFAULT_FEATURES, FileId, Info};
+use crate::movie;
+use crate::stats::{self, FeatureStats, Stats};
+use crate::table;
+use crate::tasks;
+
+/// A finished video of one camera.
+#[derive(Clone, Debug)]
+pub struct NewVideo {
+    /// Name of the feature.
+    pub key: String,
+    /// The mp4; it is moved into the dataset.
+    pub path: PathBuf,
+    /// Statistics of its pictures.
+    pub stats: ImageStats,
+}
+
+/// Pictures of one camera, stored one by one.
+#[derive(Clone, Debug)]
+pub struct NewImages {
+    /// Name of the feature.
+    pub key: String,
+    /// The bytes of a PNG file per frame.
+    pub png: Vec<Vec<u8>>,
+    /// Statistics of the pictures.
+    pub stats: ImageStats,
+}
+
+/// An episode to save.
+#[derive(Clone, Debug, Default)]
+pub struct NewEpisode {
+    /// What was to be done, in words.
+    pub task: String,
+    /// Frames.
+    pub length: usize,
+    /// Every feature that is neither a camera nor one of the five all datasets have.
+    pub columns: Vec<(String, Column)>,
+    /// Every `video` feature.
+    pub videos: Vec<NewVideo>,
+    /// Every `image` feature.
+    pub images: Vec<NewImages>,
+}
+
+impl Dataset {
+    /// A dataset that does not exist yet. Nothing is written before the first episode: lerobot
+    /// cannot load a dataset without any.
+    ///
+    /// # Errors
+    /// When there is a dataset already, or the description makes no sense.
+    pub fn create(root: impl AsRef<Path>, info: Info) -> Result<Self> {
+        let root = root.as_ref();
+        info.validate().map_err(LerobotError::Invalid)?;
+        data::schema(&info.features)?;
+        if root.join("meta/info.json").exists() {
+            return invalid(format!("{} is a dataset already; open it", root.display()));
+        }
+        let mut info = info;
+        info.set_totals(0, 0, 0);
+        Ok(Self {
+            root: root.into(),
+            info,
+            tasks: Vec::new(),
+            episodes: Vec::new(),
+            stats: Stats::new(),
+            meta_like: None,
+            meta_ours: true,
+        })
+    }
+
+    /// Opens the dataset, which must agree with `info`, or begins it.
+    ///
+    /// # Errors
+    /// As [`Dataset::open`] and [`Dataset::create`]; [`LerobotError::Disagrees`] lists every
+    /// difference.
+    pub fn open_or_create(root: impl AsRef<Path>, info: Info) -> Result<Self> {
+        let root = root.as_ref();
+        if root.is_dir() {
+            // A first save that was interrupted is a dataset once it is finished.
+            crate::commit::recover(root)?;
+        }
+        if !root.join("meta/info.json").exists() {
+            return Self::create(root, info);
+        }
+        let dataset = Self::open(root)?;
+        agree::require(&info, &dataset.info, root)?;
+        Ok(dataset)
+    }
+
+    /// Saves an episode and gives its number. When it fails nothing has changed, and the videos
+    /// are where they were.
+    ///
+    /// # Errors
+    /// When the episode does not fit the dataset, another process has changed the dataset
+    /// meanwhile, or the disk is full.
+    pub fn append(&mut self, episode: NewEpisode) -> Result<usize> {
+        let (stage, next) = self.prepare(&episode)?;
+        stage.commit()?;
+        *self = next;
+        for video in &episode.videos {
+            // The dataset has its own link; one that stays costs nothing but its name.
+            let _ = std::fs::remove_file(&video.path);
+        }
+        Ok(self.episodes.len() - 1)
+    }
+
+    /// Everything but the renames.
+    pub(crate) fn prepare(&self, episode: &NewEpisode) -> Result<(Stage, Self)> {
+        self.validate(episode)?;
+        let mut next = self.clone();
+        let codecs = next.look_at_videos(episode)?;
+        files::create_dir(&self.root)?;
+        let mut stage = Stage::begin(&self.root)?;
+        self.require_unchanged()?;
+
+        let index = self.episodes.len();
+        let mut meta = EpisodeMeta {
+            index,
+            tasks: vec![episode.task.clone()],
+            length: episode.length,
+            from_index: self.info.total_frames,
+            to_index: self.info.total_frames + episode.length,
+            data: self.next_file(|e| Some(e.data), |id| self.info.data_file(id))?,
+            ..EpisodeMeta::default()
+        };
+        for (video, codec) in episode.videos.iter().zip(codecs) {
+            let key = &video.key;
+            let file = self.next_file(
+                |e| e.videos.get(key).map(|v| v.file),
+                |id| self.info.video_file(key, id),
+            )?;
+            let to_secs = episode.length as f64 / f64::from(self.info.fps);
+            meta.videos.insert(key.clone(), VideoSpan { file, from_secs: 0.0, to_secs });
+            let name = self.info.video_file(key, file).map_err(LerobotError::Invalid)?;
+            files::link_or_copy(&video.path, &stage.add(name))?;
+            if index == 0 {
+                next.set_codec(key, &codec);
+            }
+        }
+        let task = match self.tasks.iter().position(|t| *t == episode.task) {
+            Some(at) => at,
+            None => {
+                next.tasks.push(episode.task.clone());
+                tasks::write(&stage.add("meta/tasks.parquet".into()), &next.tasks)?;
+                self.tasks.len()
+            }
+        };
+        let defaults = default_columns(&meta, task, self.info.fps);
+        meta.stats = next.episode_stats(episode, &defaults);
+        next.stats = if self.episodes.iter().all(|e| e.stats.len() == meta.stats.len()) {
+            stats::over_episodes(self.episodes.iter().map(|e| &e.stats).chain([&meta.stats]))
+        } else {
+            // Episodes without statistics of their own are only in the sum.
+            stats::over_episodes([&self.stats, &meta.stats].into_iter())
+        };
+        next.place_meta(&mut meta);
+        let data_name = self.info.data_file(meta.data).map_err(LerobotError::Invalid)?;
+        next.episodes.push(meta);
+        let meta_file = next.episodes[index].meta;
+        let first = next.episodes.iter().position(|e| e.meta == meta_file).unwrap_or(index);
+        episodes::write(
+            &stage.add(episodes::file_name(meta_file)),
+            &next.episodes[first..],
+            &self.info.features,
+            self.meta_like.as_ref(),
+        )?;
+        self.write_data(&stage.add(data_name), episode, &defaults)?;
+        let frames = self.info.total_frames + episode.length;
+        next.info.set_totals(next.episodes.len(), frames, next.tasks.len());
+        let text = stats::to_json(&next.stats, &next.info.features);
+        files::write_synced(&stage.add("meta/stats.json".into()), &text)?;
+        files::write_synced(&stage.add("meta/info.json".into()), &next.info.to_json())?;
+        Ok((stage, next))
+    }
+
+    /// The row's place: our last meta file while it is short, else a new one.
+    fn place_meta(&mut self, meta: &mut EpisodeMeta) {
+        let Some(last) = self.episodes.last().map(|e| e.meta) else { return };
+        let rows = self.episodes.iter().rev().take_while(|e| e.meta == last).count();
+        meta.meta = if self.meta_ours && rows < EPISODES_PER_FILE {
+            last
+        } else {
+            last.next(self.info.chunks_size)
+        };
+        self.meta_ours = true;
+    }
+
+    /// The first free file after all that episodes use.
+    fn next_file(
+        &self,
+        used: impl Fn(&EpisodeMeta) -> Option<FileId>,
+        name: impl Fn(FileId) -> std::result::Result<String, String>,
+    ) -> Result<FileId> {
+        let mut id = match self.episodes.iter().filter_map(used).max() {
+            Some(last) => last.next(self.info.chunks_size),
+            None => FileId::default(),
+        };
+        while self.root.join(name(id).map_err(LerobotError::Invalid)?).exists() {
+            id = id.next(self.info.chunks_size);
+        }
+        Ok(id)
+    }
+
+    fn require_unchanged(&self) -> Result<()> {
+        let path = self.root.join("meta/info.json");
+        let (episodes, frames) = if path.exists() {
+            let info = Info::read(&self.root)?;
+            (info.total_episodes, info.total_frames)
+        } else {
+            (0, 0)
+        };
+        if (episodes, frames) != (self.info.total_episodes, self.info.total_frames) {
+            return invalid(format!(
+                "{} was changed by another process: it has {episodes} episodes now, {} were \
+                 known; open it again",
+                self.root.display(),
+                self.info.total_episodes
+            ));
+        }
+        Ok(())
+    }
+
+    fn validate(&self, episode: &NewEpisode) -> Result<()> {
+        if episode.length == 0 {
+            return invalid("an episode needs at least one frame");
+        }
+        if episode.task.trim().is_empty() {
+            return invalid("an episode needs a task text");
+        }
+        let length = episode.length;
+        let mut given: Vec<&str> = Vec::new();
+        given.extend(episode.columns.iter().map(|(name, _)| name.as_str()));
+        given.extend(episode.videos.iter().map(|v| v.key.as_str()));
+        given.extend(episode.images.iter().map(|v| v.key.as_str()));
+        let is_default = |name: &str| DEFAULT_FEATURES.iter().any(|(d, _)| *d == name);
+        for (at, name) in given.iter().enumerate() {
+            if is_default(name) || self.info.features.get(name).is_none() {
+                let known: Vec<&str> =
+                    self.info.features.iter().map(|(n, _)| n).filter(|n| !is_default(n)).collect();
+                return invalid(format!("{name:?} is not a feature to give; those are {known:?}"));
+            }
+            if given[..at].contains(name) {
+                return invalid(format!("feature {name:?} is given twice"));
+            }
+        }
+        for (name, feature) in self.info.features.iter().filter(|(n, _)| !is_default(n)) {
+            if !given.contains(&name) {
+                return invalid(format!("feature {name:?} is missing in the new episode"));
+            }
+            let wrong = match feature.dtype.as_str() {
+                "video" => !episode.videos.iter().any(|v| v.key == name),
+                "image" => !episode.images.iter().any(|v| v.key == name),
+                _ => !episode.columns.iter().any(|(key, _)| key == name),
+            };
+            if wrong {
+                return invalid(format!("feature {name:?} is of dtype {}", feature.dtype));
+            }
+        }
+        for (name, column) in &episode.columns {
+            let Some(feature) = self.info.features.get(name) else { continue };
+            let width = feature.width().map_err(LerobotError::Invalid)?;
+            if !column.fits(&feature.dtype) {
+                let (kind, dtype) = (column.kind(), &feature.dtype);
+                return invalid(format!("feature {name:?} is {dtype}; {kind} do not fit"));
+            }
+            if length.checked_mul(width) != Some(column.len()) {
+                return invalid(format!(
+                    "feature {name:?} has {} values; {length} frames of {width} are expected",
+                    column.len()
+                ));
+            }
+            let bad =
+                (0..column.len()).find(|at| column.number(*at).is_some_and(|x| !x.is_finite()));
+            if let Some(at) = bad {
+                return invalid(format!("feature {name:?} is not finite at frame {}", at / width));
+            }
+        }
+        for images in &episode.images {
+            if images.png.len() != length {
+                let (name, n) = (&images.key, images.png.len());
+                return invalid(format!("feature {name:?} has {n} pictures for {length} frames"));
+            }
+        }
+        let cameras = episode.videos.iter().map(|v| (&v.key, &v.stats));
+        for (key, stats) in cameras.chain(episode.images.iter().map(|v| (&v.key, &v.stats))) {
+            if stats.finish().is_none() {
+                return invalid(format!("camera {key:?} has no statistics"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The videos must be what the dataset says; gives their codecs.
+    fn look_at_videos(&self, episode: &NewEpisode) -> Result<Vec<String>> {
+        let codec = |video: &NewVideo| {
+            let Some(feature) = self.info.features.get(&video.key) else {
+                return Ok(String::new());
+            };
+            movie::require(&video.path, feature, self.info.fps, episode.length)
+        };
+        episode.videos.iter().map(codec).collect()
+    }
+
+    fn set_codec(&mut self, key: &str, codec: &str) {
+        let feature = self.info.features.0.iter_mut().find(|(name, _)| name == key);
+        if let Some(info) = feature.and_then(|(_, f)| f.info.as_mut()) {
+            info.insert("video.codec".into(), codec.into());
+        }
+    }
+
+    fn episode_stats(&self, episode: &NewEpisode, defaults: &[(&'static str, Column)]) -> Stats {
+        let mut all = Stats::new();
+        let columns = episode.columns.iter().map(|(name, column)| (name.as_str(), column));
+        for (name, column) in columns.chain(defaults.iter().map(|(name, c)| (*name, c))) {
+            let width = self.info.features.get(name).and_then(|f| f.width().ok()).unwrap_or(1);
+            if let Some(stats) = FeatureStats::of(column, width) {
+                all.insert(name.into(), stats);
+            }
+        }
+        let videos = episode.videos.iter().map(|v| (&v.key, &v.stats));
+        for (key, stats) in videos.chain(episode.images.iter().map(|v| (&v.key, &v.stats))) {
+            if let Some(mut stats) = stats.finish() {
+                stats.count = episode.length as u64;
+                all.insert(key.clone(), stats);
+            }
+        }
+        all
+    }
+
+    fn write_data(
+        &self,
+        path: &Path,
+        episode: &NewEpisode,
+        defaults: &[(&'static str, Column)],
+    ) -> Result<()> {
+        let pictures: Vec<(&str, Column)> = episode
+            .images
+            .iter()
+            .map(|images| (images.key.as_str(), Column::Png(images.png.clone())))
+            .collect();
+        let mut columns = Vec::new();
+        for (name, _) in data::stored(&self.info.features) {
+            let given = episode.columns.iter().map(|(n, c)| (n.as_str(), c));
+            let found = given
+                .chain(defaults.iter().map(|(n, c)| (*n, c)))
+                .chain(pictures.iter().map(|(n, c)| (*n, c)))
+                .find(|(n, _)| *n == name);
+            match found {
+                Some((_, column)) => columns.push(column),
+                None => return invalid(format!("feature {name:?} is missing")),
+            }
+        }
+        let schema = data::schema(&self.info.features)?;
+        let mut writer = table::Writer::create(path, schema.clone())?;
+        let features = &self.info.features;
+        data::write_episode(&mut writer, &schema, features, &columns, episode.length)?;
+        writer.finish()
+    }
+}
+
+/// The five columns that follow from the episode's place.
+pub(crate) fn default_columns(
+    meta: &EpisodeMeta,
+    task: usize,
+    fps: u32,
+) -> [(&'static str, Column); 5] {
+    let n = meta.length;
+    let from = meta.from_index as i64;
+    [
+        ("timestamp", Column::F32((0..n).map(|k| (k as f64 / f64::from(fps)) as f32).collect())),
+        ("frame_index", Column::I64((0..n as i64).collect())),
+        ("episode_index", Column::I64(vec![meta.index as i64; n])),
+        ("index", Column::I64((from..from + n as i64).collect())),
+        ("task_index", Column::I64(vec![task as i64; n])),
+    ]
+}
