@@ -1,0 +1,287 @@
+//! Reads HDF5 files of anybody: every call into the parser goes through one guard, and no
+//! dataset is read before its size was compared with that of the file.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hdf5_reader::group::Group;
+use hdf5_reader::{Dataset, FileStorage, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem};
+
+use crate::decode::{attr, numbers, type_name};
+use crate::{Array, Attr, Hdf5Error, Images, Series};
+
+/// Deflate makes bytes at most this much smaller.
+const MOST_DEFLATED: u64 = 1032;
+/// No chunk or array of numbers is larger; pictures are read one at a time.
+const MOST_BYTES: u64 = 4 << 30;
+const MOST_CHUNK_BYTES: u64 = 256 << 20;
+
+/// An open file.
+#[derive(Clone)]
+pub(crate) struct Source {
+    path: PathBuf,
+    file: Arc<Hdf5File>,
+    bytes: u64,
+}
+
+impl Source {
+    pub(crate) fn open(path: &Path) -> Result<Self, Hdf5Error> {
+        let io = |e| Hdf5Error::io("open", path)(e);
+        let mut file = std::fs::File::open(path).map_err(io)?;
+        let bytes = file.metadata().map_err(io)?.len();
+        if !is_hdf5(&mut file, bytes).map_err(io)? {
+            return Err(Hdf5Error::NotHdf5 { path: path.into() });
+        }
+        let most = bytes.saturating_mul(MOST_DEFLATED).min(MOST_BYTES);
+        let usize_of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let options = OpenOptions::default()
+            .with_max_read_bytes(usize_of(most))
+            .with_max_chunk_bytes(usize_of(most.min(MOST_CHUNK_BYTES)))
+            .with_max_object_header_bytes(usize_of(bytes.min(16 << 20)));
+        let file = guard(path, "/", || {
+            let storage = Arc::new(FileStorage::from_file(file)?);
+            Hdf5File::from_storage_with_options(storage, options)
+        })?;
+        Ok(Self { path: path.into(), file: Arc::new(file), bytes })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn root(&self) -> Result<Node, Hdf5Error> {
+        let group = guard(&self.path, "/", || self.file.root_group())?;
+        Node::new(self.clone(), group, String::new())
+    }
+}
+
+/// Whether the signature is at the start, or behind a user block of 512, 1024, … bytes.
+fn is_hdf5(file: &mut std::fs::File, bytes: u64) -> std::io::Result<bool> {
+    use std::io::{Seek, SeekFrom};
+    const SIGNATURE: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
+    let mut at = 0;
+    while at + 8 <= bytes {
+        let mut found = [0; 8];
+        file.seek(SeekFrom::Start(at))?;
+        file.read_exact(&mut found)?;
+        if &found == SIGNATURE {
+            return Ok(true);
+        }
+        at = if at == 0 { 512 } else { at * 2 };
+    }
+    Ok(false)
+}
+
+/// Runs a piece of the parser; what it cannot take becomes an error that names the object.
+fn guard<T>(
+    path: &Path,
+    object: &str,
+    work: impl FnOnce() -> Result<T, hdf5_reader::error::Error>,
+) -> Result<T, Hdf5Error> {
+    let damaged =
+        |what: String| Hdf5Error::Damaged { object: object.into(), what, path: path.into() };
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => result.map_err(|e| damaged(e.to_string())),
+        Err(_) => Err(damaged("the parser gave up".into())),
+    }
+}
+
+/// A group of an open file.
+#[derive(Clone)]
+pub(crate) struct Node {
+    source: Source,
+    group: Group,
+    at: String,
+    pub(crate) groups: Vec<String>,
+    pub(crate) datasets: Vec<String>,
+}
+
+impl Node {
+    fn new(source: Source, group: Group, at: String) -> Result<Self, Hdf5Error> {
+        let name = if at.is_empty() { "/" } else { &at };
+        let (groups, datasets) = guard(&source.path, name, || group.member_names())?;
+        Ok(Self { source, group, at, groups, datasets })
+    }
+
+    /// Path of a member inside the file.
+    pub(crate) fn path_of(&self, name: &str) -> String {
+        format!("{}/{name}", self.at)
+    }
+
+    pub(crate) fn group(&self, name: &str) -> Result<Option<Self>, Hdf5Error> {
+        if !self.groups.iter().any(|g| g == name) {
+            return Ok(None);
+        }
+        let at = self.path_of(name);
+        let group = guard(&self.source.path, &at, || self.group.group(name))?;
+        Self::new(self.source.clone(), group, at).map(Some)
+    }
+
+    /// Attributes that have a type known here; others are left out.
+    pub(crate) fn attrs(&self) -> Result<BTreeMap<String, Attr>, Hdf5Error> {
+        let at = format!("{} (attributes)", self.path_of(""));
+        guard(&self.source.path, &at, || {
+            let attributes = self.group.attributes()?;
+            Ok(attributes.iter().filter_map(|a| Some((a.name.clone(), attr(a)?))).collect())
+        })
+    }
+
+    fn dataset(&self, name: &str) -> Result<Option<Dataset>, Hdf5Error> {
+        if !self.datasets.iter().any(|d| d == name) {
+            return Ok(None);
+        }
+        guard(&self.source.path, &self.path_of(name), || self.group.dataset(name)).map(Some)
+    }
+
+    /// Refuses datasets that claim more bytes than the file can hold.
+    fn check_size(&self, name: &str, dataset: &Dataset) -> Result<(), Hdf5Error> {
+        let object = self.path_of(name);
+        let bytes = guard(&self.source.path, &object, || dataset.raw_byte_len())? as u64;
+        let packed = dataset.chunks().is_some();
+        let most = if packed {
+            self.source.bytes.saturating_mul(MOST_DEFLATED)
+        } else {
+            self.source.bytes
+        };
+        if bytes > most {
+            let what = format!("it claims {bytes} bytes in a file of {}", self.source.bytes);
+            return Err(Hdf5Error::Damaged { object, what, path: self.source.path.clone() });
+        }
+        Ok(())
+    }
+
+    fn wrong_type(&self, name: &str, dataset: &Dataset, wanted: &'static str) -> Hdf5Error {
+        Hdf5Error::Type {
+            object: self.path_of(name),
+            found: format!("{} of shape {:?}", type_name(dataset.dtype()), dataset.shape()),
+            wanted,
+            path: self.source.path.clone(),
+        }
+    }
+
+    /// Whether a dataset holds numbers.
+    pub(crate) fn is_numeric(&self, name: &str) -> Result<bool, Hdf5Error> {
+        let dataset = self.dataset(name)?;
+        Ok(dataset.is_some_and(|d| numbers(d.dtype(), &[]).is_some()))
+    }
+
+    /// A dataset of numbers.
+    pub(crate) fn numbers(&self, name: &str) -> Result<Option<Array>, Hdf5Error> {
+        let Some(dataset) = self.dataset(name)? else { return Ok(None) };
+        if numbers(dataset.dtype(), &[]).is_none() {
+            return Err(self.wrong_type(name, &dataset, "numbers"));
+        }
+        self.check_size(name, &dataset)?;
+        let raw = guard(&self.source.path, &self.path_of(name), || dataset.read_raw_bytes())?;
+        let values = numbers(dataset.dtype(), &raw).unwrap_or_default();
+        let shape = dataset.shape().iter().map(|&d| usize::try_from(d).unwrap_or(usize::MAX));
+        Array::new(shape.collect(), values)
+            .map(Some)
+            .map_err(|_| self.wrong_type(name, &dataset, "as many numbers as its shape says"))
+    }
+
+    /// A dataset of numbers as a plain list, whatever its shape.
+    pub(crate) fn list(&self, name: &str) -> Result<Option<Vec<f64>>, Hdf5Error> {
+        Ok(self.numbers(name)?.map(Array::into_data))
+    }
+
+    /// A dataset of flags: booleans or numbers, where anything but 0 is true.
+    pub(crate) fn flags(&self, name: &str) -> Result<Option<Vec<bool>>, Hdf5Error> {
+        Ok(self.list(name)?.map(|values| values.iter().map(|v| *v != 0.0).collect()))
+    }
+
+    /// A dataset of bytes, such as a file within the file.
+    pub(crate) fn bytes(&self, name: &str) -> Result<Option<Vec<u8>>, Hdf5Error> {
+        let Some(dataset) = self.dataset(name)? else { return Ok(None) };
+        if type_name(dataset.dtype()) != "u8" {
+            return Err(self.wrong_type(name, &dataset, "bytes (u8)"));
+        }
+        self.check_size(name, &dataset)?;
+        guard(&self.source.path, &self.path_of(name), || dataset.read_raw_bytes()).map(Some)
+    }
+
+    /// A dataset of texts.
+    pub(crate) fn texts(&self, name: &str) -> Result<Option<Vec<String>>, Hdf5Error> {
+        let Some(dataset) = self.dataset(name)? else { return Ok(None) };
+        if type_name(dataset.dtype()) != "text" {
+            return Err(self.wrong_type(name, &dataset, "text"));
+        }
+        self.check_size(name, &dataset)?;
+        guard(&self.source.path, &self.path_of(name), || dataset.read_strings()).map(Some)
+    }
+
+    /// A dataset of one text.
+    pub(crate) fn text(&self, name: &str) -> Result<Option<String>, Hdf5Error> {
+        let Some(texts) = self.texts(name)? else { return Ok(None) };
+        match <[String; 1]>::try_from(texts) {
+            Ok([text]) => Ok(Some(text)),
+            Err(texts) => Err(Hdf5Error::Type {
+                object: self.path_of(name),
+                found: format!("{} texts", texts.len()),
+                wanted: "one text",
+                path: self.source.path.clone(),
+            }),
+        }
+    }
+
+    /// A dataset of pictures: bytes in four dimensions. They stay in the file.
+    pub(crate) fn images(&self, name: &str) -> Result<Option<Images>, Hdf5Error> {
+        let Some(dataset) = self.dataset(name)? else { return Ok(None) };
+        let wrong = || self.wrong_type(name, &dataset, "pictures (u8 of 4 dimensions)");
+        let dims: Option<Vec<usize>> =
+            dataset.shape().iter().map(|&d| usize::try_from(d).ok()).collect();
+        let Some([frames, height, width, channels]) = dims.as_deref() else { return Err(wrong()) };
+        if type_name(dataset.dtype()) != "u8" {
+            return Err(wrong());
+        }
+        self.check_size(name, &dataset)?;
+        let (path, object) = (self.source.path.clone(), self.path_of(name));
+        let source = dataset.clone();
+        let fill = move |index: usize, out: &mut [u8]| {
+            let all = SliceInfoElem::Slice { start: 0, end: u64::MAX, step: 1 };
+            let one = SliceInfoElem::Index(index as u64);
+            let selection = SliceInfo { selections: vec![one, all.clone(), all.clone(), all] };
+            let frame = guard(&path, &object, || source.read_slice::<u8>(&selection))?;
+            match frame.as_slice() {
+                Some(bytes) if bytes.len() == out.len() => out.copy_from_slice(bytes),
+                _ => {
+                    let what = format!("frame {index} has another size than the others");
+                    let (object, path) = (object.clone(), path.clone());
+                    return Err(Hdf5Error::Damaged { object, what, path });
+                }
+            }
+            Ok(())
+        };
+        Images::with_source(*frames, [*height, *width, *channels], fill)
+            .map(Some)
+            .map_err(|_| wrong())
+    }
+
+    /// All datasets of the group as series; the paths of those that are neither numbers nor
+    /// pictures are added to `skipped`.
+    pub(crate) fn series(
+        &self,
+        skipped: &mut Vec<String>,
+    ) -> Result<BTreeMap<String, Series>, Hdf5Error> {
+        let mut all = BTreeMap::new();
+        for name in &self.datasets {
+            let Some(dataset) = self.dataset(name)? else { continue };
+            let series = if type_name(dataset.dtype()) == "u8" && dataset.ndim() == 4 {
+                self.images(name)?.map(Series::Images)
+            } else if numbers(dataset.dtype(), &[]).is_some() {
+                self.numbers(name)?.map(Series::Numbers)
+            } else {
+                None
+            };
+            match series {
+                Some(series) => drop(all.insert(name.clone(), series)),
+                None => skipped.push(self.path_of(name)),
+            }
+        }
+        skipped.extend(self.groups.iter().map(|name| self.path_of(name)));
+        Ok(all)
+    }
+}

@@ -1,0 +1,55 @@
+//! Which layout a file has.
+
+use std::path::Path;
+
+use crate::demo::is_joint_name;
+use crate::reader::{Node, Source};
+use crate::{Hdf5Error, is_demo_name};
+
+/// The layout of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One episode: [`crate::read_demo`].
+    Demo,
+    /// Several episodes under `data/demo_<n>`: [`crate::read_robomimic`].
+    Robomimic,
+    /// Something else; what, in words.
+    Other(String),
+}
+
+/// Says which layout a file has, from the names in it.
+///
+/// # Errors
+/// When the file cannot be opened, or its root cannot be read. A file that is not HDF5 is
+/// [`Kind::Other`].
+pub fn sniff(path: impl AsRef<Path>) -> Result<Kind, Hdf5Error> {
+    match Source::open(path.as_ref()) {
+        Ok(source) => kind_of(&source.root()?),
+        Err(Hdf5Error::NotHdf5 { .. }) => Ok(Kind::Other("not an HDF5 file".into())),
+        Err(error) => Err(error),
+    }
+}
+
+pub(crate) fn kind_of(root: &Node) -> Result<Kind, Hdf5Error> {
+    const DATASETS: [&str; 6] =
+        ["model_xml", "initial_state", "actions", "rewards", "dones", "timestamps"];
+    const GROUPS: [&str; 3] = ["initial_state_data", "camera_images", "robot_states"];
+    if let Some(data) = root.group("data")?
+        && data.groups.iter().any(|name| is_demo_name(name))
+    {
+        return Ok(Kind::Robomimic);
+    }
+    let has = |list: &[String], known: &[&str]| list.iter().any(|n| known.contains(&n.as_str()));
+    if has(&root.datasets, &DATASETS)
+        || has(&root.groups, &GROUPS)
+        || root.datasets.iter().any(|name| is_joint_name(name))
+    {
+        return Ok(Kind::Demo);
+    }
+    let names: Vec<&str> =
+        root.groups.iter().chain(&root.datasets).map(String::as_str).take(8).collect();
+    Ok(Kind::Other(match &names[..] {
+        [] => "an HDF5 file without members".into(),
+        names => format!("an HDF5 file with {}", names.join(", ")),
+    }))
+}
