@@ -33,4 +33,8 @@ export CITRANGE_PEER_ROBOTS=$robots
 venv=$(scripts/peers.sh)
 cargo build --quiet --release -p citrange-cli -p citrange-bench
 export CITRANGE_BIN="$PWD/target/release/citrange" CITRANGE_BENCH_BIN="$PWD/target/release/citrange-bench"
-"$venv/bin/python" -m pytest -q peers
+"$venv/bin/python" -m pytest -q peers --ignore-glob='*lerobot*'
+
+# The real lerobot reads what we record. It brings a numpy of its own, hence a second environment.
+venv=$(scripts/lerobot_venv.sh)
+"$venv/bin/python" -m pytest -q -W ignore --show-capture=no peers/test_lerobot.py
