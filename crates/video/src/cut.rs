@@ -16,13 +16,15 @@ fn is_key(movie: &Movie, frame: u32) -> bool {
         .is_some_and(|sample| sample.key)
 }
 
-/// Says that a range cannot be cut out, and where key frames are.
+/// Says that a range cannot be cut out, and where cuts are possible.
 pub(crate) fn refuse(movie: &Movie, from: u32, to: u32, why: String) -> VideoError {
-    let count = movie.frame_count();
-    let before = |at: u32| (0..=at.min(count)).rev().find(|&f| is_key(movie, f)).unwrap_or(0);
-    let near = |at: u32| match (before(at), next_key(movie, at)) {
-        (a, b) if a == b => format!("{a}"),
-        (a, b) => format!("{a} or {b}"),
+    let clean = clean_cuts(movie);
+    let near = |at: u32| {
+        let after = clean.partition_point(|&cut| cut < at);
+        let before = clean[..after].last().filter(|_| clean.get(after) != Some(&at));
+        let near: Vec<String> =
+            before.into_iter().chain(clean.get(after)).map(u32::to_string).collect();
+        near.join(" or ")
     };
     let hint = if movie.is_in_order() {
         format!("key frames nearby: {}", near(from))
@@ -30,6 +32,22 @@ pub(crate) fn refuse(movie: &Movie, from: u32, to: u32, why: String) -> VideoErr
         format!("key frames nearby: begin at {}, end before {}", near(from), near(to))
     };
     VideoError::Cut { from, to, why, hint, path: movie.path().into() }
+}
+
+/// Frames before which a film can be cut: key frames with nothing older shown after them, and the
+/// end.
+fn clean_cuts(movie: &Movie) -> Vec<u32> {
+    let mut cuts = Vec::new();
+    // Samples that the frames so far have needed.
+    let mut needed = 0;
+    for frame in 0..movie.frame_count() {
+        if needed <= frame as usize && is_key(movie, frame) {
+            cuts.push(frame);
+        }
+        needed = needed.max(movie.sample_of_frame(frame).map_or(0, |sample| sample + 1));
+    }
+    cuts.push(movie.frame_count());
+    cuts
 }
 
 /// Encodes frames `from..end` again, the first as a key frame. `to` is for messages.
