@@ -4,7 +4,7 @@
 //! All arithmetic is in integers, so every machine gives the same bytes.
 
 use openh264::formats::YUVSource;
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 /// One picture in three planes, and the memory to make it.
 #[derive(Debug, Clone)]
@@ -42,7 +42,7 @@ impl Planes {
 
     /// `rgb` holds `width * height * 3` bytes; what is beyond is ignored.
     pub(crate) fn read_rgb(&mut self, rgb: &[u8]) {
-        Arch::new().dispatch(|| self.convert(rgb));
+        Arch::new().dispatch(FromRgb { planes: self, rgb });
     }
 
     #[inline(always)]
@@ -70,6 +70,21 @@ impl Planes {
         copy_rows(&mut self.y, self.width, other.y(), ys)
             && copy_rows(&mut self.u, self.width / 2, other.u(), us)
             && copy_rows(&mut self.v, self.width / 2, other.v(), vs)
+    }
+}
+
+/// A type of its own, because closures are not inlined into what is compiled for wide registers.
+struct FromRgb<'a> {
+    planes: &'a mut Planes,
+    rgb: &'a [u8],
+}
+
+impl WithSimd for FromRgb<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.planes.convert(self.rgb);
     }
 }
 
@@ -140,19 +155,33 @@ impl YUVSource for Planes {
 /// Writes a decoded picture as rgb8; false where its planes are too short.
 pub(crate) fn write_rgb(picture: &impl YUVSource, rgb: &mut Vec<u8>) -> bool {
     let (width, height) = picture.dimensions();
-    let (ys, us, vs) = picture.strides();
     rgb.resize(width * height * 3, 0);
-    let half = width.div_ceil(2);
-    Arch::new().dispatch(|| {
-        rgb.chunks_exact_mut(3 * width.max(1)).enumerate().all(|(row, rgb)| {
+    Arch::new().dispatch(ToRgb { picture, rgb })
+}
+
+struct ToRgb<'a, P> {
+    picture: &'a P,
+    rgb: &'a mut [u8],
+}
+
+impl<P: YUVSource> WithSimd for ToRgb<'_, P> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> bool {
+        let Self { picture, rgb } = self;
+        let (width, _) = picture.dimensions();
+        let (ys, us, vs) = picture.strides();
+        let half = width.div_ceil(2);
+        for (row, rgb) in rgb.chunks_exact_mut(3 * width.max(1)).enumerate() {
             let y = picture.y().get(row * ys..row * ys + width);
             let u = picture.u().get(row / 2 * us..row / 2 * us + half);
             let v = picture.v().get(row / 2 * vs..row / 2 * vs + half);
             let (Some(y), Some(u), Some(v)) = (y, u, v) else { return false };
             rgb_row(y, u, v, rgb);
-            true
-        })
-    })
+        }
+        true
+    }
 }
 
 #[inline(always)]
