@@ -3,7 +3,9 @@
 import json
 import os
 import subprocess
+import sys
 import zlib
+from unittest.mock import MagicMock
 
 import h5py
 import numpy as np
@@ -260,3 +262,49 @@ def test_we_read_robosuites_own_files(tmp_path, libver):
     assert last["model_file"] == MODEL and last["steps"] == 4
     assert last["states"] == {"shape": [4, 45], "data": [0.1 * 11] * 180}
     assert last["actions"]["shape"] == [4, 7] and last["obs"] == {}
+
+
+@pytest.mark.parametrize("cache", [None, "low_dim", "all"])
+def test_robomimic_trains_from_our_file(tmp_path, monkeypatch, cache):
+    # Its dataset needs torch only as a base class, and other packages only to be imported.
+    for name in ["torch", "torch.nn", "torch.nn.functional", "torch.utils", "torch.utils.data"]:
+        monkeypatch.setitem(sys.modules, name, MagicMock())
+    monkeypatch.setitem(sys.modules, "termcolor", MagicMock())
+    data = sys.modules["torch.utils.data"]
+    data.Dataset = type("Dataset", (), {})
+    sys.modules["torch"].utils.data = data
+    sys.modules["torch"].Tensor = type("Tensor", (), {})
+    for name in [name for name in sys.modules if name.startswith("robomimic")]:
+        monkeypatch.delitem(sys.modules, name)
+    import robomimic.utils.obs_utils as obs_utils
+    from robomimic.utils.dataset import SequenceDataset
+
+    path = tmp_path / "demo.hdf5"
+    run("robomimic", path)
+    numbers, images = ["robot0_eef_pos", "object"], ["agentview_image"]
+    obs_utils.initialize_obs_utils_with_obs_specs([{"obs": {"low_dim": numbers, "rgb": images}}])
+    dataset = SequenceDataset(
+        str(path),
+        obs_keys=numbers + images,
+        dataset_keys=["actions", "rewards", "dones"],
+        seq_length=10,
+        hdf5_cache_mode=cache,
+        filter_by_attribute="train",
+    )
+    assert dataset.n_demos == 3 and len(dataset) == 20 + 22 + 31
+    # Step 5 of demo_2, which follows demo_0 and demo_11 in robomimic's order of names.
+    starts = {demo: dataset._demo_id_to_start_indices[demo] for demo in dataset.demos}
+    item = dataset[starts["demo_2"] + 5]
+    expected = {
+        "actions": ramp((22, 7), 0.002),
+        "rewards": ramp(22, 0.5),
+        "obs/object": ramp((22, 10), 0.2),
+        "next_obs/object": ramp((22, 10), 0.7),
+        "obs/agentview_image": pictures(22, 8, 8),
+    }
+    for path, values in expected.items():
+        found = item
+        for key in path.split("/"):
+            found = found[key]
+        # What it keeps in memory it keeps in single precision.
+        assert (found == values[5:15].astype(found.dtype)).all(), path
