@@ -225,9 +225,12 @@ def test_we_read_poor_demos_of_h5py(tmp_path):
     path = tmp_path / "old.h5"
     with h5py.File(path, "w") as f:
         f["initial_state"] = [0.0, 0.1, -0.0]
+        f["rewards"] = h5py.Empty("f8")
+        f.attrs["environment"] = h5py.Empty("S4")
     back = dump(path)
     assert back["kind"] == "demo" and back["initial_state"] == [0.0, 0.1, -0.0]
     assert back["actions"] is None and back["initial_state_data"] is None
+    assert back["rewards"] is None and back["attrs"]["environment"] is None
     with h5py.File(path, "w") as f:
         f["cubeA_joint_qpos"] = np.arange(7.0)
         f["robot0_joint_pos"] = np.arange(6.0)

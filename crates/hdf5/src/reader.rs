@@ -178,6 +178,9 @@ impl Node {
         self.check_size(name, &dataset)?;
         let raw = guard(&self.source.path, &self.path_of(name), || dataset.read_raw_bytes())?;
         let values = numbers(dataset.dtype(), &raw).unwrap_or_default();
+        if values.is_empty() && dataset.shape().is_empty() {
+            return Ok(None); // h5py's Empty: a type without a value
+        }
         let shape = dataset.shape().iter().map(|&d| usize::try_from(d).unwrap_or(usize::MAX));
         Array::new(shape.collect(), values)
             .map(Some)
@@ -276,5 +279,17 @@ impl Node {
         }
         skipped.extend(self.groups.iter().map(|name| self.path_of(name)));
         Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_parser_cannot_take_names_the_object() {
+        let error = guard::<()>(Path::new("a.h5"), "/actions", || panic!("on purpose"));
+        let error = error.unwrap_err().to_string();
+        assert_eq!(error, "cannot read `/actions`: the parser gave up: a.h5");
     }
 }
