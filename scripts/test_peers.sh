@@ -29,12 +29,14 @@ if [[ ! -e $robots/.ready ]]; then
 fi
 export CITRANGE_PEER_ROBOTS=$robots
 
-# The real MuJoCo and ffmpeg in Python.
+# The real MuJoCo, ffmpeg and h5py in Python.
 venv=$(scripts/peers.sh)
 cargo build --quiet --release -p citrange-cli -p citrange-bench
 cargo build --quiet --release -p citrange-video --example make_movie
+cargo build --quiet --release -p citrange-hdf5 --example hdf5_files
 export CITRANGE_BIN="$PWD/target/release/citrange" CITRANGE_BENCH_BIN="$PWD/target/release/citrange-bench"
 export CITRANGE_MAKE_MOVIE="$PWD/target/release/examples/make_movie"
+export CITRANGE_HDF5_FILES="$PWD/target/release/examples/hdf5_files"
 "$venv/bin/python" -m pytest -q peers --ignore-glob='*lerobot*'
 
 # The real lerobot reads what we record. It brings a numpy of its own, hence a second environment.

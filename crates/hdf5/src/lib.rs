@@ -49,6 +49,7 @@ mod demo_read;
 mod demo_write;
 mod encode;
 mod error;
+mod frames;
 mod images;
 mod reader;
 mod robomimic;

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hdf5_reader::group::Group;
-use hdf5_reader::{Dataset, FileStorage, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem};
+use hdf5_reader::{Dataset, FileStorage, Hdf5File, OpenOptions};
 
 use crate::decode::{attr, numbers, type_name};
+use crate::frames::FrameReader;
 use crate::{Array, Attr, Hdf5Error, Images, Series};
 
 /// Deflate makes bytes at most this much smaller.
@@ -177,6 +178,9 @@ impl Node {
         self.check_size(name, &dataset)?;
         let raw = guard(&self.source.path, &self.path_of(name), || dataset.read_raw_bytes())?;
         let values = numbers(dataset.dtype(), &raw).unwrap_or_default();
+        if values.is_empty() && dataset.shape().is_empty() {
+            return Ok(None); // h5py's Empty: a type without a value
+        }
         let shape = dataset.shape().iter().map(|&d| usize::try_from(d).unwrap_or(usize::MAX));
         Array::new(shape.collect(), values)
             .map(Some)
@@ -239,21 +243,13 @@ impl Node {
         }
         self.check_size(name, &dataset)?;
         let (path, object) = (self.source.path.clone(), self.path_of(name));
-        let source = dataset.clone();
+        let reader = FrameReader::new(dataset.clone());
         let fill = move |index: usize, out: &mut [u8]| {
-            let all = SliceInfoElem::Slice { start: 0, end: u64::MAX, step: 1 };
-            let one = SliceInfoElem::Index(index as u64);
-            let selection = SliceInfo { selections: vec![one, all.clone(), all.clone(), all] };
-            let frame = guard(&path, &object, || source.read_slice::<u8>(&selection))?;
-            match frame.as_slice() {
-                Some(bytes) if bytes.len() == out.len() => out.copy_from_slice(bytes),
-                _ => {
-                    let what = format!("frame {index} has another size than the others");
-                    let (object, path) = (object.clone(), path.clone());
-                    return Err(Hdf5Error::Damaged { object, what, path });
-                }
+            if guard(&path, &object, || reader.read(index as u64, out))? {
+                return Ok(());
             }
-            Ok(())
+            let what = format!("frame {index} has another size than the others");
+            Err(Hdf5Error::Damaged { object: object.clone(), what, path: path.clone() })
         };
         Images::with_source(*frames, [*height, *width, *channels], fill)
             .map(Some)
@@ -283,5 +279,17 @@ impl Node {
         }
         skipped.extend(self.groups.iter().map(|name| self.path_of(name)));
         Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_parser_cannot_take_names_the_object() {
+        let error = guard::<()>(Path::new("a.h5"), "/actions", || panic!("on purpose"));
+        let error = error.unwrap_err().to_string();
+        assert_eq!(error, "cannot read `/actions`: the parser gave up: a.h5");
     }
 }
