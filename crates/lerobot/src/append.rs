@@ -52,6 +52,9 @@ pub struct NewEpisode {
     pub videos: Vec<NewVideo>,
     /// Every `image` feature.
     pub images: Vec<NewImages>,
+    /// Files of others that become visible together with the episode: where each is, and its
+    /// path inside the dataset. They are linked or copied, not moved.
+    pub side: Vec<(PathBuf, String)>,
 }
 
 impl Dataset {
@@ -177,6 +180,9 @@ impl Dataset {
             self.meta_like.as_ref(),
         )?;
         self.write_data(&stage.add(data_name), episode, &defaults)?;
+        for (from, to) in &episode.side {
+            files::link_or_copy(from, &stage.add(to.clone()))?;
+        }
         let frames = self.info.total_frames + episode.length;
         next.info.set_totals(next.episodes.len(), frames, next.tasks.len());
         let text = stats::to_json(&next.stats, &next.info.features);

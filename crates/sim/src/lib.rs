@@ -34,7 +34,7 @@
 //! | what a state holds | `layout.rs` (names), `row.rs`, `read.rs`, `write.rs`, `extras.rs` |
 //! | stepping and threads | `world.rs` |
 //! | exact continuation | `snapshot.rs`; poorer files: `restore.rs` |
-//! | an arm to be driven | `rig.rs` |
+//! | an arm to be driven | `rig.rs`; its inverse kinematics `reach.rs` |
 //! | pictures | `camera.rs`, `picture.rs`; with OpenGL `gl.rs` |
 
 mod camera;
@@ -48,6 +48,7 @@ pub mod gl;
 mod layout;
 mod mjcf;
 mod picture;
+mod reach;
 mod read;
 mod restore;
 mod rig;
@@ -63,6 +64,7 @@ pub use engine::{engine_messages, start_engine};
 pub use error::SimError;
 pub use extras::EXTRAS;
 pub use gl::{GlKind, GlRenderer, gl_probe};
+pub use reach::SitePose;
 pub use read::StateQuery;
 pub use rig::SimRig;
 pub use world::{Threads, World};

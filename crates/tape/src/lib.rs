@@ -1,1 +1,43 @@
-//! Episodes on disk: the durable log, recording, repair, restore levels, replay.
+//! Episodes on disk: recorded while they happen, never lost, repeated exactly.
+//!
+//! A [`Dataset`] is a LeRobotDataset v3.0 folder with our tapes beside it. A [`Recorder`] is the
+//! Tape of `citrange_core::run`: it appends everything to a checksummed log ([`Episode`] reads it
+//! back) and codes pictures on threads of their own. [`ExactReplay`] repeats a tape as a pilot,
+//! [`Verifier`] says whether the repetition is bitwise equal.
+//!
+//! | to change | look in |
+//! |---|---|
+//! | bytes of the log | `log.rs` (records), `record.rs` (frames, ticks), `header.rs` |
+//! | what happens while recording | `recorder.rs`, pictures `camera.rs`, `coded.rs` |
+//! | saving, repair after a crash | `dataset.rs`, `index.rs` |
+//! | deleting, trimming, merging, … | `edit.rs` |
+//! | units of joint values | `units.rs` |
+//! | replay and its verification | `replay.rs`, `verify.rs` |
+//! | HDF5 files | `demo.rs` |
+
+mod camera;
+mod coded;
+mod dataset;
+mod episode;
+mod error;
+mod header;
+mod index;
+mod log;
+mod record;
+mod recorder;
+mod replay;
+mod units;
+mod verify;
+
+pub use camera::{Storage, WhenFull};
+pub use dataset::{Dataset, Repaired};
+pub use episode::{End, Episode};
+pub use error::TapeError;
+pub use header::{Header, Parent, new_uid, utc_now};
+pub use index::{Entry, Index};
+pub use log::Damage;
+pub use record::{Frame, Tick};
+pub use recorder::{RecordSettings, Recorder, Recording};
+pub use replay::{ExactReplay, FrameReplay};
+pub use units::{JointUnit, Unit};
+pub use verify::{Difference, Verifier, VerifyReport};

@@ -1,0 +1,231 @@
+//! One camera while recording: pictures go through a bounded queue to a thread that codes them
+//! and appends them to the camera's log.
+//!
+//! The control loop never waits for coding unless it was asked to. When the queue is full the
+//! picture is dropped and counted, and the one before takes its place, so that pictures and rows
+//! stay together.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
+use std::thread::JoinHandle;
+
+use citrange_core::rig::CameraSpec;
+use citrange_lerobot::ImageStats;
+use citrange_video::{Encoder, Settings};
+
+use crate::coded::{Coded, CodedPicture, CodedPictures, png_of};
+use crate::error::TapeError;
+use crate::log::LogWriter;
+use crate::record::kind;
+use crate::recorder::{Failure, RecordSettings};
+
+/// What to do when pictures come faster than they can be coded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenFull {
+    /// Drop the picture and count it: for a loop that must keep its time.
+    Drop,
+    /// Wait: for a simulation that has all the time in the world.
+    Wait,
+}
+
+/// How a camera's pictures are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storage {
+    /// H.264 video.
+    Video(Settings),
+    /// Every picture as PNG, without loss.
+    Images,
+}
+
+struct Message {
+    /// Pictures dropped before this one.
+    owed: u64,
+    rgb: Option<Vec<u8>>,
+}
+
+/// The control loop's end of a camera.
+pub(crate) struct CameraWriter {
+    pub(crate) name: String,
+    queue: SyncSender<Message>,
+    /// Buffers that were coded and can be filled again.
+    spare: Receiver<Vec<u8>>,
+    owed: u64,
+    frames: u64,
+    pub(crate) dropped: Vec<u64>,
+    when_full: WhenFull,
+    thread: JoinHandle<Option<CodedPictures>>,
+}
+
+impl CameraWriter {
+    pub(crate) fn start(
+        log: PathBuf,
+        spec: &CameraSpec,
+        storage: Storage,
+        settings: &RecordSettings,
+        failure: &Failure,
+    ) -> Result<Self, TapeError> {
+        // Made here, so that a size that cannot be coded is refused before the episode begins.
+        let coder = Coder::new(spec, storage)?;
+        let writer = LogWriter::create(&log)?;
+        let (queue, pictures) = sync_channel(settings.queue_pictures.max(1));
+        let (back, spare) = channel();
+        let work = Worker {
+            coder,
+            writer,
+            stats: ImageStats::new(),
+            coded: Vec::new(),
+            bytes: Vec::new(),
+        };
+        let told = failure.clone();
+        let thread = std::thread::Builder::new()
+            .name(format!("camera-{}", spec.name))
+            .spawn(move || {
+                let done = work.run(&pictures, &back, log);
+                done.map_err(|error| told.set(error)).ok()
+            })
+            .map_err(|e| TapeError::Recording(format!("no thread for {}: {e}", spec.name)))?;
+        let (name, when_full) = (spec.name.clone(), settings.when_full);
+        Ok(Self { name, queue, spare, owed: 0, frames: 0, dropped: Vec::new(), when_full, thread })
+    }
+
+    /// Hands a picture over.
+    pub(crate) fn push(&mut self, rgb: &[u8]) -> Result<(), TapeError> {
+        let frame = self.frames;
+        self.frames += 1;
+        let mut buffer = self.spare.try_recv().unwrap_or_default();
+        buffer.clear();
+        buffer.extend_from_slice(rgb);
+        let message = Message { owed: self.owed, rgb: Some(buffer) };
+        let sent = match self.when_full {
+            WhenFull::Wait => self.queue.send(message).map_err(|e| TrySendError::Disconnected(e.0)),
+            WhenFull::Drop => self.queue.try_send(message),
+        };
+        match sent {
+            Ok(()) => self.owed = 0,
+            // The very first picture has none before it that could take its place: wait.
+            Err(TrySendError::Full(message)) if frame == 0 => {
+                let _the_thread_says_why = self.queue.send(message);
+            }
+            Err(TrySendError::Full(_)) => {
+                self.owed += 1;
+                self.dropped.push(frame);
+            }
+            Err(TrySendError::Disconnected(_)) => {
+                let name = &self.name;
+                return Err(TapeError::Recording(format!("camera {name} cannot be kept")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until every picture is coded and with the system.
+    pub(crate) fn finish(self) -> Result<CodedPictures, TapeError> {
+        if self.owed > 0 {
+            let _the_thread_says_why = self.queue.send(Message { owed: self.owed, rgb: None });
+        }
+        drop(self.queue);
+        match self.thread.join() {
+            Ok(Some(done)) => Ok(done),
+            // Why is in the shared failure.
+            Ok(None) => Err(TapeError::Recording(format!("{} cannot be kept", self.name))),
+            Err(_) => Err(TapeError::Recording(format!("the coder of {} crashed", self.name))),
+        }
+    }
+}
+
+struct Worker {
+    coder: Coder,
+    writer: LogWriter,
+    stats: ImageStats,
+    coded: Vec<CodedPicture>,
+    /// The last coded picture.
+    bytes: Vec<u8>,
+}
+
+impl Worker {
+    fn run(
+        mut self,
+        pictures: &Receiver<Message>,
+        back: &Sender<Vec<u8>>,
+        log: PathBuf,
+    ) -> Result<CodedPictures, TapeError> {
+        while let Ok(message) = pictures.recv() {
+            for _ in 0..message.owed {
+                self.keep(None)?;
+            }
+            if let Some(rgb) = message.rgb {
+                self.keep(Some(&rgb))?;
+                self.stats.add_rgb(&rgb, self.coder.width, self.coder.height);
+                let _ended_already = back.send(rgb);
+            }
+            self.writer.flush()?;
+        }
+        self.writer.sync()?;
+        let how = match &self.coder.kind {
+            Kind::Video(encoder) => {
+                Coded::Video { config: encoder.avc_config().unwrap_or_default().to_vec() }
+            }
+            Kind::Images => Coded::Png,
+        };
+        Ok(CodedPictures { log, how, pictures: self.coded, stats: Some(self.stats) })
+    }
+
+    fn keep(&mut self, rgb: Option<&[u8]>) -> Result<(), TapeError> {
+        let (width, height) = (self.coder.width, self.coder.height);
+        let key = match (&mut self.coder.kind, rgb) {
+            (Kind::Video(encoder), rgb) => {
+                let sample = match rgb {
+                    Some(rgb) => encoder.encode(rgb)?,
+                    None => encoder.repeat()?,
+                };
+                self.bytes.clear();
+                self.bytes.extend_from_slice(sample.data);
+                sample.key
+            }
+            (Kind::Images, Some(rgb)) => {
+                self.bytes = png_of(rgb, width, height)?;
+                true
+            }
+            // The bytes of the picture before are still there.
+            (Kind::Images, None) => true,
+        };
+        if self.coded.is_empty() {
+            let config = match &self.coder.kind {
+                Kind::Video(encoder) => encoder.avc_config().unwrap_or_default(),
+                Kind::Images => &[],
+            };
+            self.writer.append(kind::CAMERA, &[config])?;
+        }
+        let begins = self.writer.append(kind::PICTURE, &[&[u8::from(key)], &self.bytes])?;
+        self.coded.push(CodedPicture { at: begins + 1, size: self.bytes.len() as u32, key });
+        Ok(())
+    }
+}
+
+struct Coder {
+    kind: Kind,
+    width: usize,
+    height: usize,
+}
+
+enum Kind {
+    Video(Box<Encoder>),
+    Images,
+}
+
+impl Coder {
+    fn new(spec: &CameraSpec, storage: Storage) -> Result<Self, TapeError> {
+        let kind = match storage {
+            Storage::Video(settings) => {
+                Kind::Video(Box::new(Encoder::new(spec.width_px, spec.height_px, settings)?))
+            }
+            Storage::Images => Kind::Images,
+        };
+        Ok(Self { kind, width: spec.width_px as usize, height: spec.height_px as usize })
+    }
+}
+
+/// File name of a camera's log inside a recording's folder.
+pub(crate) fn camera_log(folder: &Path, camera: &str) -> PathBuf {
+    folder.join(format!("{camera}.camera"))
+}

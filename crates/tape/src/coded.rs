@@ -1,0 +1,178 @@
+//! A camera's coded pictures, where they lie in its log, and what becomes of them.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use citrange_core::rig::CameraSpec;
+use citrange_lerobot::ImageStats;
+use citrange_video::mp4::{self, SampleInfo};
+use citrange_video::{Decoder, VideoError};
+
+use crate::error::TapeError;
+use crate::log::{read_at, read_file, read_records};
+use crate::record::kind;
+
+/// How pictures are coded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Coded {
+    /// H.264 samples; `config` is what a decoder needs.
+    Video { config: Vec<u8> },
+    /// PNG files.
+    Png,
+}
+
+/// One coded picture in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CodedPicture {
+    pub(crate) at: u64,
+    pub(crate) size: u32,
+    pub(crate) key: bool,
+}
+
+/// All pictures of one camera.
+#[derive(Debug)]
+pub(crate) struct CodedPictures {
+    pub(crate) log: PathBuf,
+    pub(crate) how: Coded,
+    pub(crate) pictures: Vec<CodedPicture>,
+    /// Known after a recording that ended well; else found by decoding.
+    pub(crate) stats: Option<ImageStats>,
+}
+
+impl CodedPictures {
+    /// Finds the whole pictures in a log whose writer was cut off.
+    pub(crate) fn read(log: &Path) -> Result<Self, TapeError> {
+        let bytes = read_file(log)?;
+        let (records, damage) = read_records(&bytes, log)?;
+        let fail = |reason: &str| TapeError::Log { path: log.to_owned(), reason: reason.into() };
+        let base = bytes.as_ptr() as usize;
+        let (mut how, mut pictures) = (None, Vec::new());
+        // Pictures depend on those before them: nothing after damage can be used.
+        let end = damage.first().map_or(bytes.len(), |d| d.from);
+        for record in records {
+            let at = record.payload.as_ptr() as usize - base;
+            if at >= end {
+                break;
+            }
+            match (record.kind, record.payload) {
+                (kind::CAMERA, []) => how = Some(Coded::Png),
+                (kind::CAMERA, config) => how = Some(Coded::Video { config: config.to_vec() }),
+                (kind::PICTURE, [key, data @ ..]) => {
+                    let size = data.len() as u32;
+                    pictures.push(CodedPicture { at: at as u64 + 1, size, key: *key == 1 });
+                }
+                _ => return Err(fail("a record in it is of no kind that a camera writes")),
+            }
+        }
+        match how {
+            Some(how) => Ok(Self { log: log.to_owned(), how, pictures, stats: None }),
+            // Cut off before the first picture.
+            None => Ok(Self { log: log.to_owned(), how: Coded::Png, pictures, stats: None }),
+        }
+    }
+
+    /// Keeps the first pictures only.
+    pub(crate) fn truncate(&mut self, frames: usize) {
+        if frames < self.pictures.len() {
+            self.pictures.truncate(frames);
+            self.stats = None;
+        }
+    }
+
+    /// Writes the mp4.
+    pub(crate) fn write_mp4(
+        &self,
+        path: &Path,
+        spec: &CameraSpec,
+        fps: u32,
+        config: &[u8],
+    ) -> Result<(), TapeError> {
+        let format = mp4::avc_format(spec.width_px, spec.height_px, fps, config);
+        let samples: Vec<SampleInfo> =
+            self.pictures.iter().map(|p| SampleInfo { size: p.size, key: p.key }).collect();
+        let mut log = self.open()?;
+        mp4::write(path, &format, &samples, |index, buffer| {
+            let picture = self.pictures[index];
+            buffer.resize(picture.size as usize, 0);
+            read_at(&mut log, picture.at, buffer).map_err(|source| VideoError::Io {
+                doing: "read",
+                path: self.log.clone(),
+                source,
+            })
+        })?;
+        Ok(())
+    }
+
+    /// The PNG bytes of every picture.
+    pub(crate) fn pngs(&self) -> Result<Vec<Vec<u8>>, TapeError> {
+        let mut log = self.open()?;
+        let read = |picture: &CodedPicture| {
+            let mut bytes = vec![0; picture.size as usize];
+            read_at(&mut log, picture.at, &mut bytes)
+                .map_err(|e| TapeError::file("read", &self.log, e))?;
+            Ok(bytes)
+        };
+        self.pictures.iter().map(read).collect()
+    }
+
+    /// Statistics of the pictures, by decoding them where they are not known.
+    pub(crate) fn stats(&self, spec: &CameraSpec) -> Result<ImageStats, TapeError> {
+        if let Some(stats) = &self.stats {
+            return Ok(stats.clone());
+        }
+        let mut stats = ImageStats::new();
+        let (width, height) = (spec.width_px as usize, spec.height_px as usize);
+        match &self.how {
+            Coded::Png => {
+                for bytes in self.pngs()? {
+                    stats.add_rgb(&rgb_of(&bytes, &self.log)?, width, height);
+                }
+            }
+            Coded::Video { config } => {
+                let mut decoder = Decoder::new(config)?;
+                let (mut sample, mut rgb) = (Vec::new(), Vec::new());
+                let mut log = self.open()?;
+                for picture in &self.pictures {
+                    sample.resize(picture.size as usize, 0);
+                    read_at(&mut log, picture.at, &mut sample)
+                        .map_err(|e| TapeError::file("read", &self.log, e))?;
+                    decoder.decode(&sample, &mut rgb)?;
+                    stats.add_rgb(&rgb, width, height);
+                }
+            }
+        }
+        Ok(stats)
+    }
+
+    fn open(&self) -> Result<File, TapeError> {
+        File::open(&self.log).map_err(|e| TapeError::file("open", &self.log, e))
+    }
+}
+
+/// An rgb picture as PNG.
+pub(crate) fn png_of(rgb: &[u8], width: usize, height: usize) -> Result<Vec<u8>, TapeError> {
+    let fail = |e: png::EncodingError| TapeError::Recording(format!("a picture as PNG: {e}"));
+    let mut bytes = Vec::with_capacity(rgb.len() / 2);
+    let mut encoder = png::Encoder::new(&mut bytes, width as u32, height as u32);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_compression(png::Compression::Fast);
+    let mut writer = encoder.write_header().map_err(fail)?;
+    writer.write_image_data(rgb).map_err(fail)?;
+    writer.finish().map_err(fail)?;
+    Ok(bytes)
+}
+
+/// The rgb bytes of a PNG file that we wrote.
+pub(crate) fn rgb_of(bytes: &[u8], path: &Path) -> Result<Vec<u8>, TapeError> {
+    let fail = |reason: String| TapeError::Log { path: path.to_owned(), reason };
+    let decoder = png::Decoder::new(std::io::Cursor::new(bytes));
+    let mut reader = decoder.read_info().map_err(|e| fail(format!("a picture: {e}")))?;
+    let size = reader.output_buffer_size().ok_or_else(|| fail("a picture is too large".into()))?;
+    let mut rgb = vec![0; size];
+    let info = reader.next_frame(&mut rgb).map_err(|e| fail(format!("a picture: {e}")))?;
+    if info.color_type != png::ColorType::Rgb || info.bit_depth != png::BitDepth::Eight {
+        return Err(fail("a picture is not rgb with 8 bits".into()));
+    }
+    Ok(rgb)
+}

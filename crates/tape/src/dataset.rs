@@ -1,0 +1,359 @@
+//! A dataset: LeRobot's files for everybody, and beside them the tapes for exact replay.
+//!
+//! ```text
+//! meta/ data/ videos/          LeRobotDataset v3.0
+//! citrange/index.json          which tape belongs to which episode, outcomes, labels, notes
+//! citrange/episodes/*.tape     the exact episodes
+//! citrange/recording/<uid>/    the episode being recorded
+//! ```
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use citrange_core::RigSpec;
+use citrange_lerobot::{Column, Feature, Info, NewEpisode, NewImages, NewVideo};
+
+use crate::coded::Coded;
+use crate::episode::Episode;
+use crate::error::TapeError;
+use crate::index::{Entry, INDEX, Index, SIDE, tape_name};
+use crate::recorder::{Recording, TAPE_LOG};
+use crate::units::{JointUnit, Unit};
+
+/// Feature names as LeRobot's tools expect them.
+pub(crate) const STATE: &str = "observation.state";
+pub(crate) const ACTION: &str = "action";
+pub(crate) const PICTURES: &str = "observation.images.";
+
+/// A dataset on disk.
+#[derive(Debug)]
+pub struct Dataset {
+    /// The LeRobot side.
+    pub lerobot: citrange_lerobot::Dataset,
+    /// Our side.
+    pub index: Index,
+    /// Held while this process may write.
+    _lock: Option<File>,
+}
+
+/// An episode that was cut off and is now part of the dataset, or why it cannot be.
+#[derive(Debug)]
+pub struct Repaired {
+    /// Name of the recording.
+    pub uid: String,
+    /// Its number in the dataset; `None` when it held no whole frame.
+    pub episode: Option<usize>,
+    /// Frames that were saved.
+    pub frames: usize,
+    /// Why it could not be saved; its files were moved to `citrange/damaged`.
+    pub problem: Option<String>,
+}
+
+impl Dataset {
+    /// Opens a dataset to read it. Files of somebody else are welcome: they have no tapes.
+    ///
+    /// # Errors
+    /// When it is none, or damaged.
+    pub fn open(root: &Path) -> Result<Self, TapeError> {
+        let lerobot = citrange_lerobot::Dataset::open(root)?;
+        let index = match Index::read(root)? {
+            Some(index) => index,
+            None => Index::new(Vec::new()),
+        };
+        Ok(Self { lerobot, index, _lock: None })
+    }
+
+    /// Opens or begins a dataset to record into it. What an earlier recorder left unfinished is
+    /// saved first.
+    ///
+    /// # Errors
+    /// When another process records into it, it disagrees with the rig (each difference is
+    /// listed), or it is damaged.
+    pub fn record(
+        root: &Path,
+        rig: &RigSpec,
+        unit: Unit,
+        images: &BTreeSet<String>,
+    ) -> Result<(Self, Vec<Repaired>), TapeError> {
+        let unknown = images.iter().find(|i| !rig.cameras.iter().any(|c| c.name == **i));
+        if let Some(name) = unknown {
+            let known = rig.cameras.iter().map(|c| c.name.as_str());
+            let hint = citrange_core::names::suggestion(name, known);
+            return Err(TapeError::Missing(format!("unknown camera \"{name}\", {hint}")));
+        }
+        let units = unit.of(rig).map_err(TapeError::Missing)?;
+        let lock = lock(root)?;
+        let repaired = repair_locked(root)?;
+        let info = info(rig, unit, &units, images);
+        let lerobot = citrange_lerobot::Dataset::open_or_create(root, info)?;
+        let index = Index::read(root)?.unwrap_or_else(|| Index::new(units.clone()));
+        if !lerobot.episodes().is_empty() && index.units != units {
+            let show = |units: &[JointUnit]| {
+                let all: Vec<_> =
+                    units.iter().map(|u| format!("{} in {}", u.name, u.unit)).collect();
+                if all.is_empty() { "not said".to_owned() } else { all.join(", ") }
+            };
+            return Err(TapeError::Missing(format!(
+                "{} has other units: {}; this recording would have {}",
+                root.display(),
+                show(&index.units),
+                show(&units)
+            )));
+        }
+        Ok((Self { lerobot, index, _lock: Some(lock) }, repaired))
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        self.lerobot.root()
+    }
+
+    /// Number of episodes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lerobot.episodes().len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Where to record the episode with this name.
+    #[must_use]
+    pub fn recording_folder(&self, uid: &str) -> PathBuf {
+        recordings(self.root()).join(uid)
+    }
+
+    /// What our side knows about an episode, if it was recorded by us and is still itself.
+    #[must_use]
+    pub fn entry(&self, episode: usize) -> Option<&Entry> {
+        let length = self.lerobot.episodes().get(episode)?.length;
+        let entry = self.index.episodes.get(episode)?.as_ref()?;
+        (entry.frames.len() == length).then_some(entry)
+    }
+
+    /// The tape of an episode and the part of it that the episode shows; `None` when it has none.
+    ///
+    /// # Errors
+    /// When there is no such episode, or its tape cannot be read.
+    pub fn tape(&self, episode: usize) -> Result<Option<(Episode, Range<usize>)>, TapeError> {
+        self.check_episode(episode)?;
+        let Some(entry) = self.entry(episode) else { return Ok(None) };
+        let tape = Episode::read(&self.root().join(tape_name(&entry.uid)))?;
+        if entry.frames.end > tape.len() {
+            return Err(TapeError::Log {
+                path: tape.path,
+                reason: format!(
+                    "it is damaged: the episode shows frames {} to {}, {} can be read",
+                    entry.frames.start,
+                    entry.frames.end,
+                    tape.frames.len()
+                ),
+            });
+        }
+        Ok(Some((tape, entry.frames.clone())))
+    }
+
+    /// Refuses an episode that is not there.
+    ///
+    /// # Errors
+    /// Names the range.
+    pub fn check_episode(&self, episode: usize) -> Result<(), TapeError> {
+        if episode < self.len() {
+            return Ok(());
+        }
+        let (root, len) = (self.root().display(), self.len());
+        Err(TapeError::Missing(format!(
+            "{root} has no episode {episode}; it has {len}, numbered from 0"
+        )))
+    }
+
+    /// Makes a finished recording part of the dataset; gives its number. The recording's folder
+    /// is gone afterwards. When it fails nothing has changed, and the recording is still there.
+    ///
+    /// # Errors
+    /// When the disk is full, the recording is empty, or it does not fit the dataset.
+    pub fn save(&mut self, recording: Recording) -> Result<usize, TapeError> {
+        let (number, index) = save(&mut self.lerobot, &self.index, recording)?;
+        self.index = index;
+        Ok(number)
+    }
+
+    /// Saves what interrupted recorders left.
+    ///
+    /// # Errors
+    /// When another process records into the dataset, or it is damaged.
+    pub fn repair(root: &Path) -> Result<Vec<Repaired>, TapeError> {
+        if !root.is_dir() {
+            return Err(TapeError::Missing(format!("there is no folder {}", root.display())));
+        }
+        let _lock = lock(root)?;
+        repair_locked(root)
+    }
+}
+
+fn save(
+    lerobot: &mut citrange_lerobot::Dataset,
+    index: &Index,
+    recording: Recording,
+) -> Result<(usize, Index), TapeError> {
+    let Recording { folder, header, rows, cameras, outcome, .. } = recording;
+    let units = &index.units;
+    let column = |pick: &dyn Fn(usize) -> Vec<f64>| {
+        let shown = (0..rows.len()).flat_map(|row| {
+            let values = pick(row);
+            units.iter().zip(values).map(|(unit, v)| unit.show(v) as f32).collect::<Vec<_>>()
+        });
+        Column::F32(shown.collect())
+    };
+    let mut episode = NewEpisode {
+        task: header.task.clone(),
+        length: rows.len(),
+        columns: vec![
+            (STATE.into(), column(&|row| rows[row].joint_pos.clone())),
+            (ACTION.into(), column(&|row| rows[row].action.clone())),
+        ],
+        ..NewEpisode::default()
+    };
+    for (spec, coded) in header.rig.cameras.iter().zip(&cameras) {
+        let key = format!("{PICTURES}{}", spec.name);
+        let stats = coded.stats(spec)?;
+        match &coded.how {
+            Coded::Video { config } => {
+                let path = folder.join(format!("{}.mp4", spec.name));
+                coded.write_mp4(&path, spec, header.rig.rates.frame_hz, config)?;
+                episode.videos.push(NewVideo { key, path, stats });
+            }
+            Coded::Png => {
+                episode.images.push(NewImages { key, png: coded.pngs()?, stats });
+            }
+        }
+    }
+    let mut next = index.clone();
+    next.episodes.resize(lerobot.episodes().len(), None);
+    next.episodes.push(Some(Entry {
+        uid: header.uid.clone(),
+        frames: 0..rows.len(),
+        outcome,
+        labels: Vec::new(),
+        note: String::new(),
+        parent: header.parent.clone(),
+    }));
+    let new_index = folder.join("index.json");
+    write_synced(&new_index, &next.to_json()?)?;
+    episode.side =
+        vec![(folder.join(TAPE_LOG), tape_name(&header.uid)), (new_index, INDEX.to_owned())];
+    let number = lerobot.append(episode)?;
+    // The dataset has links of its own to everything that is kept.
+    std::fs::remove_dir_all(&folder).map_err(|e| TapeError::file("remove", &folder, e))?;
+    Ok((number, next))
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), TapeError> {
+    use std::io::Write as _;
+    let fail = |e| TapeError::file("write", path, e);
+    let mut file = File::create(path).map_err(fail)?;
+    file.write_all(bytes).map_err(fail)?;
+    file.sync_all().map_err(fail)
+}
+
+fn recordings(root: &Path) -> PathBuf {
+    root.join(SIDE).join("recording")
+}
+
+fn lock(root: &Path) -> Result<File, TapeError> {
+    let folder = root.join(SIDE);
+    std::fs::create_dir_all(&folder).map_err(|e| TapeError::file("create", &folder, e))?;
+    let path = folder.join("recording.lock");
+    let file = File::create(&path).map_err(|e| TapeError::file("create", &path, e))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(std::fs::TryLockError::WouldBlock) => Err(TapeError::Busy(root.to_owned())),
+        Err(std::fs::TryLockError::Error(e)) => Err(TapeError::file("lock", &path, e)),
+    }
+}
+
+fn repair_locked(root: &Path) -> Result<Vec<Repaired>, TapeError> {
+    let folder = recordings(root);
+    let mut folders: Vec<PathBuf> = match std::fs::read_dir(&folder) {
+        Ok(entries) => entries.filter_map(Result::ok).map(|e| e.path()).collect(),
+        Err(_) => Vec::new(),
+    };
+    folders.sort();
+    let mut repaired = Vec::new();
+    for folder in folders {
+        let uid = folder.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        repaired.push(match repair_one(root, &folder, &uid) {
+            Ok((episode, frames)) => Repaired { uid, episode, frames, problem: None },
+            Err(error @ TapeError::File { .. }) => return Err(error),
+            Err(error) => {
+                let damaged = root.join(SIDE).join("damaged");
+                std::fs::create_dir_all(&damaged)
+                    .and_then(|()| std::fs::rename(&folder, damaged.join(&uid)))
+                    .map_err(|e| TapeError::file("move", &folder, e))?;
+                Repaired { uid, episode: None, frames: 0, problem: Some(error.to_string()) }
+            }
+        });
+    }
+    Ok(repaired)
+}
+
+fn repair_one(root: &Path, folder: &Path, uid: &str) -> Result<(Option<usize>, usize), TapeError> {
+    let gone = || std::fs::remove_dir_all(folder).map_err(|e| TapeError::file("remove", folder, e));
+    let log = folder.join(TAPE_LOG);
+    // Killed after the save, before the folder was removed; or before the first byte was kept.
+    let index = Index::read(root)?;
+    let known = index
+        .as_ref()
+        .and_then(|i| i.episodes.iter().position(|e| e.as_ref().is_some_and(|e| e.uid == uid)));
+    if let Some(number) = known {
+        gone()?;
+        return Ok((Some(number), 0));
+    }
+    let begun = std::fs::metadata(&log).is_ok_and(|m| m.len() > 0);
+    if !begun {
+        gone()?;
+        return Ok((None, 0));
+    }
+    let recording = Recording::recover(folder)?;
+    let frames = recording.frames();
+    if frames == 0 {
+        gone()?;
+        return Ok((None, 0));
+    }
+    let header = &recording.header;
+    let units = header.unit.of(&header.rig).map_err(TapeError::Missing)?;
+    let info = info(&header.rig, header.unit, &units, &header.images);
+    let mut lerobot = citrange_lerobot::Dataset::open_or_create(root, info)?;
+    let index = index.unwrap_or_else(|| Index::new(units));
+    let (number, _) = save(&mut lerobot, &index, recording)?;
+    Ok((Some(number), frames))
+}
+
+/// The dataset's description for a rig.
+fn info(rig: &RigSpec, unit: Unit, units: &[JointUnit], images: &BTreeSet<String>) -> Info {
+    let names: Vec<&str> = units.iter().map(|u| u.name.as_str()).collect();
+    let mut features = vec![
+        (STATE.to_owned(), Feature::vector(&names)),
+        (ACTION.to_owned(), Feature::vector(&names)),
+    ];
+    let fps = rig.rates.frame_hz;
+    for camera in &rig.cameras {
+        let (height, width) = (camera.height_px as usize, camera.width_px as usize);
+        let feature = match images.contains(&camera.name) {
+            true => Feature::image(height, width),
+            false => Feature::video(height, width, fps, "h264"),
+        };
+        features.push((format!("{PICTURES}{}", camera.name), feature));
+    }
+    let mut info = Info::new(Some(&rig.robot), fps, features);
+    // lerobot ignores keys it does not know; people and our tools read the units here.
+    let said = serde_json::json!({ "unit": unit, "joints": units });
+    info.extra.insert("citrange".to_owned(), said);
+    info
+}

@@ -1,0 +1,224 @@
+//! A tape read back: an episode with everything that was kept.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use citrange_core::{Event, Outcome, Snapshot};
+use serde::{Deserialize, Serialize};
+
+use crate::error::TapeError;
+use crate::header::Header;
+use crate::log::{Damage, read_file, read_records};
+use crate::record::{Frame, Layout, Tick, frame_of, kind, numbers, tick_of};
+
+/// An episode.
+#[derive(Clone, Debug)]
+pub struct Episode {
+    /// Where it was read from.
+    pub path: PathBuf,
+    /// What was known when it began.
+    pub header: Header,
+    /// The compiled model, MuJoCo's binary file; empty for a real robot.
+    pub model: Vec<u8>,
+    /// Frames in order.
+    pub frames: Vec<Frame>,
+    /// Ticks in order.
+    pub ticks: Vec<Tick>,
+    /// Events with the tick they belong to.
+    pub events: Vec<(u64, Event)>,
+    /// How it ended; `None` if the recorder never said.
+    pub end: Option<End>,
+    /// What could not be read.
+    pub damage: Vec<Damage>,
+    layouts: Vec<Layout>,
+    last: Option<(u64, Vec<f64>, usize)>,
+}
+
+/// The last record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Frames of which a camera's picture was dropped (the one before was taken again).
+    pub dropped: BTreeMap<String, Vec<u64>>,
+}
+
+impl Episode {
+    /// Reads a tape; a torn end is left out and listed in `damage`.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or its beginning (header, model) is damaged.
+    pub fn read(path: &Path) -> Result<Self, TapeError> {
+        Self::from_bytes(&read_file(path)?, path)
+    }
+
+    /// Reads a tape from memory; `path` is for messages.
+    ///
+    /// # Errors
+    /// As [`Episode::read`].
+    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self, TapeError> {
+        let fail = |reason: String| TapeError::Log { path: path.to_owned(), reason };
+        let (records, damage) = read_records(bytes, path)?;
+        let mut records = records.into_iter();
+        let header = records
+            .next()
+            .filter(|r| r.kind == kind::HEADER)
+            .ok_or_else(|| fail("its header is damaged or missing".into()))?;
+        let header: Header = serde_json::from_slice(header.payload)
+            .map_err(|e| fail(format!("its header cannot be read: {e}")))?;
+        let mut episode = Self {
+            path: path.to_owned(),
+            header,
+            model: Vec::new(),
+            frames: Vec::new(),
+            ticks: Vec::new(),
+            events: Vec::new(),
+            end: None,
+            damage,
+            layouts: Vec::new(),
+            last: None,
+        };
+        for record in records {
+            let taken = match record.kind {
+                kind::MODEL => inflate(record.payload).map(|model| episode.model = model),
+                kind::LAYOUT => serde_json::from_slice(record.payload)
+                    .ok()
+                    .map(|layout| episode.layouts.push(layout)),
+                kind::FRAME => frame_of(record.payload, episode.layouts.len().wrapping_sub(1))
+                    .map(|frame| episode.frames.push(frame)),
+                kind::TICK => tick_of(record.payload).map(|tick| episode.ticks.push(tick)),
+                kind::EVENT => serde_json::from_slice(record.payload)
+                    .ok()
+                    .map(|event| episode.events.push(event)),
+                kind::LAST => record.payload.split_first_chunk::<8>().map(|(step, state)| {
+                    let layout = episode.layouts.len().wrapping_sub(1);
+                    episode.last = Some((u64::from_le_bytes(*step), numbers(state), layout));
+                }),
+                kind::END => {
+                    serde_json::from_slice(record.payload).ok().map(|end| episode.end = Some(end))
+                }
+                // A newer tool may add kinds that older ones need not understand.
+                _ => Some(()),
+            };
+            if taken.is_none() {
+                return Err(fail(format!("a record of kind {} makes no sense", record.kind)));
+            }
+        }
+        episode.check_order().map_err(fail)?;
+        Ok(episode)
+    }
+
+    /// Frames and ticks are numbered without gaps, as far as they can be used.
+    fn check_order(&mut self) -> Result<(), String> {
+        let per_frame = u64::from(self.header.rig.rates.ticks_per_frame());
+        self.header.rig.rates.check().map_err(|e| e.to_string())?;
+        // After damage in the middle only what lies before it is exact.
+        let whole = |indices: &mut dyn Iterator<Item = u64>| {
+            indices.enumerate().take_while(|(i, index)| *i as u64 == *index).count()
+        };
+        let frames = whole(&mut self.frames.iter().map(|f| f.index));
+        let ticks = whole(&mut self.ticks.iter().map(|t| t.index));
+        let cut = frames < self.frames.len() || ticks < self.ticks.len();
+        if cut && self.damage.is_empty() {
+            return Err("frames or ticks are missing between others".into());
+        }
+        self.frames.truncate(frames);
+        self.ticks.truncate(ticks);
+        if cut {
+            self.end = None;
+            self.last = None;
+        }
+        // An episode is a whole number of frames.
+        let complete = (self.ticks.len() as u64 / per_frame).min(self.frames.len() as u64);
+        if self.end.is_none() {
+            self.frames.truncate(complete as usize);
+            self.ticks.truncate((complete * per_frame) as usize);
+            self.events.retain(|(tick, _)| *tick < complete * per_frame);
+        } else if complete as usize != self.frames.len() {
+            return Err(format!("{} frames but {} ticks", self.frames.len(), self.ticks.len()));
+        }
+        let wrong = |layout: usize, state: &[f64]| match self.layouts.get(layout) {
+            Some(layout) => layout.iter().map(|(_, n)| *n).sum::<usize>() != state.len(),
+            None => !state.is_empty(),
+        };
+        if let Some(bad) = self.frames.iter().find(|f| wrong(f.layout, &f.state)) {
+            return Err(format!("the state of frame {} does not fit its layout", bad.index));
+        }
+        if self.last.as_ref().is_some_and(|(_, state, layout)| wrong(*layout, state)) {
+            return Err("the last state does not fit its layout".into());
+        }
+        Ok(())
+    }
+
+    /// Length in frames.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Whether there is no whole frame.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// The complete state at a frame; `frame == len()` is the state it ended in.
+    #[must_use]
+    pub fn snapshot(&self, frame: usize) -> Option<Snapshot> {
+        if frame == self.frames.len() {
+            let (step, state, layout) = self.last.as_ref()?;
+            return self.snapshot_of(*step, state, *layout);
+        }
+        let frame = self.frames.get(frame)?;
+        self.snapshot_of(frame.step, &frame.state, frame.layout)
+    }
+
+    fn snapshot_of(&self, step: u64, state: &[f64], layout: usize) -> Option<Snapshot> {
+        let mut rest = state;
+        let mut fields = BTreeMap::new();
+        for (name, length) in self.layouts.get(layout)? {
+            let (numbers, tail) = rest.split_at_checked(*length)?;
+            fields.insert(name.clone(), numbers.to_vec());
+            rest = tail;
+        }
+        Some(Snapshot {
+            tool_version: self.header.tool_version.clone(),
+            engine: self.header.engine.clone(),
+            scene: self.header.scene.as_ref().map(|s| s.name.clone()).unwrap_or_default(),
+            model_hash: self.header.model_hash.clone(),
+            step,
+            fields,
+        })
+    }
+
+    /// How it ended; an episode whose recorder was cut off says so.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        let end = self.end.as_ref().map(|end| end.outcome.clone());
+        end.unwrap_or_else(|| Outcome::unjudged("interrupted"))
+    }
+
+    /// The joint targets at the end of a frame: what the frame's action is, in radians.
+    #[must_use]
+    pub fn action(&self, frame: usize) -> Option<&[f64]> {
+        let per_frame = self.header.rig.rates.ticks_per_frame() as usize;
+        self.ticks.get((frame + 1) * per_frame - 1).map(|tick| tick.limited.as_slice())
+    }
+}
+
+pub(crate) fn deflate(bytes: &[u8]) -> Vec<u8> {
+    use std::io::Write as _;
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+    // Writing into memory does not fail.
+    let _memory = encoder.write_all(bytes);
+    encoder.finish().unwrap_or_default()
+}
+
+fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
+    use std::io::Read as _;
+    /// Models are a few hundred kilobytes; meshes may bring tens of megabytes.
+    const LARGEST: u64 = 1 << 30;
+    let mut out = Vec::new();
+    flate2::read::ZlibDecoder::new(bytes).take(LARGEST).read_to_end(&mut out).ok()?;
+    Some(out)
+}

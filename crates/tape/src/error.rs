@@ -1,0 +1,63 @@
+//! What can go wrong with a tape, each with what would be right.
+
+use std::path::{Path, PathBuf};
+
+/// Why a tape could not be written, read, repaired or replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum TapeError {
+    /// The system refused something.
+    #[error("cannot {what} {}: {reason}{}", .path.display(), full(.reason))]
+    File {
+        /// What was tried.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        reason: std::io::Error,
+    },
+    /// A log that cannot be read.
+    #[error("{}: {reason}", .path.display())]
+    Log {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong and what would be right.
+        reason: String,
+    },
+    /// A dataset that cannot be used.
+    #[error(transparent)]
+    LeRobot(#[from] citrange_lerobot::LerobotError),
+    /// Pictures that cannot be coded.
+    #[error(transparent)]
+    Video(#[from] citrange_video::VideoError),
+    /// A demonstration file that cannot be used.
+    #[error(transparent)]
+    Hdf5(#[from] citrange_hdf5::Hdf5Error),
+    /// Somebody else is writing.
+    #[error(
+        "{} is being written by another process; wait for it, or record into another folder",
+        .0.display()
+    )]
+    Busy(PathBuf),
+    /// The recording could not go on.
+    #[error("recording stopped: {0}")]
+    Recording(String),
+    /// Something asked for is not there.
+    #[error("{0}")]
+    Missing(String),
+}
+
+impl TapeError {
+    pub(crate) fn file(what: &'static str, path: &Path, reason: std::io::Error) -> Self {
+        Self::File { what, path: path.to_owned(), reason }
+    }
+}
+
+/// What to do about a full disk.
+fn full(reason: &std::io::Error) -> &'static str {
+    match reason.kind() {
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+            "; make room and run `citrange data repair` on the dataset: nothing saved is lost"
+        }
+        _ => "",
+    }
+}

@@ -1,0 +1,112 @@
+//! What is known when an episode begins.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use citrange_core::restore::BodyPose;
+use citrange_core::{RigSpec, RobotDescription, Scene};
+use serde::{Deserialize, Serialize};
+
+use crate::units::Unit;
+
+/// The first record of every tape.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// Name of the episode, unique in the world.
+    pub uid: String,
+    /// Citrange version that recorded it.
+    pub tool_version: String,
+    /// Engine and version; empty for a real robot.
+    pub engine: String,
+    /// sha256 of the compiled model, which is kept on the tape too.
+    pub model_hash: String,
+    /// When it began (UTC, RFC 3339).
+    pub began_utc: String,
+    /// The task in words.
+    pub task: String,
+    /// Who decided.
+    pub pilot: String,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Episode index within the run: with the seed it decides everything random.
+    pub episode: u64,
+    /// Joints, rates, cameras.
+    pub rig: RigSpec,
+    /// The scene as written, with all its values.
+    pub scene: Option<Scene>,
+    /// Descriptions of its robots.
+    pub robots: BTreeMap<String, RobotDescription>,
+    /// Unit of joint values in the LeRobot dataset.
+    pub unit: Unit,
+    /// Cameras whose pictures are kept without loss.
+    pub images: BTreeSet<String>,
+    /// Settings of whoever recorded it.
+    pub config: serde_json::Value,
+    /// Where the bodies were at the start, to check a restore by.
+    pub bodies: Vec<BodyPose>,
+    /// The episode that this one continues.
+    pub parent: Option<Parent>,
+}
+
+/// An episode goes on from a frame of another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parent {
+    /// The other's name.
+    pub uid: String,
+    /// The frame of the other with which this one begins.
+    pub frame: u64,
+}
+
+/// A new episode name: time first, so that names sort by age, then chance.
+#[must_use]
+pub fn new_uid() -> String {
+    use std::hash::{BuildHasher as _, Hasher as _};
+    // The standard library's hasher is keyed by the system's randomness.
+    let chance = std::collections::hash_map::RandomState::new().build_hasher().finish();
+    let stamp = utc_now().replace(['-', ':'], "");
+    format!("{}-{:08x}", stamp.trim_end_matches('Z').replace('T', "-"), chance as u32)
+}
+
+/// Now, as RFC 3339 in UTC with seconds.
+#[must_use]
+pub fn utc_now() -> String {
+    let secs = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |d| d.as_secs());
+    utc(secs)
+}
+
+/// Seconds since 1970 as RFC 3339.
+fn utc(secs: u64) -> String {
+    let (days, of_day) = (secs / 86_400, secs % 86_400);
+    // Civil date from a day count, years beginning in March so that the leap day comes last.
+    let shifted = days + 719_468;
+    let (era, day) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day_of_year = day - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let (h, m, s) = (of_day / 3_600, of_day / 60 % 60, of_day % 60);
+    format!("{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_right() {
+        assert_eq!(utc(0), "1970-01-01T00:00:00Z");
+        assert_eq!(utc(951_826_554), "2000-02-29T12:15:54Z");
+        assert_eq!(utc(1_763_164_800), "2025-11-15T00:00:00Z");
+        assert_eq!(utc(4_102_444_799), "2099-12-31T23:59:59Z");
+    }
+
+    #[test]
+    fn names_differ() {
+        let (a, b) = (new_uid(), new_uid());
+        assert_ne!(a, b);
+        assert_eq!(a.len(), "20251115-120000-01234567".len());
+    }
+}

@@ -1,0 +1,340 @@
+//! Records an episode while it happens: every record goes through a queue to a thread that
+//! appends it to the tape, pictures to a thread per camera. Nothing here waits for the disk.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use citrange_core::tape::{FrameRecord, TickRecord};
+use citrange_core::{Event, Fault, Outcome, Snapshot, Tape};
+use citrange_video::Settings;
+
+use crate::camera::{CameraWriter, Storage, WhenFull, camera_log};
+use crate::coded::CodedPictures;
+use crate::episode::{End, Episode, deflate};
+use crate::error::TapeError;
+use crate::header::Header;
+use crate::log::LogWriter;
+use crate::record::{Layout, frame_bytes, kind, put, tick_bytes};
+
+/// Records that may wait for the disk: minutes of them.
+const QUEUE_RECORDS: usize = 1 << 16;
+/// How often what was written is forced to the disk, against power cuts.
+const SYNC_EVERY: Duration = Duration::from_secs(1);
+/// File name of the tape inside a recording's folder.
+pub(crate) const TAPE_LOG: &str = "tape.log";
+
+/// How to record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordSettings {
+    /// Quality of video; the frame rate is the rig's.
+    pub video_qp: u8,
+    /// Pictures from one key frame to the next.
+    pub video_gop: u32,
+    /// Pictures of one camera that may wait to be coded.
+    pub queue_pictures: usize,
+    /// What happens when more come.
+    pub when_full: WhenFull,
+}
+
+impl Default for RecordSettings {
+    fn default() -> Self {
+        let video = Settings::default();
+        Self {
+            video_qp: video.qp,
+            video_gop: video.gop,
+            queue_pictures: 16,
+            when_full: WhenFull::Drop,
+        }
+    }
+}
+
+/// An episode being recorded into a folder of its own.
+pub struct Recorder {
+    folder: PathBuf,
+    header: Header,
+    queue: SyncSender<(u8, Vec<u8>)>,
+    thread: JoinHandle<()>,
+    failure: Failure,
+    cameras: Vec<CameraWriter>,
+    layout: Layout,
+    rows: Vec<Row>,
+    end: Option<End>,
+}
+
+/// What a LeRobot row needs, in radians and metres.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) joint_pos: Vec<f64>,
+    pub(crate) action: Vec<f64>,
+}
+
+/// A recording that is complete on disk, but not yet part of a dataset.
+#[derive(Debug)]
+pub struct Recording {
+    pub(crate) folder: PathBuf,
+    pub(crate) header: Header,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) cameras: Vec<CodedPictures>,
+    pub(crate) outcome: Outcome,
+    /// Pictures dropped by camera.
+    pub dropped: BTreeMap<String, Vec<u64>>,
+    /// What a repair had to leave out.
+    pub lost: Option<String>,
+}
+
+/// Why a writing thread stopped.
+#[derive(Clone, Default)]
+pub(crate) struct Failure(Arc<Mutex<Option<TapeError>>>);
+
+impl Failure {
+    /// Keeps the first error.
+    pub(crate) fn set(&self, error: TapeError) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    pub(crate) fn take(&self) -> Option<TapeError> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Recorder {
+    /// Begins an episode in a new folder. `model` is the compiled model's binary file.
+    ///
+    /// # Errors
+    /// When the folder or files cannot be made, or a camera cannot be coded.
+    pub fn begin(
+        folder: &Path,
+        header: Header,
+        model: &[u8],
+        settings: &RecordSettings,
+    ) -> Result<Self, TapeError> {
+        std::fs::create_dir_all(folder).map_err(|e| TapeError::file("create", folder, e))?;
+        let mut log = LogWriter::create(&folder.join(TAPE_LOG))?;
+        let json = serde_json::to_vec(&header)
+            .map_err(|e| TapeError::Recording(format!("the header cannot be written: {e}")))?;
+        log.append(kind::HEADER, &[&json])?;
+        if !model.is_empty() {
+            log.append(kind::MODEL, &[&deflate(model)])?;
+        }
+        log.sync()?;
+        let failure = Failure::default();
+        let mut cameras = Vec::new();
+        let (qp, gop) = (settings.video_qp, settings.video_gop);
+        for spec in &header.rig.cameras {
+            let fps = header.rig.rates.frame_hz;
+            let storage = match header.images.contains(&spec.name) {
+                true => Storage::Images,
+                false => Storage::Video(Settings { fps, qp, gop }),
+            };
+            let path = camera_log(folder, &spec.name);
+            cameras.push(CameraWriter::start(path, spec, storage, settings, &failure)?);
+        }
+        let (queue, records) = sync_channel(QUEUE_RECORDS);
+        let told = failure.clone();
+        let thread = std::thread::Builder::new()
+            .name("tape".into())
+            .spawn(move || {
+                if let Err(error) = write_records(log, &records) {
+                    told.set(error);
+                }
+            })
+            .map_err(|e| TapeError::Recording(format!("no thread to write with: {e}")))?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            header,
+            queue,
+            thread,
+            failure,
+            cameras,
+            layout: Layout::new(),
+            rows: Vec::new(),
+            end: None,
+        })
+    }
+
+    /// Pictures dropped so far, by camera.
+    pub fn dropped(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.cameras.iter().map(|c| (c.name.as_str(), c.dropped.len()))
+    }
+
+    /// Frames so far.
+    #[must_use]
+    pub fn frames(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn send(&self, kind: u8, bytes: Vec<u8>) -> Result<(), TapeError> {
+        self.queue.try_send((kind, bytes)).map_err(|error| match error {
+            TrySendError::Full(_) => TapeError::Recording(format!(
+                "the disk does not keep up: {QUEUE_RECORDS} records wait to be written"
+            )),
+            TrySendError::Disconnected(_) => self.why(),
+        })
+    }
+
+    fn why(&self) -> TapeError {
+        let ended = || TapeError::Recording("a writing thread ended".into());
+        self.failure.take().unwrap_or_else(ended)
+    }
+
+    /// Waits until everything is on disk. The recording can then be saved into a dataset.
+    ///
+    /// # Errors
+    /// When something could not be written, or the episode was not ended.
+    pub fn finish(self) -> Result<Recording, TapeError> {
+        let Self { folder, header, queue, thread, failure, cameras, rows, end, .. } = self;
+        drop(queue);
+        let ended = thread.join();
+        let cameras: Result<Vec<_>, _> = cameras.into_iter().map(CameraWriter::finish).collect();
+        if let Some(error) = failure.take() {
+            return Err(error);
+        }
+        if ended.is_err() {
+            return Err(TapeError::Recording("the writing thread crashed".into()));
+        }
+        let cameras = cameras?;
+        let end = end.ok_or_else(|| TapeError::Recording("the episode was not ended".into()))?;
+        let (outcome, dropped) = (end.outcome, end.dropped);
+        Ok(Recording { folder, header, rows, cameras, outcome, dropped, lost: None })
+    }
+
+    /// Throws the episode away.
+    ///
+    /// # Errors
+    /// When its folder cannot be removed.
+    pub fn discard(self) -> Result<(), TapeError> {
+        let folder = self.folder.clone();
+        // Whatever went wrong with it does not matter any more.
+        let _thrown_away = self.finish();
+        std::fs::remove_dir_all(&folder).map_err(|e| TapeError::file("remove", &folder, e))
+    }
+}
+
+fn write_records(mut log: LogWriter, records: &Receiver<(u8, Vec<u8>)>) -> Result<(), TapeError> {
+    let mut synced = Instant::now();
+    while let Ok((kind, bytes)) = records.recv() {
+        log.append(kind, &[&bytes])?;
+        // All that waits, then one call to the system.
+        while let Ok((kind, bytes)) = records.try_recv() {
+            log.append(kind, &[&bytes])?;
+        }
+        log.flush()?;
+        if synced.elapsed() > SYNC_EVERY {
+            log.sync()?;
+            synced = Instant::now();
+        }
+    }
+    log.sync()
+}
+
+impl Tape for Recorder {
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
+        if let Some(snapshot) = frame.snapshot {
+            self.check_layout(snapshot)?;
+        }
+        if frame.seen.pictures.len() != self.cameras.len() {
+            let (found, expected) = (frame.seen.pictures.len(), self.cameras.len());
+            return Err(format!("{found} pictures for {expected} cameras").into());
+        }
+        self.send(kind::FRAME, frame_bytes(frame))?;
+        for (camera, picture) in self.cameras.iter_mut().zip(&frame.seen.pictures) {
+            camera.push(picture).map_err(|e| self.failure.take().unwrap_or(e))?;
+        }
+        let joint_pos = frame.seen.joint_pos.clone();
+        self.rows.push(Row { joint_pos, action: Vec::new() });
+        Ok(())
+    }
+
+    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault> {
+        self.send(kind::TICK, tick_bytes(tick))?;
+        if let Some(row) = self.rows.last_mut() {
+            row.action.clear();
+            row.action.extend_from_slice(&tick.commanded.limited);
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, tick: u64, event: &Event) -> Result<(), Fault> {
+        Ok(self.send(kind::EVENT, serde_json::to_vec(&(tick, event))?)?)
+    }
+
+    fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), Fault> {
+        if let Some(snapshot) = last {
+            // The pilot's memory belongs to frames; the last state is the rig's.
+            self.check_layout(snapshot)?;
+            let mut bytes = snapshot.step.to_le_bytes().to_vec();
+            snapshot.fields.values().for_each(|numbers| put(&mut bytes, numbers));
+            self.send(kind::LAST, bytes)?;
+        }
+        let dropped = self.cameras.iter().filter(|c| !c.dropped.is_empty());
+        let dropped = dropped.map(|c| (c.name.clone(), c.dropped.clone())).collect();
+        let end = End { outcome: outcome.clone(), dropped };
+        self.send(kind::END, serde_json::to_vec(&end)?)?;
+        self.end = Some(end);
+        Ok(())
+    }
+}
+
+impl Recorder {
+    /// Names the state's fields before the first state that has them.
+    fn check_layout(&mut self, snapshot: &Snapshot) -> Result<(), TapeError> {
+        let fields = || snapshot.fields.iter().map(|(name, v)| (name, v.len()));
+        let same = fields().len() == self.layout.len()
+            && fields()
+                .zip(&self.layout)
+                .all(|((name, n), known)| *name == known.0 && n == known.1);
+        if !same {
+            self.layout = fields().map(|(name, n)| (name.clone(), n)).collect();
+            let json = serde_json::to_vec(&self.layout)
+                .map_err(|e| TapeError::Recording(format!("a layout cannot be written: {e}")))?;
+            self.send(kind::LAYOUT, json)?;
+        }
+        Ok(())
+    }
+}
+
+impl Recording {
+    /// Finds what a recorder that was cut off left behind: all whole frames of which every
+    /// camera has the picture.
+    ///
+    /// # Errors
+    /// When the beginning of the tape cannot be read.
+    pub fn recover(folder: &Path) -> Result<Self, TapeError> {
+        let episode = Episode::read(&folder.join(TAPE_LOG))?;
+        let mut cameras = Vec::new();
+        for spec in &episode.header.rig.cameras {
+            cameras.push(CodedPictures::read(&camera_log(folder, &spec.name))?);
+        }
+        let pictures = cameras.iter().map(|c| c.pictures.len()).min();
+        let frames = pictures.unwrap_or(episode.len()).min(episode.len());
+        for camera in &mut cameras {
+            camera.truncate(frames);
+        }
+        let rows = (0..frames).map(|frame| Row {
+            joint_pos: episode.frames[frame].joint_pos.clone(),
+            action: episode.action(frame).unwrap_or_default().to_vec(),
+        });
+        let whole = episode.end.is_some() && frames == episode.len();
+        let outcome = if whole { episode.outcome() } else { Outcome::unjudged("interrupted") };
+        let dropped = episode.end.as_ref().map(|end| end.dropped.clone()).unwrap_or_default();
+        let lost = (!whole).then(|| format!("{frames} whole frames were found"));
+        let (rows, header) = (rows.collect(), episode.header);
+        Ok(Self { folder: folder.to_owned(), header, rows, cameras, outcome, dropped, lost })
+    }
+
+    /// Length in frames.
+    #[must_use]
+    pub fn frames(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// How it ended.
+    #[must_use]
+    pub fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+}

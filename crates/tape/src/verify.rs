@@ -1,0 +1,191 @@
+//! Whether a replay is the recorded episode: a tape that compares instead of keeping.
+
+use std::fmt;
+use std::sync::Arc;
+
+use citrange_core::tape::{FrameRecord, TickRecord};
+use citrange_core::{Event, Fault, Outcome, Snapshot, Tape};
+use serde::Serialize;
+
+use crate::episode::Episode;
+
+/// Compares what happens with what a tape says happened.
+#[derive(Debug)]
+pub struct Verifier {
+    episode: Arc<Episode>,
+    first_frame: usize,
+    report: VerifyReport,
+}
+
+/// What the comparison found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct VerifyReport {
+    /// Frames whose complete state was compared.
+    pub frames: u64,
+    /// Physics steps whose state was compared by its digest.
+    pub steps: u64,
+    /// Ticks whose commands were compared.
+    pub ticks: u64,
+    /// The first difference, if there is one.
+    pub first: Option<Difference>,
+    /// The largest difference of any number of any compared state.
+    pub largest: f64,
+}
+
+/// Where a replay left the recording.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// First physics step after which the states differ.
+    pub step: u64,
+    /// The frame it belongs to.
+    pub frame: u64,
+    /// The field that differs most, at the next frame: `mujoco/qvel[3]`.
+    pub field: Option<String>,
+    /// What was recorded there.
+    pub was: f64,
+    /// What the replay has.
+    pub is: f64,
+    /// Why, as far as can be told.
+    pub likely_cause: String,
+}
+
+impl VerifyReport {
+    /// Whether something was compared and nothing differed.
+    #[must_use]
+    pub fn is_bitwise(&self) -> bool {
+        self.first.is_none() && self.frames > 0
+    }
+}
+
+impl fmt::Display for VerifyReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(first) = &self.first else {
+            return write!(
+                f,
+                "bitwise equal: {} frames, {} ticks, {} physics steps",
+                self.frames, self.ticks, self.steps
+            );
+        };
+        write!(f, "differs from step {} (frame {}) on", first.step, first.frame)?;
+        if let Some(field) = &first.field {
+            let size = (first.is - first.was).abs();
+            write!(f, ": {field} was {}, is {} ({size:.1e} apart)", first.was, first.is)?;
+        }
+        write!(f, "; largest difference {:.1e}", self.largest)?;
+        write!(f, "; likely cause: {}", first.likely_cause)
+    }
+}
+
+impl Verifier {
+    /// Compares a replay that starts at `first_frame` of the tape.
+    #[must_use]
+    pub fn new(episode: Arc<Episode>, first_frame: usize) -> Self {
+        Self { episode, first_frame, report: VerifyReport::default() }
+    }
+
+    /// What was found.
+    #[must_use]
+    pub fn into_report(self) -> VerifyReport {
+        self.report
+    }
+
+    fn differ(&mut self, step: u64, frame: u64, cause: &str) {
+        if self.report.first.is_none() {
+            self.report.first = Some(Difference {
+                step,
+                frame,
+                field: None,
+                was: f64::NAN,
+                is: f64::NAN,
+                likely_cause: cause.to_owned(),
+            });
+        }
+    }
+
+    /// Compares a complete state with the tape's at a frame.
+    fn compare(&mut self, frame: usize, is: &Snapshot) {
+        let Some(was) = self.episode.snapshot(frame) else { return };
+        self.report.frames += 1;
+        let mut worst: Option<(String, f64, f64, f64)> = None;
+        // A pilot's memory is its own; the replaying pilot has another.
+        let shared = was.fields.iter().filter(|(name, _)| !name.starts_with("pilot/"));
+        for (name, was) in shared {
+            let is = is.fields.get(name).map(Vec::as_slice).unwrap_or_default();
+            for index in 0..was.len().max(is.len()) {
+                let value = |of: &[f64]| of.get(index).copied().unwrap_or(f64::NAN);
+                let (was, is) = (value(was), value(is));
+                if was.to_bits() == is.to_bits() {
+                    continue;
+                }
+                let size = (is - was).abs();
+                if worst.as_ref().is_none_or(|w| size > w.3 || w.3.is_nan()) {
+                    worst = Some((format!("{name}[{index}]"), was, is, size));
+                }
+            }
+        }
+        if let Some((field, was, is, size)) = worst {
+            self.report.largest = self.report.largest.max(size);
+            let at_start = frame == self.first_frame;
+            let cause = if at_start { START } else { ENGINE };
+            self.differ(self.step_of(frame), frame as u64, cause);
+            if let Some(first) = self.report.first.as_mut().filter(|d| d.field.is_none()) {
+                (first.field, first.was, first.is) = (Some(field), was, is);
+            }
+        }
+    }
+
+    fn step_of(&self, frame: usize) -> u64 {
+        frame as u64 * u64::from(self.episode.header.rig.rates.steps_per_frame())
+    }
+}
+
+const START: &str = "the start state was not restored exactly";
+const ENGINE: &str = "the engine computes differently here: another build of it, another kind of \
+                      processor, or state outside the snapshot";
+const COMMANDS: &str = "the commands differ: limits or joints of the rig are not those of the \
+                        recording";
+
+impl Tape for Verifier {
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
+        if let Some(snapshot) = frame.snapshot {
+            self.compare(self.first_frame + frame.index as usize, snapshot);
+        }
+        Ok(())
+    }
+
+    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault> {
+        let rates = self.episode.header.rig.rates;
+        let per_frame = rates.ticks_per_frame() as usize;
+        let index = self.first_frame * per_frame + tick.index as usize;
+        let episode = Arc::clone(&self.episode);
+        let Some(was) = episode.ticks.get(index) else { return Ok(()) };
+        let per_tick = u64::from(rates.steps_per_tick());
+        let (step, frame) = (index as u64 * per_tick, (index / per_frame) as u64);
+        self.report.ticks += 1;
+        let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        if bits(&was.executed) != bits(&tick.commanded.executed) {
+            self.differ(step, frame, COMMANDS);
+        }
+        let digests = was.digests.iter().zip(&tick.commanded.digests);
+        for (offset, (was, is)) in digests.enumerate() {
+            self.report.steps += 1;
+            if was != is {
+                self.differ(step + offset as u64 + 1, frame, ENGINE);
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, _: u64, _: &Event) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Outcome, last: Option<&Snapshot>) -> Result<(), Fault> {
+        let ran = self.report.ticks / u64::from(self.episode.header.rig.rates.ticks_per_frame());
+        if let Some(snapshot) = last {
+            self.compare(self.first_frame + ran as usize, snapshot);
+        }
+        Ok(())
+    }
+}

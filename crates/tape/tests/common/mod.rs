@@ -1,0 +1,127 @@
+//! A small rig with a state, two cameras and exact rates, and how to record it.
+#![allow(dead_code)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use citrange_core::pilot::{Move, Script};
+use citrange_core::rig::{CameraSpec, JointSpec, state_digest};
+use citrange_core::run::run;
+use citrange_core::{Commanded, Fault, Observation, Rates, Rig, RigSpec, RunSettings, Snapshot};
+use citrange_tape::{Dataset, Header, RecordSettings, Recorder, Unit, WhenFull, new_uid};
+
+pub struct Toy {
+    pub spec: RigSpec,
+    pub numbers: Vec<f64>,
+    pub ticks: u64,
+}
+
+pub fn toy() -> Toy {
+    let camera = |name: &str| CameraSpec { name: name.into(), width_px: 64, height_px: 48 };
+    let joint = |name: &str| JointSpec {
+        name: name.into(),
+        is_slide: false,
+        range: Some([-2.0, 2.0]),
+        gripper: None,
+    };
+    let spec = RigSpec {
+        robot: "toy".into(),
+        joints: vec![joint("a"), joint("b")],
+        rates: Rates { physics_hz: 240, control_hz: 120, frame_hz: 30 },
+        cameras: vec![camera("front"), camera("wrist")],
+    };
+    Toy { spec, numbers: vec![0.1, 0.2, 0.3], ticks: 0 }
+}
+
+impl Rig for Toy {
+    fn spec(&self) -> &RigSpec {
+        &self.spec
+    }
+    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), Fault> {
+        seen.tick = self.ticks;
+        seen.step = self.ticks * 2;
+        seen.joint_pos = self.numbers[..2].to_vec();
+        seen.joint_vel = vec![0.0; 2];
+        if pictures {
+            let shade = (self.ticks % 200) as u8;
+            seen.pictures = vec![vec![shade; 64 * 48 * 3], vec![255 - shade; 64 * 48 * 3]];
+        }
+        Ok(())
+    }
+    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), Fault> {
+        commanded.limited = targets.iter().map(|t| t.clamp(-2.0, 2.0)).collect();
+        commanded.executed = commanded.limited.clone();
+        commanded.digests.clear();
+        for _ in 0..2 {
+            for (number, target) in self.numbers.iter_mut().zip(&commanded.executed) {
+                *number += 0.3 * (target - *number);
+            }
+            self.numbers[2] = (self.numbers[2] * 3.7 + self.numbers[0]).sin();
+            commanded.digests.push(state_digest(&self.numbers));
+        }
+        self.ticks += 1;
+        Ok(())
+    }
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, Fault> {
+        Ok(Some(Snapshot {
+            tool_version: "0".into(),
+            engine: "toy".into(),
+            scene: "toy".into(),
+            model_hash: "0".into(),
+            step: self.ticks * 2,
+            fields: BTreeMap::from([("toy/numbers".into(), self.numbers.clone())]),
+        }))
+    }
+}
+
+pub fn header(rig: &RigSpec, task: &str) -> Header {
+    Header {
+        uid: new_uid(),
+        tool_version: "0".into(),
+        engine: "toy".into(),
+        model_hash: "0".into(),
+        began_utc: "2026-01-01T00:00:00Z".into(),
+        task: task.into(),
+        pilot: "script".into(),
+        seed: 1,
+        episode: 0,
+        rig: rig.clone(),
+        scene: None,
+        robots: BTreeMap::new(),
+        unit: Unit::Degrees,
+        images: BTreeSet::new(),
+        config: serde_json::Value::Null,
+        bodies: vec![],
+        parent: None,
+    }
+}
+
+pub fn script(frames: u64) -> Script {
+    let go = |to: f64, ticks| Move { joints: vec![to, -to], ticks, phase: "go" };
+    Script::new(vec![0.0; 2], vec![go(2.5, frames * 2), go(-1.0, frames * 2)])
+}
+
+pub fn settings() -> RecordSettings {
+    RecordSettings { when_full: WhenFull::Wait, ..RecordSettings::default() }
+}
+
+pub fn open(root: &Path) -> Dataset {
+    let none = BTreeSet::new();
+    Dataset::record(root, &toy().spec, Unit::Degrees, &none).unwrap().0
+}
+
+/// Runs a recorder up to its end, and leaves it unsaved.
+pub fn recorded(dataset: &Dataset, frames: u64) -> Recorder {
+    let mut rig = toy();
+    let header = header(&rig.spec, "wave");
+    let folder = dataset.recording_folder(&header.uid);
+    let mut recorder = Recorder::begin(&folder, header, &[7; 1000], &settings()).unwrap();
+    let how = RunSettings { pictures: true, ..RunSettings::default() };
+    run(&mut script(frames), &mut rig, &mut recorder, &[0.0; 2], &how).unwrap();
+    recorder
+}
+
+pub fn record(dataset: &mut Dataset, frames: u64) -> usize {
+    let recording = recorded(dataset, frames).finish().unwrap();
+    dataset.save(recording).unwrap()
+}
