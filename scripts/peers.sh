@@ -3,7 +3,7 @@
 set -eu
 
 venv="${CITRANGE_CACHE:-$HOME/.cache/citrange}/peers/venv"
-packages="mujoco==3.17.0 numpy==2.4.6 pytest==8.4.2"
+packages="av==15.1.0 mujoco==3.17.0 numpy==2.4.6 pytest==8.4.2"
 
 if [ ! -f "$venv/.ready" ] || [ "$(cat "$venv/.ready")" != "$packages" ]; then
     python3 -m venv "$venv" >&2

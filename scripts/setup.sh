@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Brings what a fresh machine lacks: a linker, python3 with pip (to fetch packages), the MuJoCo
-# library. Quick when nothing is missing.
+# Brings what a fresh machine lacks: a linker, a C++ compiler and an assembler (for the video
+# encoder), python3 with pip (to fetch packages), the MuJoCo library. Quick when nothing is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,8 +8,17 @@ say() { echo "setup: $*" >&2; }
 
 need_apt=()
 command -v cc >/dev/null || need_apt+=(gcc libc6-dev)
+command -v c++ >/dev/null || need_apt+=(g++)
 command -v python3 >/dev/null || need_apt+=(python3)
 python3 -m pip --version >/dev/null 2>&1 || need_apt+=(python3-pip)
+# Not needed, but the video encoder is more than twice as fast with it.
+if ! command -v nasm >/dev/null; then
+  if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
+    need_apt+=(nasm)
+  else
+    say "nasm is missing: the video encoder will be built without it and be half as fast"
+  fi
+fi
 if ((${#need_apt[@]})); then
   if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
     say "missing: ${need_apt[*]}; install them with your system's package manager"

@@ -29,8 +29,10 @@ if [[ ! -e $robots/.ready ]]; then
 fi
 export CITRANGE_PEER_ROBOTS=$robots
 
-# The real MuJoCo in Python.
+# The real MuJoCo and ffmpeg in Python.
 venv=$(scripts/peers.sh)
 cargo build --quiet --release -p citrange-cli -p citrange-bench
+cargo build --quiet --release -p citrange-video --example make_movie
 export CITRANGE_BIN="$PWD/target/release/citrange" CITRANGE_BENCH_BIN="$PWD/target/release/citrange-bench"
+export CITRANGE_MAKE_MOVIE="$PWD/target/release/examples/make_movie"
 "$venv/bin/python" -m pytest -q peers
