@@ -221,13 +221,15 @@ impl Dataset {
 
     fn require_unchanged(&self) -> Result<()> {
         let path = self.root.join("meta/info.json");
-        let (episodes, frames) = if path.exists() {
+        let (episodes, frames, texts) = if path.exists() {
             let info = Info::read(&self.root)?;
-            (info.total_episodes, info.total_frames)
+            let texts = tasks::read(&self.root.join("meta/tasks.parquet"))?;
+            (info.total_episodes, info.total_frames, texts)
         } else {
-            (0, 0)
+            (0, 0, Vec::new())
         };
-        if (episodes, frames) != (self.info.total_episodes, self.info.total_frames) {
+        let known = (self.info.total_episodes, self.info.total_frames, &self.tasks);
+        if (episodes, frames, &texts) != known {
             return invalid(format!(
                 "{} was changed by another process: it has {episodes} episodes now, {} were \
                  known; open it again",
@@ -391,4 +393,98 @@ pub(crate) fn default_columns(
         ("index", Column::I64((from..from + n as i64).collect())),
         ("task_index", Column::I64(vec![task as i64; n])),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::{CheckOptions, check};
+    use crate::commit::full_disk;
+    use crate::synthetic;
+
+    /// Everything a reader of lerobot does with the files, as far as order matters: all data
+    /// rows that are there find their row in meta/episodes, their task and their videos.
+    fn loads(root: &Path) {
+        let info = Info::read(root).unwrap();
+        let tasks = tasks::read(&root.join("meta/tasks.parquet")).unwrap();
+        let mut metas = Vec::new();
+        for name in files::list(root, "meta/episodes").unwrap() {
+            metas.extend(episodes::read(&root.join(name), &info.features).unwrap().rows);
+        }
+        assert!(metas.len() >= info.total_episodes);
+        let text = std::fs::read(root.join("meta/stats.json")).unwrap();
+        stats::from_json(&text).unwrap();
+        let mut rows = 0;
+        for name in files::list(root, "data").unwrap() {
+            let columns = data::read(&root.join(name), &info.features, None).unwrap().columns;
+            let column = |key: &str| {
+                let (_, c) = columns.iter().find(|(n, _)| n == key).unwrap();
+                c.integers().unwrap().to_vec()
+            };
+            for (episode, task) in column("episode_index").iter().zip(column("task_index")) {
+                rows += 1;
+                let meta = &metas[*episode as usize];
+                assert!(meta.tasks.contains(&tasks[task as usize]));
+                for (key, span) in &meta.videos {
+                    let film = root.join(info.video_file(key, span.file).unwrap());
+                    assert!(film.is_file(), "{film:?}");
+                }
+            }
+        }
+        assert!(rows >= info.total_frames);
+    }
+
+    #[test]
+    fn a_crash_at_any_rename_leaves_a_dataset_and_opening_finishes_it() {
+        let dir = tempfile::tempdir().unwrap();
+        synthetic::dataset(dir.path());
+        for renames in 0..=7 {
+            let root = dir.path().join(format!("copy{renames}"));
+            synthetic::copy(&dir.path().join("set"), &root);
+            let set = Dataset::open(&root).unwrap();
+            let mut episode = synthetic::episode(&dir.path().join("scratch"), 3, 11);
+            episode.task = "something new".into();
+            let (stage, next) = set.prepare(&episode).unwrap();
+            stage.commit_up_to(renames).unwrap();
+            loads(&root);
+            let opened = Dataset::open(&root).unwrap();
+            assert_eq!(opened.episodes, next.episodes, "after {renames} renames");
+            assert_eq!(opened.tasks.len(), 3);
+            assert_eq!(check(&opened, &CheckOptions::default(), &mut |_, _| {}), []);
+            assert!(!root.join("citrange/commit").exists());
+        }
+    }
+
+    #[test]
+    fn a_crash_in_the_first_save_is_finished_too() {
+        for renames in 0..=7 {
+            let dir = tempfile::tempdir().unwrap();
+            let root = dir.path().join("set");
+            let set = Dataset::create(&root, synthetic::info()).unwrap();
+            assert!(!root.exists());
+            let episode = synthetic::episode(&dir.path().join("scratch"), 0, 11);
+            set.prepare(&episode).unwrap().0.commit_up_to(renames).unwrap();
+            let opened = Dataset::open_or_create(&root, synthetic::info()).unwrap();
+            assert_eq!(opened.episodes.len(), 1, "after {renames} renames");
+        }
+    }
+
+    #[test]
+    fn a_full_disk_changes_nothing_and_loses_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut set = synthetic::dataset(dir.path());
+        let before = synthetic::contents(set.root());
+        let mut episode = synthetic::episode(&dir.path().join("scratch"), 3, 11);
+        episode.task = "something new".into();
+        for files in 0..7 {
+            full_disk::after(Some(files));
+            let error = set.append(episode.clone()).unwrap_err().to_string();
+            assert!(error.contains("No space left"), "{files}: {error}");
+            full_disk::after(None);
+            assert_eq!(synthetic::contents(set.root()), before, "{files}");
+            assert!(!set.root().join("citrange/commit").exists());
+        }
+        assert_eq!(set.append(episode).unwrap(), 3);
+        assert_eq!(check(&set, &CheckOptions::default(), &mut |_, _| {}), []);
+    }
 }

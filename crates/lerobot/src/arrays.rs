@@ -53,10 +53,9 @@ pub(crate) fn leaf(array: &ArrayRef) -> Reason<ArrayRef> {
 
 fn uniform(offsets: impl Iterator<Item = i64> + Clone, values: &ArrayRef) -> Reason<ArrayRef> {
     let mut steps = offsets.clone().zip(offsets.clone().skip(1)).map(|(a, b)| b - a);
-    if let Some(first) = steps.next() {
-        if steps.any(|s| s != first) {
-            return Err("lists of different lengths in one column".into());
-        }
+    let first = steps.next();
+    if steps.any(|s| Some(s) != first) {
+        return Err("lists of different lengths in one column".into());
     }
     let start = usize::try_from(offsets.clone().next().unwrap_or(0)).map_err(|e| e.to_string())?;
     let end = usize::try_from(offsets.last().unwrap_or(0)).map_err(|e| e.to_string())?;

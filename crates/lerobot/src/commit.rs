@@ -41,10 +41,28 @@ impl Lock {
     pub(crate) fn take(root: &Path) -> Result<Self> {
         let path = root.join(LOCK);
         files::create_dir(&root.join("citrange"))?;
-        let file = File::create(&path).map_err(io("create", &path))?;
-        file.lock().map_err(io("lock", &path))?;
-        Ok(Self { _file: file })
+        loop {
+            let file = File::create(&path).map_err(io("create", &path))?;
+            file.lock().map_err(io("lock", &path))?;
+            // While we waited an edit may have put another dataset here.
+            if is_at(&file, &path) {
+                return Ok(Self { _file: file });
+            }
+            files::create_dir(&root.join("citrange"))?;
+        }
     }
+}
+
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let id = |m: &fs::Metadata| (m.dev(), m.ino());
+    matches!((file.metadata(), fs::metadata(path)), (Ok(a), Ok(b)) if id(&a) == id(&b))
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, path: &Path) -> bool {
+    path.exists()
 }
 
 /// Files on their way into a dataset. Dropped before [`Stage::commit`], it leaves no trace.
@@ -72,6 +90,8 @@ impl Stage {
         let from = format!("{:04}.part", self.moves.len());
         let path = self.dir.join(&from);
         self.moves.push(Move { from, to });
+        #[cfg(test)]
+        full_disk::on_add(&path);
         path
     }
 
@@ -182,6 +202,29 @@ fn recover_locked(root: &Path) -> Result<()> {
         }
     }
     carry_out(root, &intent.moves, usize::MAX)
+}
+
+/// Lets the disk be full from some file on: its name leads to a device that has no room.
+#[cfg(test)]
+pub(crate) mod full_disk {
+    use std::cell::Cell;
+    use std::path::Path;
+
+    thread_local! {
+        static FILES_LEFT: Cell<Option<usize>> = const { Cell::new(None) };
+    }
+
+    pub(crate) fn after(files: Option<usize>) {
+        FILES_LEFT.set(files);
+    }
+
+    pub(crate) fn on_add(path: &Path) {
+        match FILES_LEFT.get() {
+            None => {}
+            Some(0) => std::os::unix::fs::symlink("/dev/full", path).unwrap(),
+            Some(n) => FILES_LEFT.set(Some(n - 1)),
+        }
+    }
 }
 
 #[cfg(test)]
