@@ -45,6 +45,7 @@ from lerobot.datasets.video_utils import _default_decoder_cache  # noqa: E402
 from lerobot_stats import Pictures, check_camera_stats, check_numbers  # noqa: E402
 
 logging.disable(logging.WARNING)
+av.logging.set_libav_level(av.logging.ERROR)
 datasets.disable_progress_bars()
 torch.set_num_threads(1)
 
