@@ -1,6 +1,14 @@
 #!/bin/sh
 # Builds our side and runs all benchmarks, or those named: benches/run.sh step camera
+# Recording (tape) has options and peers of its own: benches/run.sh tape --rounds 1
 set -eu
 cd "$(dirname "$0")/.."
 cargo build --quiet --release -p citrange-bench
-exec python3 benches/run.py "$@"
+if [ "${1:-}" = tape ]; then
+    shift
+    exec python3 benches/tape.py "$@"
+fi
+python3 benches/run.py "$@"
+if [ $# = 0 ]; then
+    python3 benches/tape.py
+fi

@@ -45,6 +45,7 @@ from lerobot.datasets.video_utils import _default_decoder_cache  # noqa: E402
 from lerobot_stats import Pictures, check_camera_stats, check_numbers  # noqa: E402
 
 logging.disable(logging.WARNING)
+av.logging.set_libav_level(av.logging.ERROR)
 datasets.disable_progress_bars()
 torch.set_num_threads(1)
 
@@ -257,30 +258,31 @@ def check_items(say, files, backend, pictures):
             if item["task"] != task:
                 say(f"{where}: task is {item['task']!r}, the row has {task!r}")
             for camera in files.cameras:
-                picture = item[camera].numpy()
-                if picture.shape != (3, *files.size(camera)) or picture.dtype != np.float32:
-                    say(f"{where}: {camera} is {picture.dtype} {picture.shape}")
+                shape, kind = tuple(item[camera].shape), item[camera].dtype
+                if shape != (3, *files.size(camera)) or kind != torch.float32:
+                    say(f"{where}: {camera} is {kind} {shape}")
                     return
+                picture = levels(item[camera])
                 if pictures is not None:
                     pictures[camera].add(picture)
                 if index in stray:
                     kept[index, camera] = picture
                 if camera in files.videos:
                     playing[camera][1] += 1
-                    if off := steps_apart(picture, next(playing[camera][2])):
+                    frame = next(playing[camera][2])
+                    off = int((np.maximum(picture, frame) - np.minimum(picture, frame)).max())
+                    if off > PICTURE_STEPS:
                         say(f"{where}: {camera} is not the frame at that place ({off} of 255 off)")
     for index in order.permutation(sorted(stray)):
         item = data[int(index)]
         for camera in files.cameras:
-            if not np.array_equal(item[camera].numpy(), kept[int(index), camera]):
+            if not np.array_equal(levels(item[camera]), kept[int(index), camera]):
                 say(f"{backend}: item {index}: {camera} depends on the order of reading")
 
 
-def steps_apart(picture, frame):
-    """The largest difference in colour steps between an item and a picture, 0 when close enough."""
-    levels = np.rint(picture * 255).astype(np.int16).transpose(1, 2, 0)
-    worst = int(np.abs(levels - frame).max())
-    return worst if worst > PICTURE_STEPS else 0
+def levels(picture):
+    """A picture as policies get it, (3, height, width) in 0..1, as 8 bits (height, width, 3)."""
+    return (picture * 255 + 0.5).to(torch.uint8).numpy().transpose(1, 2, 0)
 
 
 def check_chunks(say, files, backend):

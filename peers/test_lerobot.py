@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 
+import lerobot_real
 import lerobot_sets
 import numpy as np
 import pytest
@@ -46,6 +47,28 @@ def test_the_wrong_deviation_of_lerobot_is_found(theirs):
     assert any("std" in problem for problem in problems(theirs, backends=("pyav",)))
 
 
+def test_a_reader_that_shows_the_next_frame_is_found(theirs, monkeypatch):
+    real = lerobot_real.frames_of
+    late = lambda path: (frame for number, frame in enumerate(real(path)) if number != 3)
+    monkeypatch.setattr(lerobot_real, "frames_of", late)
+    found = problems(theirs, backends=("torchcodec",), own_std=False)
+    assert any("is not the frame at that place" in problem for problem in found), found
+
+
+def test_windows_that_reach_into_the_next_episode_are_found(theirs):
+    found, files = [], Files(theirs)
+    files.episodes[0]["dataset_to_index"] -= 1
+    lerobot_real.check_chunks(found.append, files, "torchcodec")
+    assert any("padding" in problem for problem in found), found
+
+
+def test_another_frame_is_another_picture(theirs):
+    same_pictures(theirs, theirs, [(k, k) for k in range(20)])
+    for shift in (1, -1):
+        with pytest.raises(AssertionError):
+            same_pictures(theirs, theirs, [(k + shift, k) for k in range(1, 19)])
+
+
 # --- what we record, edit and repair -------------------------------------------------------------
 
 
@@ -66,13 +89,19 @@ def lengths(root):
 
 def same_frames(one, two, pairs):
     """Frames of two datasets hold the same numbers, and the same pictures but for coding."""
-    one_files, two_files, first, second = Files(one), Files(two), load(one), load(two)
+    first, second = Files(one), Files(two)
     for feature in ("observation.state", "action"):
-        left, right = one_files.numbers(feature), two_files.numbers(feature)
+        left, right = first.numbers(feature), second.numbers(feature)
         for a, b in pairs:
             assert np.array_equal(left[a], right[b]), f"{feature} of {a} and {b}"
+    same_pictures(one, two, pairs)
+
+
+def same_pictures(one, two, pairs):
+    """Some of the pairs look alike, and none looks more like a neighbour."""
+    first, second = load(one), load(two)
     for a, b in pairs[:: max(1, len(pairs) // 6)]:
-        for camera in one_files.cameras:
+        for camera in first.meta.camera_keys:
             wanted = second[b][camera]
 
             def apart(index):

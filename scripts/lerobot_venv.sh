@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the Python environment of the real lerobot, once, and prints its path.
-# torch comes without CUDA's libraries (cuda_standins.py): 2.7 GB instead of 7.
+# torch comes without CUDA's libraries (cuda_standins.py), 4 GB less.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,7 +16,7 @@ if [ ! -f "$venv/.ready" ] || [ "$(cat "$venv/.ready")" != "$wanted" ]; then
         say "a C compiler and readelf are missing; as root: apt-get install gcc binutils"
         exit 1
     }
-    say "installing lerobot and torch (once, 1.4 GB to fetch, some minutes)"
+    say "installing lerobot and torch (once, 2.7 GB on disk, two minutes or more)"
     # A folder without .ready is what an interrupted run left behind.
     rm -rf "$venv"
     python3 -m venv "$venv" >&2
