@@ -3,7 +3,9 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use citrange_lerobot::LerobotError;
 use citrange_sim::SimError;
+use citrange_tape::TapeError;
 
 use crate::say;
 
@@ -19,6 +21,18 @@ impl fmt::Display for ProblemsFound {
 
 impl std::error::Error for ProblemsFound {}
 
+/// The user asked to stop (exit code 130). What was recorded is kept.
+#[derive(Debug)]
+pub(crate) struct Interrupted;
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("stopped by the user")
+    }
+}
+
+impl std::error::Error for Interrupted {}
+
 /// Prints the error and chooses the exit code.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     // A reader that closed the pipe (`citrange … | head`) wants no more: that is no failure.
@@ -30,7 +44,12 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     say::talk(&format!("citrange: {error:#}"));
     let code = if error.downcast_ref::<ProblemsFound>().is_some() {
         4
-    } else if error.downcast_ref::<SimError>().is_some_and(is_bad_input) {
+    } else if error.downcast_ref::<Interrupted>().is_some() {
+        130
+    } else if error.downcast_ref::<SimError>().is_some_and(is_bad_input)
+        || error.downcast_ref::<TapeError>().is_some_and(is_bad_file)
+        || error.downcast_ref::<LerobotError>().is_some_and(is_bad_dataset)
+    {
         3
     } else {
         1
@@ -47,4 +66,19 @@ fn is_bad_input(error: &SimError) -> bool {
             | SimError::NoGl { .. }
             | SimError::Gl(_)
     )
+}
+
+fn is_bad_file(error: &TapeError) -> bool {
+    match error {
+        TapeError::File { .. } | TapeError::Busy(_) | TapeError::Recording(_) => false,
+        TapeError::Log { .. }
+        | TapeError::Missing(_)
+        | TapeError::Hdf5(_)
+        | TapeError::Video(_) => true,
+        TapeError::LeRobot(error) => is_bad_dataset(error),
+    }
+}
+
+fn is_bad_dataset(error: &LerobotError) -> bool {
+    !matches!(error, LerobotError::Io { .. })
 }

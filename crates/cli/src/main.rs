@@ -4,8 +4,11 @@
 //! input, 4 a check found problems, 5 robot or link, 130 interrupted.
 
 mod exit;
+mod film;
 mod images;
 mod say;
+mod scripts;
+mod session;
 mod verbs;
 
 use std::process::ExitCode;
@@ -31,6 +34,10 @@ enum Verb {
     Scene(verbs::scene::Command),
     /// Simulate many environments; speed, energy and contact sanity.
     Sim(verbs::sim::Args),
+    /// Record episodes of a scripted arm into a dataset.
+    Collect(verbs::collect::Args),
+    /// Repeat a recorded episode, exactly where the file allows it.
+    Replay(verbs::replay::Args),
     /// Show an arm at work and make pictures of it.
     Demo(verbs::demo::Args),
     /// Print shell completions.
@@ -46,6 +53,8 @@ fn main() -> ExitCode {
         Verb::Doctor(args) => verbs::doctor::run(&args),
         Verb::Scene(command) => verbs::scene::run(&command),
         Verb::Sim(args) => verbs::sim::run(&args),
+        Verb::Collect(args) => verbs::collect::run(&args),
+        Verb::Replay(args) => verbs::replay::run(&args),
         Verb::Demo(args) => verbs::demo::run(&args),
         Verb::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "citrange", &mut std::io::stdout());

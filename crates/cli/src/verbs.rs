@@ -1,7 +1,9 @@
 //! One file per verb.
 
+pub(crate) mod collect;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod replay;
 pub(crate) mod scene;
 pub(crate) mod setup;
 pub(crate) mod sim;

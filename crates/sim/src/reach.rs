@@ -77,8 +77,8 @@ impl<'a> Arm<'a> {
             .map(|id| crate::layout::name_of(&scene.model, MjtObjBase::mjOBJ_SITE, id, "site"))
             .collect();
         let site = names.iter().position(|name| *name == full);
-        let site = site
-            .ok_or_else(|| SimError::unknown("site", &full, names.iter().map(String::as_str)))?;
+        let site =
+            site.ok_or_else(|| SimError::unknown("site", &full, names.iter().map(String::as_str)))?;
         let mut data = MjData::try_new(std::sync::Arc::clone(&scene.model))
             .map_err(|e| SimError::Mujoco(e.to_string()))?;
         data.qpos_mut().copy_from_slice(&scene.home_qpos);
@@ -99,18 +99,14 @@ impl<'a> Arm<'a> {
     }
 
     fn pose(&self) -> SitePose {
-        SitePose {
-            pos_m: self.data.site_xpos()[self.site],
-            rot: self.data.site_xmat()[self.site],
-        }
+        SitePose { pos_m: self.data.site_xpos()[self.site], rot: self.data.site_xmat()[self.site] }
     }
 
     /// What is missing: metres, then radians about the world's axes.
     fn error(&self, goal: &SitePose) -> Vector6<f64> {
         let is = self.pose();
-        let rotation = |rot: &[f64; 9]| {
-            Rotation3::from_matrix_unchecked(Matrix3::from_row_slice(rot))
-        };
+        let rotation =
+            |rot: &[f64; 9]| Rotation3::from_matrix_unchecked(Matrix3::from_row_slice(rot));
         let turn = (rotation(&goal.rot) * rotation(&is.rot).inverse()).scaled_axis();
         let go = Vector3::from(goal.pos_m) - Vector3::from(is.pos_m);
         Vector6::new(go.x, go.y, go.z, turn.x, turn.y, turn.z)
