@@ -55,6 +55,13 @@ pub(crate) fn file_name(id: FileId) -> String {
     format!("meta/episodes/chunk-{:03}/file-{:03}.parquet", id.chunk, id.file)
 }
 
+/// The file of that path, the other way round.
+pub(crate) fn file_id(name: &str) -> Option<FileId> {
+    let (chunk, file) = name.strip_prefix("meta/episodes/chunk-")?.split_once("/file-")?;
+    let file = file.strip_suffix(".parquet")?;
+    Some(FileId { chunk: chunk.parse().ok()?, file: file.parse().ok()? })
+}
+
 /// What a meta file holds.
 pub(crate) struct MetaFile {
     pub(crate) rows: Vec<EpisodeMeta>,

@@ -195,3 +195,31 @@ fn what_is_no_dataset_is_named() {
     assert!(error.contains("cannot open") && error.contains("file-001.parquet"), "{error}");
     assert!(set.read_episode(2).is_ok());
 }
+
+#[test]
+fn files_roll_over_into_chunks_and_meta_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut info = Info::new(None, 10, vec![("x".into(), Feature::new("float32", &[1]))]);
+    info.chunks_size = 200;
+    let mut set = Dataset::create(dir.path().join("s"), info).unwrap();
+    for n in 0..502 {
+        if n == 501 {
+            set = Dataset::open(set.root()).unwrap();
+        }
+        let columns = vec![("x".to_string(), Column::F32(vec![n as f32]))];
+        let task = "t".to_string();
+        set.append(NewEpisode { task, length: 1, columns, ..NewEpisode::default() }).unwrap();
+    }
+    let read = Dataset::open(set.root()).unwrap();
+    assert!(read.episodes() == set.episodes());
+    let place = |n: usize| {
+        let e = &read.episodes()[n];
+        (e.data.chunk, e.data.file, e.meta.chunk, e.meta.file)
+    };
+    assert_eq!(place(199), (0, 199, 0, 0));
+    assert_eq!(place(200), (1, 0, 0, 0));
+    assert_eq!(place(501), (2, 101, 0, 1));
+    let data = read.read_episode(501).unwrap();
+    assert_eq!(data.column("x"), Some(&Column::F32(vec![501.0])));
+    assert!((read.stats()["x"].mean[0] - 250.5).abs() < 1e-9);
+}
