@@ -11,7 +11,8 @@ use crate::data;
 use crate::episodes::{self, EpisodeMeta};
 use crate::error::{LerobotError, Result, damaged, io};
 use crate::files;
-use crate::info::{FileId, Info};
+use crate::info::Info;
+use crate::paths::FileId;
 use crate::stats::{self, Stats};
 use crate::tasks;
 

@@ -9,7 +9,8 @@ use arrow_schema::{Field, SchemaRef};
 
 use crate::arrays;
 use crate::error::{LerobotError, Result, damaged};
-use crate::info::{Features, FileId};
+use crate::info::Features;
+use crate::paths::FileId;
 use crate::stats::{FeatureStats, LISTS, Stats, has_integer_bounds};
 use crate::table;
 
