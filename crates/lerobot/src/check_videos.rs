@@ -8,8 +8,8 @@ use crate::check::{At, CheckOptions, Findings};
 use crate::check_rows::{Motion, TOLERANCE_SECS};
 use crate::dataset::Dataset;
 use crate::image_stats::ImageStats;
-use crate::info::FileId;
 use crate::movie;
+use crate::paths::FileId;
 
 /// A frame that says "as before" for every block: length, slice header and trailing bits, bytes.
 const SKIPPED_HEAD_BYTES: u32 = 11;

@@ -11,7 +11,8 @@ use crate::data;
 use crate::episodes::{self, EpisodeMeta};
 use crate::error::{LerobotError, Result, damaged, io};
 use crate::files;
-use crate::info::{FileId, Info};
+use crate::info::Info;
+use crate::paths::FileId;
 use crate::stats::{self, Stats};
 use crate::tasks;
 
@@ -100,7 +101,12 @@ impl Dataset {
         for name in meta_files {
             let path = root.join(name);
             let file = episodes::read(&path, &info.features)?;
-            for row in file.rows {
+            let id = episodes::file_id(name).ok_or_else(|| {
+                damaged(&path, "its name is not meta/episodes/chunk-000/file-000.parquet or so")
+            })?;
+            for mut row in file.rows {
+                // Where a row is decides, not where it says it is.
+                row.meta = id;
                 if row.index != episodes.len() {
                     let at = episodes.len();
                     let reason = format!("episode {} where episode {at} belongs", row.index);

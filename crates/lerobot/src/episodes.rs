@@ -9,7 +9,8 @@ use arrow_schema::{Field, SchemaRef};
 
 use crate::arrays;
 use crate::error::{LerobotError, Result, damaged};
-use crate::info::{Features, FileId};
+use crate::info::Features;
+use crate::paths::FileId;
 use crate::stats::{FeatureStats, LISTS, Stats, has_integer_bounds};
 use crate::table;
 
@@ -53,6 +54,13 @@ pub struct EpisodeMeta {
 /// Path of a meta file, relative to the dataset.
 pub(crate) fn file_name(id: FileId) -> String {
     format!("meta/episodes/chunk-{:03}/file-{:03}.parquet", id.chunk, id.file)
+}
+
+/// The file of that path, the other way round.
+pub(crate) fn file_id(name: &str) -> Option<FileId> {
+    let (chunk, file) = name.strip_prefix("meta/episodes/chunk-")?.split_once("/file-")?;
+    let file = file.strip_suffix(".parquet")?;
+    Some(FileId { chunk: chunk.parse().ok()?, file: file.parse().ok()? })
 }
 
 /// What a meta file holds.

@@ -50,6 +50,7 @@ extern crate self as citrange_lerobot;
 #[path = "../tests/support/synthetic.rs"]
 mod synthetic;
 
+mod admit;
 mod agree;
 mod append;
 mod arrays;
@@ -68,6 +69,7 @@ mod films;
 mod image_stats;
 mod info;
 mod movie;
+mod paths;
 mod rewrite;
 mod stats;
 mod table;
@@ -82,6 +84,7 @@ pub use edit::{Applied, Edit, Origin, Plan, SideFiles, apply, default_trash, pla
 pub use episodes::{EpisodeMeta, VideoSpan};
 pub use error::{LerobotError, Result};
 pub use image_stats::ImageStats;
-pub use info::{CODEBASE_VERSION, DEFAULT_FEATURES, Feature, Features, FileId, Info};
+pub use info::{CODEBASE_VERSION, DEFAULT_FEATURES, Feature, Features, Info};
+pub use paths::FileId;
 pub use rewrite::{Packing, Piece, rewrite};
 pub use stats::{FeatureStats, QUANTILES, Stats};

@@ -4,7 +4,8 @@
 mod synthetic;
 
 use citrange_lerobot::{
-    Column, Dataset, Feature, ImageStats, Info, LerobotError, NewEpisode, NewImages,
+    Column, Dataset, Feature, ImageStats, Info, LerobotError, NewEpisode, NewImages, Packing,
+    Piece, rewrite,
 };
 use citrange_video::mp4::Movie;
 use synthetic::{CAMERAS, LENGTHS, episode, info};
@@ -194,4 +195,42 @@ fn what_is_no_dataset_is_named() {
     let error = set.read_episode(1).unwrap_err().to_string();
     assert!(error.contains("cannot open") && error.contains("file-001.parquet"), "{error}");
     assert!(set.read_episode(2).is_ok());
+}
+
+fn number(n: usize) -> NewEpisode {
+    let columns = vec![("x".to_string(), Column::F32(vec![n as f32]))];
+    NewEpisode { task: "t".into(), length: 1, columns, ..NewEpisode::default() }
+}
+
+#[test]
+fn files_roll_over_into_chunks_and_meta_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut info = Info::new(None, 10, vec![("x".into(), Feature::new("float32", &[1]))]);
+    info.chunks_size = 2;
+    let mut set = Dataset::create(dir.path().join("s"), info).unwrap();
+    for n in 0..5 {
+        set.append(number(n)).unwrap();
+    }
+    let files: Vec<_> = set.episodes().iter().map(|e| (e.data.chunk, e.data.file)).collect();
+    assert_eq!(files, [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0)]);
+    // A meta file is full with 500 rows.
+    let pieces = vec![Piece::whole(&set, 1).unwrap(); 500];
+    let out = dir.path().join("many");
+    let mut many = rewrite(&pieces, &out, Packing::Packed, &mut |_, _| {}).unwrap();
+    many.append(number(500)).unwrap();
+    // Opened again, rows are still written where they belong.
+    let mut many = Dataset::open(&out).unwrap();
+    many.append(number(501)).unwrap();
+    let read = Dataset::open(&out).unwrap();
+    assert!(read.episodes() == many.episodes());
+    let place = |n: usize| {
+        let e = &read.episodes()[n];
+        (e.data.chunk, e.data.file, e.meta.chunk, e.meta.file)
+    };
+    assert_eq!(place(499), (0, 0, 0, 0));
+    assert_eq!(place(500), (0, 1, 0, 1));
+    assert_eq!(place(501), (1, 0, 0, 1));
+    let data = read.read_episode(501).unwrap();
+    assert_eq!(data.column("x"), Some(&Column::F32(vec![501.0])));
+    assert!((read.stats()["x"].mean[0] - 1501.0 / 502.0).abs() < 1e-9);
 }
