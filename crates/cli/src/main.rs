@@ -38,6 +38,9 @@ enum Verb {
     Collect(verbs::collect::Args),
     /// Repeat a recorded episode, exactly where the file allows it.
     Replay(verbs::replay::Args),
+    /// Look at, check, repair and edit datasets.
+    #[command(subcommand)]
+    Data(verbs::data::Command),
     /// Show an arm at work and make pictures of it.
     Demo(verbs::demo::Args),
     /// Print shell completions.
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Verb::Sim(args) => verbs::sim::run(&args),
         Verb::Collect(args) => verbs::collect::run(&args),
         Verb::Replay(args) => verbs::replay::run(&args),
+        Verb::Data(command) => verbs::data::run(&command),
         Verb::Demo(args) => verbs::demo::run(&args),
         Verb::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "citrange", &mut std::io::stdout());

@@ -1,6 +1,9 @@
 //! One file per verb.
 
 pub(crate) mod collect;
+pub(crate) mod data;
+mod data_edit;
+mod data_look;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod replay;

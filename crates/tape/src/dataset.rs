@@ -254,7 +254,7 @@ fn save(
     Ok((number, next))
 }
 
-fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), TapeError> {
+pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), TapeError> {
     use std::io::Write as _;
     let fail = |e| TapeError::file("write", path, e);
     let mut file = File::create(path).map_err(fail)?;
@@ -266,7 +266,7 @@ fn recordings(root: &Path) -> PathBuf {
     root.join(SIDE).join("recording")
 }
 
-fn lock(root: &Path) -> Result<File, TapeError> {
+pub(crate) fn lock(root: &Path) -> Result<File, TapeError> {
     let folder = root.join(SIDE);
     std::fs::create_dir_all(&folder).map_err(|e| TapeError::file("create", &folder, e))?;
     let path = folder.join("recording.lock");

@@ -18,6 +18,7 @@
 mod camera;
 mod coded;
 mod dataset;
+mod edit;
 mod episode;
 mod error;
 mod header;
@@ -31,6 +32,7 @@ mod verify;
 
 pub use camera::{Storage, WhenFull};
 pub use dataset::{Dataset, Repaired};
+pub use edit::Progress;
 pub use episode::{End, Episode};
 pub use error::TapeError;
 pub use header::{Header, Parent, new_uid, utc_now};

@@ -1,0 +1,47 @@
+//! `citrange data …`: look at datasets, check, repair, edit them.
+
+use std::path::PathBuf;
+
+use super::{data_edit, data_look};
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// The episodes of a dataset, a line each.
+    List(data_look::List),
+    /// What is known about a dataset, or about one of its episodes.
+    Show(data_look::Show),
+    /// Look for what is wrong: numbers, rates, videos, statistics. Exit code 4 on errors.
+    Check(data_look::Check),
+    /// Save what a recorder that was cut off left behind.
+    Repair {
+        /// The dataset's folder.
+        dataset: PathBuf,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take episodes out (the old dataset goes to the trash beside it).
+    Delete(data_edit::Delete),
+    /// Keep only some frames of an episode.
+    Trim(data_edit::Trim),
+    /// Make two episodes of one, or several datasets of one.
+    Split(data_edit::Split),
+    /// Put several datasets together into a new one.
+    Merge(data_edit::Merge),
+    /// Change task text, outcome, labels and notes of episodes.
+    Label(data_edit::Label),
+}
+
+pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
+    match command {
+        Command::List(args) => data_look::list(args),
+        Command::Show(args) => data_look::show(args),
+        Command::Check(args) => data_look::check(args),
+        Command::Repair { dataset, json } => data_edit::repair(dataset, *json),
+        Command::Delete(args) => data_edit::delete(args),
+        Command::Trim(args) => data_edit::trim(args),
+        Command::Split(args) => data_edit::split(args),
+        Command::Merge(args) => data_edit::merge(args),
+        Command::Label(args) => data_edit::label(args),
+    }
+}
