@@ -1,4 +1,4 @@
-//! Pictures as files: colours, distances, ids, sheets of many, and films as animated PNG.
+//! Pictures as files: colours, distances, ids, sheets of many.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -104,20 +104,6 @@ impl Image {
         writer.write_image_data(&self.rgb)?;
         writer.finish().with_context(|| format!("cannot write {}", path.display()))
     }
-}
-
-/// Writes a film as an animated PNG, which every browser plays.
-pub(crate) fn save_film(frames: &[Image], hz: u16, path: &Path) -> anyhow::Result<()> {
-    let Some(first) = frames.first() else { return Ok(()) };
-    let mut encoder = encoder(path, first.width, first.height)?;
-    encoder.set_compression(png::Compression::Fast);
-    encoder.set_animated(frames.len() as u32, 0)?;
-    encoder.set_frame_delay(1, hz)?;
-    let mut writer = encoder.write_header()?;
-    for frame in frames {
-        writer.write_image_data(&frame.rgb)?;
-    }
-    writer.finish().with_context(|| format!("cannot write {}", path.display()))
 }
 
 fn encoder(

@@ -12,6 +12,8 @@ use crate::stats::{FeatureStats, Stats, quantile_of_sorted};
 pub(crate) const TOLERANCE_SECS: f64 = 1e-4;
 /// The feature with the measured joints.
 const STATE: &str = "observation.state";
+/// A joint counts as using at least this part of its limits.
+const LEAST_RANGE: f64 = 0.1;
 /// A joint this close to a limit, as a part of the range, stands at it.
 const AT_LIMIT: f64 = 1e-3;
 
@@ -94,7 +96,7 @@ pub(crate) fn check(
             }
         }
         if name == STATE && finite {
-            motion = parts_of_range(dataset, column, width, &measured);
+            motion = parts_of_range(dataset, column, width, &measured, options);
             check_jumps(dataset, &motion, options, &at, found);
             check_limits(dataset, column, width, options, &at, found);
         }
@@ -181,10 +183,20 @@ fn check_finite(
     false
 }
 
-fn parts_of_range(dataset: &Dataset, column: &Column, width: usize, own: &FeatureStats) -> Motion {
+fn parts_of_range(
+    dataset: &Dataset,
+    column: &Column,
+    width: usize,
+    own: &FeatureStats,
+    options: &CheckOptions,
+) -> Motion {
     // The statistics of the dataset may be the thing that is wrong: never below the episode's own.
+    // A joint that hardly moves is measured by what it could move.
     let range = |k: usize| {
-        let mine = own.max[k] - own.min[k];
+        let could =
+            options.joint_limits.as_ref().and_then(|l| l.get(k)).map(|(low, high)| high - low);
+        let could = could.filter(|c| c.is_finite()).unwrap_or(0.0);
+        let mine = (own.max[k] - own.min[k]).max(LEAST_RANGE * could);
         let all = dataset.stats.get(STATE).filter(|s| s.has_width(width));
         all.map_or(mine, |s| s.max[k] - s.min[k]).max(mine).max(1e-9)
     };
@@ -243,7 +255,8 @@ fn check_limits(
         let Some(first) = (0..frames).find(hit) else { continue };
         let count = (first..frames).filter(hit).count();
         let what = component(dataset, STATE, k);
-        let message = format!("{what} is at or beyond a limit ({low} to {high}) in {count} frames");
+        let message =
+            format!("{what} is at or beyond a limit ({low:.3} to {high:.3}) in {count} frames");
         found.warning("limit", at.frame(first), message);
     }
 }

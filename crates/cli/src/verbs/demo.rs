@@ -1,26 +1,35 @@
-//! `citrange demo`: an SO-101 puts three oranges on a plate, by a fixed script; pictures, film.
+//! `citrange demo`: an SO-101 puts three oranges on a plate by a fixed script; the episode is
+//! recorded, replayed and compared, and becomes a film and pictures.
 //!
 //! The script knows where the oranges are and does not look whether it holds them. The autopilot
 //! that judges itself comes with the task crate.
 
-use std::f64::consts::{FRAC_PI_2, PI};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use citrange_sim::{StateQuery, Threads, World};
+use anyhow::Context as _;
+use citrange_core::run::run as run_episode;
+use citrange_core::tape::{FrameRecord, TickRecord};
+use citrange_core::{Event, Fault, Outcome, Rig as _, RunSettings, Snapshot, Tape};
+use citrange_sim::SimRig;
+use citrange_tape::{Dataset, ExactReplay, RecordSettings, Recorder, Unit, Verifier, WhenFull};
+use indicatif::ProgressBar;
 
 use super::compiled;
-use crate::exit::ProblemsFound;
-use crate::images::{Image, save_film};
-use crate::say;
+use crate::exit::{Interrupted, ProblemsFound};
+use crate::film::Film;
+use crate::images::Image;
+use crate::session::{Choice, catch_stop, go_to, header, rig_of, stopped};
+use crate::{say, scripts};
 
 const SCENE: &str = "orange_plate";
-const ROBOT: &str = "robot0";
-/// Film frames per second; a divisor of the scene's frame rate.
-const FILM_HZ: u32 = 10;
+/// Phases of the script of which a still is taken when they begin.
+const STILLS: [&str; 4] = ["over_orange", "lift", "lower", "home"];
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Folder for the pictures.
+    /// Folder for the dataset, the film and the pictures; those of an earlier demo are replaced.
     #[arg(short, long, default_value = "out/demo")]
     output: PathBuf,
     /// Seed of the run.
@@ -31,161 +40,125 @@ pub(crate) struct Args {
     episode: u64,
 }
 
-/// A pose to move to, and how long the move takes.
-struct Move {
-    joints: [f64; 6],
-    secs: f64,
-    /// Whether a still is taken at its end.
-    still: bool,
-}
-
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let scene = compiled(SCENE)?;
-    let rates = scene.scene.rates;
-    let mut world = World::new(scene, 1, Threads::Exactly(1))?;
-    world.reset_env(0, args.seed, args.episode)?;
-    let (home, moves) = script(&mut world)?;
-    let ticks_of = |m: &Move| (m.secs * f64::from(rates.control_hz)).round() as u64;
-    let total: u64 = moves.iter().map(ticks_of).sum();
-    let ticks_per_film = u64::from(rates.control_hz / FILM_HZ);
-    let bar = say::progress("the arm is at work", total);
-    let (mut film, mut stills) = (Vec::new(), Vec::new());
-    let (mut from, mut tick) = (home, 0);
-    for next in &moves {
-        let count = ticks_of(next);
-        for step in 1..=count {
-            // Minimum-jerk blend: starts and ends at rest.
-            let t = step as f64 / count as f64;
-            let s = t * t * t * (10.0 - 15.0 * t + 6.0 * t * t);
-            let target: [f64; 6] =
-                std::array::from_fn(|i| from[i] + s * (next.joints[i] - from[i]));
-            world.set_joint_targets(ROBOT, &target)?;
-            world.step(rates.steps_per_tick())?;
-            tick += 1;
-            if tick % ticks_per_film == 0 {
-                let front = Image::colors(world.frame(0, "front")?).halved();
-                let wrist = Image::colors(world.frame(0, "wrist")?).halved();
-                film.push(Image::sheet(&[front, wrist], 2));
-                bar.set_position(tick);
-            }
-        }
-        if next.still {
-            stills.push(Image::colors(world.frame(0, "front")?).halved());
-        }
-        from = next.joints;
+    let mut rig = SimRig::new(compiled(SCENE)?, None)?;
+    rig.world_mut().reset_env(0, args.seed, args.episode)?;
+    let mut script = scripts::grasps(&mut rig)?;
+    let targets = rig.begin();
+    let root = args.output.join("dataset");
+    if root.exists() {
+        std::fs::remove_dir_all(&root)
+            .with_context(|| format!("cannot replace {}", root.display()))?;
     }
+    let images = BTreeSet::new();
+    let (mut dataset, _) = Dataset::record(&root, rig.spec(), Unit::Degrees, &images)?;
+    let choice = Choice {
+        task: None,
+        pilot: "script",
+        seed: args.seed,
+        episode: args.episode,
+        unit: Unit::Degrees,
+        images: &images,
+        parent: None,
+        config: serde_json::Value::Null,
+    };
+    let (header, model) = header(&rig, choice)?;
+    let how = RecordSettings { when_full: WhenFull::Wait, ..RecordSettings::default() };
+    let recorder = Recorder::begin(&dataset.recording_folder(&header.uid), header, &model, &how)?;
+    let film = args.output.join("film.mp4");
+    let rates = rig.spec().rates;
+    let bar =
+        say::progress("the arm is at work", script.ticks() / u64::from(rates.ticks_per_frame()));
+    let mut tape = Show {
+        recorder,
+        film: Film::begin(&film, &rig.spec().cameras, rates.frame_hz)?,
+        bar: &bar,
+        still_due: false,
+        stills: Vec::new(),
+        size: rig.spec().cameras.first().map_or((0, 0), |c| (c.width_px, c.height_px)),
+    };
+    let settings =
+        RunSettings { pictures: true, stop: Some(catch_stop()?), ..RunSettings::default() };
+    let report = run_episode(&mut script, &mut rig, &mut tape, &targets, &settings)?;
     bar.finish_and_clear();
-    let front = world.frame(0, "front")?;
+    if stopped() {
+        return Err(Interrupted.into());
+    }
+    let Show { recorder, film: reel, mut stills, .. } = tape;
+    dataset.save(recorder.finish()?)?;
+    reel.finish()?;
+    let front = rig.world_mut().frame(0, "front")?;
+    stills.push(Image::colors(front).halved());
     let views = [
         ("front.png", Image::colors(front)),
         ("depth.png", Image::distances(front)),
         ("ids.png", Image::ids(front)),
         ("sheet.png", Image::sheet(&stills, 5)),
     ];
-    save_film(&film, FILM_HZ as u16, &args.output.join("film.png"))?;
-    say::data(&args.output.join("film.png").display().to_string())?;
+    say::data(&root.display().to_string())?;
+    say::data(&film.display().to_string())?;
     for (name, image) in &views {
         image.save(&args.output.join(name))?;
         say::data(&args.output.join(name).display().to_string())?;
     }
-    let placed = on_plate(&mut world)?;
-    let secs = total as f64 / f64::from(rates.control_hz);
+    let placed = scripts::oranges_on_plate(rig.world_mut())?;
+    let secs = report.frames as f64 / f64::from(rates.frame_hz);
     say::talk(&format!("{placed} of 3 oranges lie on the plate after {secs:.0} s of simulation."));
-    say::talk("film.png moves when opened in a browser; the other files are stills.");
+    verify(&dataset)?;
+    say::talk("dataset: opens in lerobot; film.mp4: both cameras; the other files are stills.");
     if placed < 3 {
         return Err(ProblemsFound(format!("only {placed} of 3 oranges lie on the plate")).into());
     }
     Ok(())
 }
 
-/// The SO-101's dimensions: the arm moves in a vertical plane through the pan axis.
-mod arm {
-    /// Pan axis in front of the base frame, and the shoulder axis from there.
-    pub(super) const PAN_X_M: f64 = 0.0388353;
-    pub(super) const SHOULDER_R_M: f64 = 0.0303992;
-    pub(super) const SHOULDER_Z_M: f64 = 0.1190;
-    /// Upper arm and lower arm at zero: out, up.
-    pub(super) const UPPER_M: [f64; 2] = [0.028, 0.11257];
-    pub(super) const LOWER_M: [f64; 2] = [0.1349, 0.0052];
-    /// Wrist axis down to the middle between the jaws.
-    pub(super) const TOOL_M: f64 = 0.0611 + 0.0824;
-    /// A ball between the open jaws lies beside the roll axis, towards the moving jaw.
-    pub(super) const JAW_OFFSET_M: f64 = 0.019;
-    pub(super) const ROLL_RAD: f64 = -std::f64::consts::FRAC_PI_2;
-    pub(super) const JAW_OPEN_RAD: f64 = 0.86;
-    pub(super) const JAW_CLOSED_RAD: f64 = 0.16;
-}
-
-/// Joints that hold the jaws around the point `at`, tool straight down; as near as it can reach.
-fn tool_down(at: [f64; 3], jaw: f64) -> [f64; 6] {
-    let (x, y) = (at[0] - arm::PAN_X_M, at[1]);
-    let reach = x.hypot(y);
-    // The roll axis passes beside the point, on the side away from the moving jaw.
-    let azimuth = y.atan2(x) + (arm::JAW_OFFSET_M / reach).min(1.0).asin();
-    let out = (reach.powi(2) - arm::JAW_OFFSET_M.powi(2)).max(0.0).sqrt() - arm::SHOULDER_R_M;
-    let up = at[2] + arm::TOOL_M - arm::SHOULDER_Z_M;
-    let length = |v: [f64; 2]| v[0].hypot(v[1]);
-    let angle = |v: [f64; 2]| v[1].atan2(v[0]);
-    let (upper, lower) = (length(arm::UPPER_M), length(arm::LOWER_M));
-    let distance = out.hypot(up).clamp((upper - lower).abs() + 1e-6, upper + lower - 1e-6);
-    let corner =
-        |a: f64, b: f64| ((a * a + distance * distance - b * b) / (2.0 * a * distance)).acos();
-    let elevation = up.atan2(out);
-    let lift = angle(arm::UPPER_M) - (elevation + corner(upper, lower));
-    let elbow = angle(arm::LOWER_M) - (elevation - corner(lower, upper)) - lift;
-    // Positive pan turns towards -Y.
-    [-azimuth, lift, elbow, FRAC_PI_2 - lift - elbow, arm::ROLL_RAD, jaw]
-}
-
-/// For every orange: over it, down, grip, up, over the plate, down, let go, up; then home.
-fn script(world: &mut World) -> anyhow::Result<([f64; 6], Vec<Move>)> {
-    const OVER_M: f64 = 0.10;
-    const GRIP_M: f64 = 0.026;
-    const LET_GO_M: f64 = 0.045;
-    const RING_M: f64 = 0.045;
-    let state = world.get_state(None, &StateQuery::default())?;
-    let center = |name: &str| -> [f64; 2] {
-        let root = state.objects[name].root_state.as_ref();
-        root.map_or([0.0; 2], |r| [r[[0, 0]], r[[0, 1]]])
-    };
-    let targets = state.robots[ROBOT].joint_pos_target.as_ref();
-    let home: [f64; 6] = std::array::from_fn(|i| targets.map_or(0.0, |t| t[[0, i]]));
-    let plate = center("plate");
-    let mut moves = Vec::new();
-    let (open, closed) = (arm::JAW_OPEN_RAD, arm::JAW_CLOSED_RAD);
-    for (index, name) in ["orange_1", "orange_2", "orange_3"].into_iter().enumerate() {
-        let [x, y] = center(name);
-        let angle = 2.0 * PI * index as f64 / 3.0;
-        let [u, v] = [plate[0] + RING_M * angle.cos(), plate[1] + RING_M * angle.sin()];
-        let mut go = |at: [f64; 3], jaw: f64, secs: f64, still: bool| {
-            moves.push(Move { joints: tool_down(at, jaw), secs, still });
-        };
-        go([x, y, OVER_M], open, 0.9, true);
-        go([x, y, GRIP_M], open, 0.6, false);
-        go([x, y, GRIP_M], closed, 0.5, true);
-        go([x, y, OVER_M], closed, 0.6, false);
-        go([u, v, OVER_M], closed, 1.0, true);
-        go([u, v, LET_GO_M], closed, 0.5, false);
-        go([u, v, LET_GO_M], open, 0.4, false);
-        go([u, v, OVER_M], open, 0.5, false);
+/// Plays the recorded episode again and compares every physics step.
+fn verify(dataset: &Dataset) -> anyhow::Result<()> {
+    let (tape, shown) = dataset.tape(0)?.context("the episode has no tape")?;
+    let tape = Arc::new(tape);
+    let mut rig = rig_of(&tape, Some(&[]))?;
+    let targets = go_to(&mut rig, &tape, shown.start)?;
+    let mut verifier = Verifier::new(Arc::clone(&tape), shown.start);
+    let mut pilot = ExactReplay::new(Arc::clone(&tape), shown);
+    run_episode(&mut pilot, &mut rig, &mut verifier, &targets, &RunSettings::default())?;
+    let report = verifier.into_report();
+    say::talk(&format!("replayed: {report}."));
+    if !report.is_bitwise() {
+        return Err(ProblemsFound("the replay differs from the recording".into()).into());
     }
-    moves.push(Move { joints: home, secs: 1.2, still: true });
-    Ok((home, moves))
+    Ok(())
 }
 
-/// Oranges that rest inside the plate's rim.
-fn on_plate(world: &mut World) -> anyhow::Result<usize> {
-    const RIM_M: f64 = 0.09;
-    let state = world.get_state(None, &StateQuery::default())?;
-    let root = |name: &str| state.objects[name].root_state.as_ref().map(|r| r.row(0).to_vec());
-    let Some(plate) = root("plate") else { return Ok(0) };
-    let rests = |name: &str| {
-        root(name).is_some_and(|o| {
-            let inside = (o[0] - plate[0]).hypot(o[1] - plate[1]) < RIM_M;
-            let height = o[2] - plate[2];
-            let speed = (7..10).map(|i| o[i] * o[i]).sum::<f64>().sqrt();
-            inside && (0.02..0.05).contains(&height) && speed < 0.05
-        })
-    };
-    Ok(["orange_1", "orange_2", "orange_3"].into_iter().filter(|name| rests(name)).count())
+/// Records, films, and takes stills where phases of the script begin.
+struct Show<'a> {
+    recorder: Recorder,
+    film: Film,
+    bar: &'a ProgressBar,
+    still_due: bool,
+    stills: Vec<Image>,
+    size: (u32, u32),
+}
+
+impl Tape for Show<'_> {
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
+        self.film.add(&frame.seen.pictures)?;
+        if std::mem::take(&mut self.still_due)
+            && let Some(rgb) = frame.seen.pictures.first()
+        {
+            let (width, height) = (self.size.0 as usize, self.size.1 as usize);
+            self.stills.push(Image { width, height, rgb: rgb.clone() }.halved());
+        }
+        self.bar.set_position(frame.index + 1);
+        self.recorder.frame(frame)
+    }
+    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault> {
+        self.recorder.tick(tick)
+    }
+    fn event(&mut self, tick: u64, event: &Event) -> Result<(), Fault> {
+        self.still_due |= event.detail.as_str().is_some_and(|phase| STILLS.contains(&phase));
+        self.recorder.event(tick, event)
+    }
+    fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), Fault> {
+        self.recorder.end(outcome, last)
+    }
 }
