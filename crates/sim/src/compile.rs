@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::catalog::{ModelSource, SceneSource, existing, load_robot};
 use crate::engine::start_engine;
 use crate::error::SimError;
-use crate::layout::Layout;
+use crate::layout::{Layout, Root};
 use crate::mjcf::world_text;
 
 /// Room for the model's XML; scenes are far smaller.
@@ -140,6 +140,26 @@ impl CompiledScene {
     /// When there is no such robot.
     pub fn joint_names(&self, robot: &str) -> Result<Vec<&str>, SimError> {
         Ok(self.layout.robot(robot)?.joints.iter().map(|j| j.name.as_str()).collect())
+    }
+
+    /// Where the joints of a robot are among all joint positions.
+    ///
+    /// # Errors
+    /// When there is no such robot.
+    pub fn joint_places(&self, robot: &str) -> Result<Vec<usize>, SimError> {
+        Ok(self.layout.robot(robot)?.joints.iter().map(|j| j.qpos).collect())
+    }
+
+    /// Objects that are free to move, and where their 7 positions begin among all joint positions.
+    #[must_use]
+    pub fn free_objects(&self) -> BTreeMap<String, usize> {
+        let objects = self.layout.objects.iter();
+        objects
+            .filter_map(|(name, object)| match object.root {
+                Root::Free { qpos, .. } => Some((name.clone(), qpos)),
+                Root::Fixed => None,
+            })
+            .collect()
     }
 
     /// The model as MuJoCo's binary file, exact to the bit: its sha256 is the model hash.
