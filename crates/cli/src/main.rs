@@ -5,7 +5,10 @@
 
 mod exit;
 mod film;
+mod hdf5_in;
+mod hdf5_out;
 mod images;
+mod robomimic_out;
 mod say;
 mod scripts;
 mod session;
@@ -38,6 +41,9 @@ enum Verb {
     Collect(verbs::collect::Args),
     /// Repeat a recorded episode, exactly where the file allows it.
     Replay(verbs::replay::Args),
+    /// Take episodes into a dataset and out of it, as other programs keep them.
+    #[command(subcommand)]
+    Data(verbs::data_files::Command),
     /// Show an arm at work and make pictures of it.
     Demo(verbs::demo::Args),
     /// Print shell completions.
@@ -55,6 +61,7 @@ fn main() -> ExitCode {
         Verb::Sim(args) => verbs::sim::run(&args),
         Verb::Collect(args) => verbs::collect::run(&args),
         Verb::Replay(args) => verbs::replay::run(&args),
+        Verb::Data(command) => verbs::data_files::run(&command),
         Verb::Demo(args) => verbs::demo::run(&args),
         Verb::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "citrange", &mut std::io::stdout());

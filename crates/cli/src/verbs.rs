@@ -1,6 +1,7 @@
 //! One file per verb.
 
 pub(crate) mod collect;
+pub(crate) mod data_files;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod replay;
@@ -13,6 +14,6 @@ use std::sync::Arc;
 use citrange_sim::{CompiledScene, load_scene};
 
 /// A compiled scene by name or file.
-fn compiled(scene: &str) -> anyhow::Result<Arc<CompiledScene>> {
+pub(crate) fn compiled(scene: &str) -> anyhow::Result<Arc<CompiledScene>> {
     Ok(Arc::new(CompiledScene::new(&load_scene(scene)?)?))
 }
