@@ -191,6 +191,10 @@ pub(crate) fn prepare(
     let scene = compiled(&name).with_context(|| {
         format!("the environment {name} of the file is no scene here; give one with --scene")
     })?;
+    let mut demo = demo.clone();
+    if let Some(said) = demo.arrange(&scene.joint_slots()) {
+        say::talk(&format!("{}: {said}", demo.name));
+    }
     let mut rig = SimRig::new(scene, cameras)?;
     // Where the file says nothing, things stand as in the first episode.
     rig.world_mut().reset_env(0, 0, 0)?;

@@ -223,6 +223,40 @@ fn a_file_without_its_tape_says_its_level_and_is_no_proof() {
 }
 
 #[test]
+fn a_state_in_the_order_of_another_model_is_arranged_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let collect = ["collect", "multi_table_assembly", "--seconds", "0.4", "--cameras", "none"];
+    good(root, &[&collect[..], &["-o", "a"]].concat());
+    good(root, &["data", "export", "a", "--to", "hdf5", "--out", "h"]);
+    let path = files(&root.join("h"), ".h5").remove(0);
+    let mut demo = read_demo(&path).unwrap();
+    demo.blobs.clear();
+    // robosuite has the arm first, then the fingers, then the cubes.
+    let free = |n: &str| format!("<body><joint name=\"{n}_joint0\" type=\"free\"/></body>");
+    let arm: String = (1..8).map(|k| format!("<joint name=\"robot0_joint{k}\"/>")).collect();
+    let fingers: String =
+        (1..3).map(|k| format!("<joint name=\"gripper0_right_finger_joint{k}\"/>")).collect();
+    let (a, b) = (free("cubeA"), free("cubeB"));
+    let xml = format!("<mujoco><worldbody><body>{arm}{fingers}</body>{a}{b}</worldbody></mujoco>");
+    demo.model_xml = Some(xml);
+    let start = demo.initial_state_data.as_mut().unwrap();
+    start.qpos.as_mut().unwrap().rotate_left(14);
+    start.qvel.as_mut().unwrap().rotate_left(12);
+    write_demo(root.join("other.h5"), &demo).unwrap();
+    let played = citrange(root, &["replay", "other.h5"]);
+    let said = stderr(&played);
+    assert!(said.contains("arranged by name") && said.contains("by level 1"), "{said}");
+    assert!(said.contains("bodies within 0.0e0 m"), "{said}");
+    // Without the model the named cubes betray the order, and level 2 is used.
+    demo.model_xml = None;
+    write_demo(root.join("other.h5"), &demo).unwrap();
+    let said = stderr(&citrange(root, &["replay", "other.h5"]));
+    assert!(said.contains("another order") && said.contains("by level 2"), "{said}");
+    assert!(said.contains("bodies within 0.0e0 m"), "{said}");
+}
+
+#[test]
 fn parts_of_an_episode_share_their_tape() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use citrange_core::restore::JointSlot;
 use citrange_core::robot::PerJoint;
 use citrange_core::scene::RobotPlacement;
 use citrange_core::{Pose, RobotDescription, Scene};
@@ -160,6 +161,25 @@ impl CompiledScene {
                 Root::Fixed => None,
             })
             .collect()
+    }
+
+    /// All joints of robots and objects, in the order of the model.
+    #[must_use]
+    pub fn joint_slots(&self) -> Vec<JointSlot> {
+        let mut slots = Vec::new();
+        for (tree, of) in self.layout.objects.iter().chain(&self.layout.robots) {
+            if let Root::Free { qpos, dof } = of.root {
+                slots.push(JointSlot { name: tree.clone(), is_free: true, qpos, dof });
+            }
+            slots.extend(of.joints.iter().map(|joint| JointSlot {
+                name: format!("{tree}/{}", joint.name),
+                is_free: false,
+                qpos: joint.qpos,
+                dof: joint.dof,
+            }));
+        }
+        slots.sort_by_key(|slot| slot.qpos);
+        slots
     }
 
     /// The model as MuJoCo's binary file, exact to the bit: its sha256 is the model hash.

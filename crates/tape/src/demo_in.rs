@@ -32,8 +32,10 @@ pub struct DemoEpisode {
     pub task: Option<String>,
     /// Whether the task was done.
     pub success: Option<bool>,
-    /// What is known about the start.
+    /// What is known about the start; arrays in the order of the file's model.
     pub start: StartData,
+    /// The file's model as MJCF.
+    pub model_xml: Option<String>,
     /// Rows per second, if that is said or can be seen.
     pub rate_hz: Option<f64>,
     pub(crate) actions: Option<Array>,
@@ -81,7 +83,8 @@ impl DemoEpisode {
             targets_said: text(ACTIONS).as_deref() == Some(JOINT_TARGETS),
             ..Self::default()
         };
-        let Demo { mut blobs, actions, mut robot_states, mut gripper_states, .. } = demo;
+        let Demo { model_xml, mut blobs, actions, mut robot_states, mut gripper_states, .. } = demo;
+        episode.model_xml = model_xml;
         episode.actions = actions;
         if let Some(robot) = first_robot(robot_states.keys()) {
             episode.joint_pos = robot_states.remove(&format!("{robot}_joint_pos"));
@@ -103,7 +106,7 @@ impl DemoEpisode {
     }
 
     fn of_robomimic(demo: RobomimicDemo, header: &RobomimicHeader, name: String) -> Self {
-        let RobomimicDemo { states, actions, mut obs, attrs, .. } = demo;
+        let RobomimicDemo { model_file, states, actions, mut obs, attrs, .. } = demo;
         let mut take = |key: &str| match obs.remove(key) {
             Some(Series::Numbers(array)) => Some(array),
             _ => None,
@@ -132,6 +135,7 @@ impl DemoEpisode {
             task: attrs.get(TASK).and_then(Attr::text).map(str::to_owned),
             success: attrs.get("success").and_then(Attr::bool),
             start,
+            model_xml: model_file,
             rate_hz: sane(stamps.as_deref().and_then(rate_of_stamps).or(said)),
             actions,
             joint_targets: take("joint_targets"),

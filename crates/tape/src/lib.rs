@@ -13,7 +13,7 @@
 //! | deleting, trimming, merging, … | `edit.rs` |
 //! | units of joint values | `units.rs` |
 //! | replay and its verification | `replay.rs`, `verify.rs` |
-//! | HDF5 files | out `demo.rs`, `pictures.rs`; in `demo_in.rs`, `motion.rs` |
+//! | HDF5 files | out `demo.rs`, `pictures.rs`; in `demo_in.rs`, `order.rs`, `motion.rs` |
 
 mod camera;
 mod coded;
@@ -26,6 +26,7 @@ mod header;
 mod index;
 mod log;
 mod motion;
+mod order;
 mod pictures;
 mod record;
 mod recorder;
