@@ -80,6 +80,8 @@ pub struct Recording {
     pub(crate) rows: Vec<Row>,
     pub(crate) cameras: Vec<CodedPictures>,
     pub(crate) outcome: Outcome,
+    /// The frame of the tape with which the rows begin.
+    pub(crate) first: usize,
     /// Pictures dropped by camera.
     pub dropped: BTreeMap<String, Vec<u64>>,
     /// What a repair had to leave out.
@@ -199,7 +201,7 @@ impl Recorder {
         let cameras = cameras?;
         let end = end.ok_or_else(|| TapeError::Recording("the episode was not ended".into()))?;
         let (outcome, dropped) = (end.outcome, end.dropped);
-        Ok(Recording { folder, header, rows, cameras, outcome, dropped, lost: None })
+        Ok(Recording { folder, header, rows, cameras, outcome, first: 0, dropped, lost: None })
     }
 
     /// Throws the episode away.
@@ -323,7 +325,33 @@ impl Recording {
         let dropped = episode.end.as_ref().map(|end| end.dropped.clone()).unwrap_or_default();
         let lost = (!whole).then(|| format!("{frames} whole frames were found"));
         let (rows, header) = (rows.collect(), episode.header);
-        Ok(Self { folder: folder.to_owned(), header, rows, cameras, outcome, dropped, lost })
+        let folder = folder.to_owned();
+        Ok(Self { folder, header, rows, cameras, outcome, first: 0, dropped, lost })
+    }
+
+    /// Keeps another tape than the one that was just written: that of an episode which this
+    /// recording repeated from frame `first` on, byte for byte.
+    ///
+    /// # Errors
+    /// When it is no tape, is another episode's, does not have the frames, or cannot be written.
+    pub fn keep_tape(&mut self, bytes: &[u8], first: usize) -> Result<(), TapeError> {
+        let path = self.folder.join(TAPE_LOG);
+        let tape = Episode::from_bytes(bytes, &path)?;
+        let wrong = |reason: String| Err(TapeError::Log { path: path.clone(), reason });
+        if tape.header != self.header {
+            return wrong("the tape to keep is of another episode".into());
+        }
+        if first.checked_add(self.rows.len()).is_none_or(|end| end > tape.len()) {
+            let (rows, has) = (self.rows.len(), tape.len());
+            return wrong(format!("{rows} frames from {first} on are not among its {has}"));
+        }
+        let new = self.folder.join("tape.new");
+        std::fs::write(&new, bytes)
+            .and_then(|()| std::fs::File::open(&new)?.sync_all())
+            .and_then(|()| std::fs::rename(&new, &path))
+            .map_err(|e| TapeError::file("write", &path, e))?;
+        self.first = first;
+        Ok(())
     }
 
     /// Length in frames.
