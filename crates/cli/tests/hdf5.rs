@@ -299,7 +299,7 @@ fn mistakes_are_named() {
     assert!(!root.join("x").exists());
     let list = |list: &'static str| [&to("hdf5", "x")[..], &["--episodes", list]].concat();
     refused(root, &list("7"), 3, "has no episode 7");
-    refused(root, &list("first"), 3, "give numbers like 0,3,5-9");
+    refused(root, &list("first"), 3, "give numbers like 1,3,5-7");
     let demo = files(&root.join("h"), ".h5").remove(0);
     refused(root, &["data", "import", text(&demo), "--out", "a"], 3, "--resume adds to it");
     refused(
