@@ -77,6 +77,7 @@ fn a_full_disk_loses_nothing() {
         let file = std::fs::OpenOptions::new().write(true).open(&ballast).unwrap();
         let taken = file.metadata().unwrap().len();
         file.set_len(taken - (100 << 10) - attempt * (70 << 10)).unwrap();
+        drop(file);
         let filled = citrange(&collect(&scene, root, "60"));
         let told = said(&filled);
         assert_eq!(filled.status.code(), Some(1), "{told}");

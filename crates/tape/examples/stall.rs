@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 const RATES: Rates = Rates { physics_hz: 360, control_hz: 180, frame_hz: 30 };
 const SIZE: (u32, u32) = (640, 480);
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let secs: u64 = std::env::args().nth(1).map_or(Ok(60), |text| text.parse())?;
     let folder = std::env::temp_dir().join(new_uid());
     let camera = |name: &str| CameraSpec { name: name.into(), width_px: SIZE.0, height_px: SIZE.1 };
