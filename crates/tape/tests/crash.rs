@@ -11,18 +11,22 @@ use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{Commanded, Observation, Rig as _, Tape as _};
 use citrange_lerobot::Edit;
 use citrange_tape::{Dataset, Recorder, TapeError};
-use common::{header, open, record, recorded, settings, toy};
+use common::{Toy, header, open, record, recorded, settings, toy};
 
 /// Records frames by hand and leaves the episode without an end.
 fn cut_off(dataset: &Dataset, frames: u64) -> PathBuf {
-    let mut rig = toy();
+    cut_off_rig(dataset, frames, toy())
+}
+
+fn cut_off_rig(dataset: &Dataset, frames: u64, mut rig: Toy) -> PathBuf {
+    let pictures = !rig.spec.cameras.is_empty();
     let header = header(&rig.spec, "wave");
     let folder = dataset.recording_folder(&header.uid);
     let mut recorder = Recorder::begin(&folder, header, &[7; 1000], &settings()).unwrap();
     let (mut seen, mut commanded) = (Observation::default(), Commanded::default());
     for tick in 0..frames * 4 {
         if tick % 4 == 0 {
-            rig.observe(true, &mut seen).unwrap();
+            rig.observe(pictures, &mut seen).unwrap();
             let snapshot = rig.snapshot().unwrap();
             let index = tick / 4;
             let frame =
@@ -72,6 +76,15 @@ fn a_recorder_given_up_has_written_everything_it_was_told() {
     let (tape, _) = dataset.tape(0).unwrap().unwrap();
     assert_eq!((tape.len(), tape.outcome().reason.as_str()), (25, "interrupted"));
     assert!(tape.damage.is_empty());
+    // Without cameras nothing but the tape is waited for.
+    let mut blind = toy();
+    blind.spec.cameras.clear();
+    let (root, none) = (folder.path().join("blind"), BTreeSet::new());
+    let (dataset, _) =
+        Dataset::record(&root, &blind.spec, citrange_tape::Unit::Degrees, &none).unwrap();
+    cut_off_rig(&dataset, 4000, blind);
+    drop(dataset);
+    assert_eq!(Dataset::repair(&root).unwrap()[0].frames, 4000);
 }
 
 #[test]
