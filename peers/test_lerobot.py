@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import lerobot_real
 import lerobot_sets
@@ -263,6 +264,44 @@ def test_a_killed_recording_is_repaired(recorder, later_secs):
     citrange("data", "repair", root)
     assert problems(root, backends=("torchcodec",)) == []
     assert len(lengths(root)) >= 2
+
+
+def small_scene(folder):
+    """The scene with pictures that cost nothing, so that kills fall everywhere and not on coding."""
+    text = (Path(__file__).parent.parent / f"scenes/{SCENE}.yaml").read_text()
+    path = folder / "small.yaml"
+    path.write_text(text.replace("fovy_deg:", "width_px: 64, height_px: 48, fovy_deg:"))
+    return path
+
+
+def saved_before(process, secs):
+    """Kills the recorder after some time; gives the lengths of episodes it said were saved."""
+    time.sleep(secs)
+    process.send_signal(signal.SIGKILL)
+    said = process.communicate()[0].splitlines()
+    lines = [json.loads(line) for line in said if line.endswith("}")]
+    return [line["frames"] for line in lines if line["event"] == "saved"]
+
+
+@pytest.mark.parametrize("number", range(int(os.environ.get("CITRANGE_KILLS", "6"))))
+def test_a_killed_recording_is_read_before_and_after_the_repair(number, tmp_path):
+    root, chance = tmp_path / "set", np.random.default_rng(number)
+    words = ("collect", small_scene(tmp_path), "--out", root, "--episodes", 50, "--seconds", 0.5,
+             "--speed", 1, "--json")
+    process = subprocess.Popen([os.environ["CITRANGE_BIN"], *map(str, words)], text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    saved = saved_before(process, chance.uniform(1.2, 3.5))
+    if not (root / "meta/info.json").exists():
+        assert saved == []
+        return
+    # As it was left: whatever is counted can be read.
+    data = load(root)
+    assert data.num_episodes >= len(saved)
+    assert [data.meta.episodes[k]["length"] for k in range(len(saved))] == saved
+    assert [int(data[index]["index"]) for index in range(sum(saved))] == list(range(sum(saved)))
+    citrange("data", "repair", root)
+    assert problems(root, backends=("torchcodec",)) == []
+    assert lengths(root)[: len(saved)] == saved
 
 
 def test_a_set_is_read_while_it_is_recorded(recorder):

@@ -147,6 +147,15 @@ impl Dataset {
         Ok(Self { root: root.into(), info, tasks, episodes, stats, meta_like, meta_ours })
     }
 
+    /// Finishes an interrupted save of this program, if there is one. [`Dataset::open`] does it
+    /// too; this is for who must know what the folder holds before there is a dataset to open.
+    ///
+    /// # Errors
+    /// When files cannot be moved to their places, or the list of moves is damaged.
+    pub fn finish_interrupted(root: &Path) -> Result<()> {
+        commit::recover(root)
+    }
+
     /// The folder.
     #[must_use]
     pub fn root(&self) -> &Path {

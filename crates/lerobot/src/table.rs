@@ -13,6 +13,7 @@ use arrow_schema::{Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
+use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
 use crate::error::{LerobotError, Result, damaged, io};
@@ -141,8 +142,17 @@ impl Writer {
     }
 }
 
-fn write_error(path: &Path, e: &dyn std::fmt::Display) -> LerobotError {
-    io("write", path)(std::io::Error::other(e.to_string()))
+/// Keeps the system's own error (a full disk) where it is the cause.
+fn write_error(path: &Path, e: &ParquetError) -> LerobotError {
+    let cause = match e {
+        ParquetError::External(inner) => inner.downcast_ref::<std::io::Error>(),
+        _ => None,
+    };
+    let code = cause.and_then(std::io::Error::raw_os_error);
+    io("write", path)(match code {
+        Some(code) => std::io::Error::from_raw_os_error(code),
+        None => std::io::Error::other(e.to_string()),
+    })
 }
 
 /// A schema with one text attached, which pyarrow reads from the Arrow schema only.

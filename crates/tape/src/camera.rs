@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use citrange_core::rig::CameraSpec;
 use citrange_lerobot::ImageStats;
@@ -17,7 +18,7 @@ use crate::coded::{Coded, CodedPicture, CodedPictures, png_of};
 use crate::error::TapeError;
 use crate::log::LogWriter;
 use crate::record::kind;
-use crate::recorder::{Failure, RecordSettings};
+use crate::recorder::{Failure, RecordSettings, SYNC_EVERY};
 
 /// What to do when pictures come faster than they can be coded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,14 +47,14 @@ struct Message {
 /// The control loop's end of a camera.
 pub(crate) struct CameraWriter {
     pub(crate) name: String,
-    queue: SyncSender<Message>,
+    queue: Option<SyncSender<Message>>,
     /// Buffers that were coded and can be filled again.
     spare: Receiver<Vec<u8>>,
     owed: u64,
     frames: u64,
     pub(crate) dropped: Vec<u64>,
     when_full: WhenFull,
-    thread: JoinHandle<Option<CodedPictures>>,
+    thread: Option<JoinHandle<Option<CodedPictures>>>,
 }
 
 impl CameraWriter {
@@ -69,6 +70,10 @@ impl CameraWriter {
         let writer = LogWriter::create(&log)?;
         let (queue, pictures) = sync_channel(settings.queue_pictures.max(1));
         let (back, spare) = channel();
+        for _ in 0..ready_buffers(spec, settings.queue_pictures) {
+            // Not zero: fresh zeros are pages that the first copy would have to wait for.
+            let _we_hold_the_other_end = back.send(vec![1; picture_bytes(spec)]);
+        }
         let work = Worker {
             coder,
             writer,
@@ -85,52 +90,76 @@ impl CameraWriter {
             })
             .map_err(|e| TapeError::Recording(format!("no thread for {}: {e}", spec.name)))?;
         let (name, when_full) = (spec.name.clone(), settings.when_full);
+        let (queue, thread) = (Some(queue), Some(thread));
         Ok(Self { name, queue, spare, owed: 0, frames: 0, dropped: Vec::new(), when_full, thread })
     }
 
     /// Hands a picture over.
     pub(crate) fn push(&mut self, rgb: &[u8]) -> Result<(), TapeError> {
+        let cannot = || TapeError::Recording(format!("camera {} cannot be kept", self.name));
+        let queue = self.queue.as_ref().ok_or_else(cannot)?;
         let frame = self.frames;
         self.frames += 1;
         let mut buffer = self.spare.try_recv().unwrap_or_default();
         buffer.clear();
         buffer.extend_from_slice(rgb);
         let message = Message { owed: self.owed, rgb: Some(buffer) };
+        // The very first picture has none before it that could take its place: it waits.
         let sent = match self.when_full {
-            WhenFull::Wait => self.queue.send(message).map_err(|e| TrySendError::Disconnected(e.0)),
-            WhenFull::Drop => self.queue.try_send(message),
+            WhenFull::Drop if frame > 0 => queue.try_send(message),
+            _ => queue.send(message).map_err(|e| TrySendError::Disconnected(e.0)),
         };
         match sent {
             Ok(()) => self.owed = 0,
-            // The very first picture has none before it that could take its place: wait.
-            Err(TrySendError::Full(message)) if frame == 0 => {
-                let _the_thread_says_why = self.queue.send(message);
-            }
             Err(TrySendError::Full(_)) => {
                 self.owed += 1;
                 self.dropped.push(frame);
             }
-            Err(TrySendError::Disconnected(_)) => {
-                let name = &self.name;
-                return Err(TapeError::Recording(format!("camera {name} cannot be kept")));
-            }
+            Err(TrySendError::Disconnected(_)) => return Err(cannot()),
         }
         Ok(())
     }
 
     /// Waits until every picture is coded and with the system.
-    pub(crate) fn finish(self) -> Result<CodedPictures, TapeError> {
-        if self.owed > 0 {
-            let _the_thread_says_why = self.queue.send(Message { owed: self.owed, rgb: None });
-        }
-        drop(self.queue);
-        match self.thread.join() {
-            Ok(Some(done)) => Ok(done),
+    pub(crate) fn finish(mut self) -> Result<CodedPictures, TapeError> {
+        match self.close() {
+            Some(Ok(Some(done))) => Ok(done),
             // Why is in the shared failure.
-            Ok(None) => Err(TapeError::Recording(format!("{} cannot be kept", self.name))),
-            Err(_) => Err(TapeError::Recording(format!("the coder of {} crashed", self.name))),
+            Some(Ok(None)) | None => {
+                Err(TapeError::Recording(format!("{} cannot be kept", self.name)))
+            }
+            Some(Err(_)) => {
+                Err(TapeError::Recording(format!("the coder of {} crashed", self.name)))
+            }
         }
     }
+
+    fn close(&mut self) -> Option<std::thread::Result<Option<CodedPictures>>> {
+        if let Some(queue) = self.queue.take()
+            && self.owed > 0
+        {
+            let _the_thread_says_why = queue.send(Message { owed: self.owed, rgb: None });
+        }
+        Some(self.thread.take()?.join())
+    }
+}
+
+impl Drop for CameraWriter {
+    fn drop(&mut self) {
+        // A recorder given up in the middle of an episode keeps the pictures it was given.
+        let _nobody_asks = self.close();
+    }
+}
+
+fn picture_bytes(spec: &CameraSpec) -> usize {
+    3 * spec.width_px as usize * spec.height_px as usize
+}
+
+/// Buffers to have ready: as many as can be under way, within reason.
+fn ready_buffers(spec: &CameraSpec, queue_pictures: usize) -> usize {
+    const READY_BYTES: usize = 16 << 20;
+    let fit = READY_BYTES / picture_bytes(spec).max(1);
+    (queue_pictures + 2).min(fit.max(2))
 }
 
 struct Worker {
@@ -149,6 +178,7 @@ impl Worker {
         back: &Sender<Vec<u8>>,
         log: PathBuf,
     ) -> Result<CodedPictures, TapeError> {
+        let mut synced = Instant::now();
         while let Ok(message) = pictures.recv() {
             for _ in 0..message.owed {
                 self.keep(None)?;
@@ -159,6 +189,10 @@ impl Worker {
                 let _ended_already = back.send(rgb);
             }
             self.writer.flush()?;
+            if synced.elapsed() > SYNC_EVERY {
+                self.writer.sync()?;
+                synced = Instant::now();
+            }
         }
         self.writer.sync()?;
         let how = match &self.coder.kind {
@@ -167,7 +201,7 @@ impl Worker {
             }
             Kind::Images => Coded::Png,
         };
-        Ok(CodedPictures { log, how, pictures: self.coded, stats: Some(self.stats) })
+        Ok(CodedPictures { log, how, pictures: self.coded, stats: Some(self.stats), damage: None })
     }
 
     fn keep(&mut self, rgb: Option<&[u8]>) -> Result<(), TapeError> {

@@ -9,7 +9,7 @@ use citrange_video::mp4::{self, SampleInfo};
 use citrange_video::{Decoder, VideoError};
 
 use crate::error::TapeError;
-use crate::log::{read_at, read_file, read_records};
+use crate::log::{PREFIX, read_at, read_file, read_records};
 use crate::record::kind;
 
 /// How pictures are coded.
@@ -37,23 +37,43 @@ pub(crate) struct CodedPictures {
     pub(crate) pictures: Vec<CodedPicture>,
     /// Known after a recording that ended well; else found by decoding.
     pub(crate) stats: Option<ImageStats>,
+    /// Bytes that cannot be read and are no torn end.
+    pub(crate) damage: Option<(usize, usize)>,
 }
 
 impl CodedPictures {
     /// Finds the whole pictures in a log whose writer was cut off.
     pub(crate) fn read(log: &Path) -> Result<Self, TapeError> {
-        let bytes = read_file(log)?;
+        let nothing = |damage| Self {
+            log: log.to_owned(),
+            how: Coded::Png,
+            pictures: Vec::new(),
+            stats: None,
+            damage,
+        };
+        let bytes = match read_file(log) {
+            Ok(bytes) => bytes,
+            // Cut off before the camera was begun.
+            Err(TapeError::File { reason, .. })
+                if reason.kind() == std::io::ErrorKind::NotFound =>
+            {
+                return Ok(nothing(None));
+            }
+            Err(error) => return Err(error),
+        };
+        if bytes.len() < PREFIX {
+            return Ok(nothing(None));
+        }
         let (records, damage) = read_records(&bytes, log)?;
         let fail = |reason: &str| TapeError::Log { path: log.to_owned(), reason: reason.into() };
-        let base = bytes.as_ptr() as usize;
         let (mut how, mut pictures) = (None, Vec::new());
         // Pictures depend on those before them: nothing after damage can be used.
         let end = damage.first().map_or(bytes.len(), |d| d.from);
         for record in records {
-            let at = record.payload.as_ptr() as usize - base;
-            if at >= end {
+            if record.begins >= end {
                 break;
             }
+            let at = record.payload_begins();
             match (record.kind, record.payload) {
                 (kind::CAMERA, []) => how = Some(Coded::Png),
                 (kind::CAMERA, config) => how = Some(Coded::Video { config: config.to_vec() }),
@@ -64,10 +84,11 @@ impl CodedPictures {
                 _ => return Err(fail("a record in it is of no kind that a camera writes")),
             }
         }
+        let damage = damage.iter().find(|d| !d.is_tail).map(|d| (d.from, d.to));
         match how {
-            Some(how) => Ok(Self { log: log.to_owned(), how, pictures, stats: None }),
+            Some(how) => Ok(Self { log: log.to_owned(), how, pictures, stats: None, damage }),
             // Cut off before the first picture.
-            None => Ok(Self { log: log.to_owned(), how: Coded::Png, pictures, stats: None }),
+            None => Ok(nothing(damage)),
         }
     }
 

@@ -19,7 +19,8 @@ use crate::coded::Coded;
 use crate::episode::Episode;
 use crate::error::TapeError;
 use crate::index::{Entry, INDEX, Index, SIDE, tape_name};
-use crate::recorder::{Recording, TAPE_LOG};
+use crate::recorder::Recording;
+use crate::repair::{Repaired, repair_locked};
 use crate::units::{JointUnit, Unit};
 
 /// Feature names as LeRobot's tools expect them.
@@ -36,19 +37,6 @@ pub struct Dataset {
     pub index: Index,
     /// Held while this process may write.
     _lock: Option<File>,
-}
-
-/// An episode that was cut off and is now part of the dataset, or why it cannot be.
-#[derive(Debug)]
-pub struct Repaired {
-    /// Name of the recording.
-    pub uid: String,
-    /// Its number in the dataset; `None` when it held no whole frame.
-    pub episode: Option<usize>,
-    /// Frames that were saved.
-    pub frames: usize,
-    /// Why it could not be saved; its files were moved to `citrange/damaged`.
-    pub problem: Option<String>,
 }
 
 impl Dataset {
@@ -145,18 +133,51 @@ impl Dataset {
         self.check_episode(episode)?;
         let Some(entry) = self.entry(episode) else { return Ok(None) };
         let tape = Episode::read(&self.root().join(tape_name(&entry.uid)))?;
+        // Tapes are saved whole: whatever cannot be read was damaged since.
+        if let Some(damage) = tape.damage.first() {
+            return Err(TapeError::Log {
+                path: tape.path,
+                reason: format!(
+                    "it is damaged from byte {} to {}: the first {} of the {} frames that the \
+                     episode shows are whole; its rows and videos are not touched \
+                     (`--frame-targets` replays those)",
+                    damage.from,
+                    damage.to,
+                    tape.frames.len().saturating_sub(entry.frames.start).min(entry.frames.len()),
+                    entry.frames.len()
+                ),
+            });
+        }
         if entry.frames.end > tape.len() {
             return Err(TapeError::Log {
                 path: tape.path,
                 reason: format!(
-                    "it is damaged: the episode shows frames {} to {}, {} can be read",
+                    "it is not the episode's tape: the episode shows frames {} to {}, {} can be read",
                     entry.frames.start,
                     entry.frames.end,
                     tape.frames.len()
                 ),
             });
         }
-        Ok(Some((tape, entry.frames.clone())))
+        Ok(self.shows(episode, &tape, &entry.frames)?.then(|| (tape, entry.frames.clone())))
+    }
+
+    /// Whether an episode's rows are those of the tape. Other programs delete and reorder
+    /// episodes without knowing of our index.
+    fn shows(&self, episode: usize, tape: &Episode, of: &Range<usize>) -> Result<bool, TapeError> {
+        // Rows that hold pictures are too large to be read for this.
+        if self.lerobot.info().features.0.iter().any(|(_, f)| f.dtype == "image") {
+            return Ok(true);
+        }
+        let rows = self.lerobot.read_episode(episode)?;
+        let Some(state) = rows.column(STATE).and_then(Column::floats) else { return Ok(false) };
+        let units = &self.index.units;
+        let same = |(row, frame): (&[f32], &crate::Frame)| {
+            let shown = units.iter().zip(&frame.joint_pos).map(|(unit, v)| unit.show(*v) as f32);
+            row.iter().map(|v| v.to_bits()).eq(shown.map(f32::to_bits))
+        };
+        let frames = tape.frames.get(of.clone()).unwrap_or_default();
+        Ok(state.chunks_exact(units.len().max(1)).zip(frames).all(same))
     }
 
     /// Refuses an episode that is not there.
@@ -179,30 +200,23 @@ impl Dataset {
     /// # Errors
     /// When the disk is full, the recording is empty, or it does not fit the dataset.
     pub fn save(&mut self, recording: Recording) -> Result<usize, TapeError> {
+        let folder = recording.folder.clone();
         let (number, index) = save(&mut self.lerobot, &self.index, recording)?;
         self.index = index;
+        // The dataset has links of its own to everything that is kept. A folder that stays is
+        // known by its name and removed by the next repair.
+        let _stays = std::fs::remove_dir_all(&folder);
         Ok(number)
-    }
-
-    /// Saves what interrupted recorders left.
-    ///
-    /// # Errors
-    /// When another process records into the dataset, or it is damaged.
-    pub fn repair(root: &Path) -> Result<Vec<Repaired>, TapeError> {
-        if !root.is_dir() {
-            return Err(TapeError::Missing(format!("there is no folder {}", root.display())));
-        }
-        let _lock = lock(root)?;
-        repair_locked(root)
     }
 }
 
-fn save(
+/// Makes a recording part of the dataset; its folder stays.
+pub(crate) fn save(
     lerobot: &mut citrange_lerobot::Dataset,
     index: &Index,
     recording: Recording,
 ) -> Result<(usize, Index), TapeError> {
-    let Recording { folder, header, rows, cameras, outcome, first, .. } = recording;
+    let Recording { folder, tape, header, rows, cameras, outcome, first, .. } = recording;
     let units = &index.units;
     let column = |pick: &dyn Fn(usize) -> Vec<f64>| {
         let shown = (0..rows.len()).flat_map(|row| {
@@ -246,11 +260,8 @@ fn save(
     }));
     let new_index = folder.join("index.json");
     write_synced(&new_index, &next.to_json()?)?;
-    episode.side =
-        vec![(folder.join(TAPE_LOG), tape_name(&header.uid)), (new_index, INDEX.to_owned())];
+    episode.side = vec![(tape, tape_name(&header.uid)), (new_index, INDEX.to_owned())];
     let number = lerobot.append(episode)?;
-    // The dataset has links of its own to everything that is kept.
-    std::fs::remove_dir_all(&folder).map_err(|e| TapeError::file("remove", &folder, e))?;
     Ok((number, next))
 }
 
@@ -262,7 +273,7 @@ pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), TapeError> {
     file.sync_all().map_err(fail)
 }
 
-fn recordings(root: &Path) -> PathBuf {
+pub(crate) fn recordings(root: &Path) -> PathBuf {
     root.join(SIDE).join("recording")
 }
 
@@ -272,71 +283,32 @@ pub(crate) fn lock(root: &Path) -> Result<File, TapeError> {
     let path = folder.join("recording.lock");
     let file = File::create(&path).map_err(|e| TapeError::file("create", &path, e))?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => Err(TapeError::Busy(root.to_owned())),
+        // An edit may have put another dataset here since the file was opened.
+        Ok(()) if is_at(&file, &path) => Ok(file),
+        Ok(()) | Err(std::fs::TryLockError::WouldBlock) => Err(TapeError::Busy(root.to_owned())),
         Err(std::fs::TryLockError::Error(e)) => Err(TapeError::file("lock", &path, e)),
     }
 }
 
-fn repair_locked(root: &Path) -> Result<Vec<Repaired>, TapeError> {
-    let folder = recordings(root);
-    let mut folders: Vec<PathBuf> = match std::fs::read_dir(&folder) {
-        Ok(entries) => entries.filter_map(Result::ok).map(|e| e.path()).collect(),
-        Err(_) => Vec::new(),
-    };
-    folders.sort();
-    let mut repaired = Vec::new();
-    for folder in folders {
-        let uid = folder.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        repaired.push(match repair_one(root, &folder, &uid) {
-            Ok((episode, frames)) => Repaired { uid, episode, frames, problem: None },
-            Err(error @ TapeError::File { .. }) => return Err(error),
-            Err(error) => {
-                let damaged = root.join(SIDE).join("damaged");
-                std::fs::create_dir_all(&damaged)
-                    .and_then(|()| std::fs::rename(&folder, damaged.join(&uid)))
-                    .map_err(|e| TapeError::file("move", &folder, e))?;
-                Repaired { uid, episode: None, frames: 0, problem: Some(error.to_string()) }
-            }
-        });
-    }
-    Ok(repaired)
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let id = |m: &std::fs::Metadata| (m.dev(), m.ino());
+    matches!((file.metadata(), std::fs::metadata(path)), (Ok(a), Ok(b)) if id(&a) == id(&b))
 }
 
-fn repair_one(root: &Path, folder: &Path, uid: &str) -> Result<(Option<usize>, usize), TapeError> {
-    let gone = || std::fs::remove_dir_all(folder).map_err(|e| TapeError::file("remove", folder, e));
-    let log = folder.join(TAPE_LOG);
-    // Killed after the save, before the folder was removed; or before the first byte was kept.
-    let index = Index::read(root)?;
-    let known = index
-        .as_ref()
-        .and_then(|i| i.episodes.iter().position(|e| e.as_ref().is_some_and(|e| e.uid == uid)));
-    if let Some(number) = known {
-        gone()?;
-        return Ok((Some(number), 0));
-    }
-    let begun = std::fs::metadata(&log).is_ok_and(|m| m.len() > 0);
-    if !begun {
-        gone()?;
-        return Ok((None, 0));
-    }
-    let recording = Recording::recover(folder)?;
-    let frames = recording.frames();
-    if frames == 0 {
-        gone()?;
-        return Ok((None, 0));
-    }
-    let header = &recording.header;
-    let units = header.unit.of(&header.rig).map_err(TapeError::Missing)?;
-    let info = info(&header.rig, header.unit, &units, &header.images);
-    let mut lerobot = citrange_lerobot::Dataset::open_or_create(root, info)?;
-    let index = index.unwrap_or_else(|| Index::new(units));
-    let (number, _) = save(&mut lerobot, &index, recording)?;
-    Ok((Some(number), frames))
+#[cfg(not(unix))]
+fn is_at(_: &File, path: &Path) -> bool {
+    path.exists()
 }
 
 /// The dataset's description for a rig.
-fn info(rig: &RigSpec, unit: Unit, units: &[JointUnit], images: &BTreeSet<String>) -> Info {
+pub(crate) fn info(
+    rig: &RigSpec,
+    unit: Unit,
+    units: &[JointUnit],
+    images: &BTreeSet<String>,
+) -> Info {
     let names: Vec<&str> = units.iter().map(|u| u.name.as_str()).collect();
     let mut features = vec![
         (STATE.to_owned(), Feature::vector(&names)),

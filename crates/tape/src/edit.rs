@@ -11,6 +11,7 @@ use citrange_lerobot::{Applied, Edit, Origin, Packing, Piece, Plan};
 use crate::dataset::{Dataset, lock, write_synced};
 use crate::error::TapeError;
 use crate::index::{Entry, INDEX, Index, tape_name};
+use crate::repair::unfinished;
 
 /// Progress of long work: done, in all.
 pub type Progress<'a> = &'a mut dyn FnMut(usize, usize);
@@ -38,6 +39,13 @@ impl Dataset {
     /// it stays as it is.
     pub fn apply(&self, plan: &Plan, progress: Progress<'_>) -> Result<Applied, TapeError> {
         let _lock = lock(self.root())?;
+        // The dataset as it was goes away, and with it what lies unsaved in it.
+        if !unfinished(self.root())?.is_empty() {
+            let root = self.root().display();
+            return Err(TapeError::Missing(format!(
+                "{root} holds a recording that was cut off; run `citrange data repair {root}` first"
+            )));
+        }
         let side = |_: &Path, new: &Path, origins: &[Origin]| {
             let sources: Vec<Source<'_>> = origins
                 .iter()
@@ -100,7 +108,14 @@ impl Dataset {
         change: &dyn Fn(&mut Entry),
     ) -> Result<(), TapeError> {
         let _lock = lock(self.root())?;
-        let mut index = self.index.clone();
+        // Somebody may have recorded since this dataset was opened.
+        let mut index = Index::read(self.root())?.unwrap_or_else(|| self.index.clone());
+        if index != self.index {
+            return Err(TapeError::Missing(format!(
+                "{} was changed by another process; open it again",
+                self.root().display()
+            )));
+        }
         for &episode in episodes {
             self.check_episode(episode)?;
             if self.entry(episode).is_none() {

@@ -44,7 +44,8 @@ pub struct End {
 }
 
 impl Episode {
-    /// Reads a tape; a torn end is left out and listed in `damage`.
+    /// Reads a tape; what lies behind the first damage is left out. A recorder that was cut off
+    /// leaves a torn end; saved tapes are whole.
     ///
     /// # Errors
     /// When the file cannot be read, or its beginning (header, model) is damaged.
@@ -78,7 +79,9 @@ impl Episode {
             layouts: Vec::new(),
             last: None,
         };
-        for record in records {
+        // A record that is missing may be the one that later ones are to be understood by.
+        let end = episode.damage.first().map_or(bytes.len(), |damage| damage.from);
+        for record in records.take_while(|record| record.begins < end) {
             let taken = match record.kind {
                 kind::MODEL => inflate(record.payload).map(|model| episode.model = model),
                 kind::LAYOUT => serde_json::from_slice(record.payload)

@@ -25,10 +25,10 @@ pub enum TapeError {
     },
     /// A dataset that cannot be used.
     #[error(transparent)]
-    LeRobot(#[from] citrange_lerobot::LerobotError),
+    LeRobot(citrange_lerobot::LerobotError),
     /// Pictures that cannot be coded.
     #[error(transparent)]
-    Video(#[from] citrange_video::VideoError),
+    Video(citrange_video::VideoError),
     /// A demonstration file that cannot be used.
     #[error(transparent)]
     Hdf5(#[from] citrange_hdf5::Hdf5Error),
@@ -52,11 +52,35 @@ impl TapeError {
     }
 }
 
+// What the system refused is one kind of error, whoever asked: a full disk is never taken for a
+// damaged file.
+impl From<citrange_lerobot::LerobotError> for TapeError {
+    fn from(error: citrange_lerobot::LerobotError) -> Self {
+        match error {
+            citrange_lerobot::LerobotError::Io { what, path, source } => {
+                Self::File { what, path, reason: source }
+            }
+            other => Self::LeRobot(other),
+        }
+    }
+}
+
+impl From<citrange_video::VideoError> for TapeError {
+    fn from(error: citrange_video::VideoError) -> Self {
+        match error {
+            citrange_video::VideoError::Io { doing, path, source } => {
+                Self::File { what: doing, path, reason: source }
+            }
+            other => Self::Video(other),
+        }
+    }
+}
+
 /// What to do about a full disk.
 fn full(reason: &std::io::Error) -> &'static str {
     match reason.kind() {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-            "; make room and run `citrange data repair` on the dataset: nothing saved is lost"
+            ": the disk is full; make room and run `citrange data repair` on the dataset: nothing saved is lost"
         }
         _ => "",
     }

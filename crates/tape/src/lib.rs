@@ -9,7 +9,8 @@
 //! |---|---|
 //! | bytes of the log | `log.rs` (records), `record.rs` (frames, ticks), `header.rs` |
 //! | what happens while recording | `recorder.rs`, pictures `camera.rs`, `coded.rs` |
-//! | saving, repair after a crash | `dataset.rs`, `index.rs` |
+//! | saving | `dataset.rs`, `index.rs` |
+//! | repair after a crash | `recover.rs` (one recording), `repair.rs` |
 //! | deleting, trimming, merging, … | `edit.rs` |
 //! | units of joint values | `units.rs` |
 //! | replay and its verification | `replay.rs`, `verify.rs` |
@@ -31,12 +32,14 @@ mod order;
 mod pictures;
 mod record;
 mod recorder;
+mod recover;
+mod repair;
 mod replay;
 mod units;
 mod verify;
 
 pub use camera::{Storage, WhenFull};
-pub use dataset::{Dataset, Repaired};
+pub use dataset::Dataset;
 pub use demo::{DemoExtras, arm_joints, export_demo, flattened};
 pub use demo_in::DemoEpisode;
 pub use edit::Progress;
@@ -48,6 +51,7 @@ pub use log::Damage;
 pub use motion::Motion;
 pub use record::{Frame, Tick};
 pub use recorder::{RecordSettings, Recorder, Recording};
+pub use repair::Repaired;
 pub use replay::{ExactReplay, FrameReplay};
 pub use units::{JointUnit, Unit};
 pub use verify::{Difference, Verifier, VerifyReport};

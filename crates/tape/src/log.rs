@@ -14,7 +14,8 @@ use crate::error::TapeError;
 const MAGIC: &[u8; 8] = b"CITRTAPE";
 const FORMAT_VERSION: u32 = 1;
 const MARK: [u8; 4] = *b"\xc1trr";
-const PREFIX: usize = MAGIC.len() + 4;
+/// Bytes before the first record.
+pub(crate) const PREFIX: usize = MAGIC.len() + 4;
 /// Mark, length, kind.
 const HEAD: usize = 9;
 const CRC: usize = 4;
@@ -81,8 +82,17 @@ impl LogWriter {
 /// A whole record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record<'a> {
+    /// Where it is in the file.
+    pub(crate) begins: usize,
     pub(crate) kind: u8,
     pub(crate) payload: &'a [u8],
+}
+
+impl Record<'_> {
+    /// Where its payload is in the file.
+    pub(crate) fn payload_begins(&self) -> usize {
+        self.begins + HEAD
+    }
 }
 
 /// Bytes of a log that are no whole record.
@@ -155,7 +165,7 @@ fn record_at(bytes: &[u8], at: usize) -> Option<(Record<'_>, usize)> {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&head[4..]);
     hasher.update(payload);
-    (hasher.finalize() == crc).then_some((Record { kind: head[8], payload }, end + CRC))
+    (hasher.finalize() == crc).then_some((Record { begins: at, kind: head[8], payload }, end + CRC))
 }
 
 fn le_u32(bytes: &[u8]) -> Option<u32> {

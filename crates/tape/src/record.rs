@@ -65,7 +65,8 @@ pub(crate) type Layout = Vec<(String, usize)>;
 
 pub(crate) fn frame_bytes(frame: &FrameRecord<'_>) -> Vec<u8> {
     let joints = frame.seen.joint_pos.len();
-    let mut bytes = Vec::with_capacity(32 + 16 * joints);
+    let state: usize = frame.snapshot.iter().flat_map(|s| s.fields.values()).map(Vec::len).sum();
+    let mut bytes = Vec::with_capacity(32 + 16 * joints + 8 * state);
     bytes.extend_from_slice(&frame.index.to_le_bytes());
     bytes.extend_from_slice(&frame.seen.step.to_le_bytes());
     bytes.extend_from_slice(&frame.wall_ns.to_le_bytes());
@@ -137,6 +138,11 @@ pub(crate) fn put(bytes: &mut Vec<u8>, numbers: &[f64]) {
 pub(crate) fn numbers(bytes: &[u8]) -> Vec<f64> {
     let word = |c: &[u8]| f64::from_le_bytes([c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]]);
     bytes.chunks_exact(8).map(word).collect()
+}
+
+/// The index with which the bytes of a frame or tick begin.
+pub(crate) fn index_of(bytes: &[u8]) -> Option<u64> {
+    Cursor(bytes).u64()
 }
 
 struct Cursor<'a>(&'a [u8]);

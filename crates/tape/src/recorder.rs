@@ -23,7 +23,7 @@ use crate::record::{Layout, frame_bytes, kind, put, tick_bytes};
 /// Records that may wait for the disk: minutes of them.
 const QUEUE_RECORDS: usize = 1 << 16;
 /// How often what was written is forced to the disk, against power cuts.
-const SYNC_EVERY: Duration = Duration::from_secs(1);
+pub(crate) const SYNC_EVERY: Duration = Duration::from_secs(1);
 /// File name of the tape inside a recording's folder.
 pub(crate) const TAPE_LOG: &str = "tape.log";
 
@@ -56,13 +56,33 @@ impl Default for RecordSettings {
 pub struct Recorder {
     folder: PathBuf,
     header: Header,
-    queue: SyncSender<(u8, Vec<u8>)>,
-    thread: JoinHandle<()>,
+    records: RecordWriter,
     failure: Failure,
     cameras: Vec<CameraWriter>,
     layout: Layout,
     rows: Vec<Row>,
     end: Option<End>,
+}
+
+/// The queue of records and the thread at its end. Dropped, it waits until all is written.
+struct RecordWriter {
+    queue: Option<SyncSender<(u8, Vec<u8>)>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl RecordWriter {
+    /// Whether the thread ended as it should.
+    fn close(&mut self) -> bool {
+        self.queue = None;
+        self.thread.take().is_none_or(|thread| thread.join().is_ok())
+    }
+}
+
+impl Drop for RecordWriter {
+    fn drop(&mut self) {
+        // A recorder given up in the middle of an episode keeps what it was told.
+        self.close();
+    }
 }
 
 /// What a LeRobot row needs, in radians and metres.
@@ -76,6 +96,7 @@ pub(crate) struct Row {
 #[derive(Debug)]
 pub struct Recording {
     pub(crate) folder: PathBuf,
+    pub(crate) tape: PathBuf,
     pub(crate) header: Header,
     pub(crate) rows: Vec<Row>,
     pub(crate) cameras: Vec<CodedPictures>,
@@ -84,8 +105,6 @@ pub struct Recording {
     pub(crate) first: usize,
     /// Pictures dropped by camera.
     pub dropped: BTreeMap<String, Vec<u64>>,
-    /// What a repair had to leave out.
-    pub lost: Option<String>,
 }
 
 /// Why a writing thread stopped.
@@ -135,6 +154,7 @@ impl Recorder {
             let path = camera_log(folder, &spec.name);
             cameras.push(CameraWriter::start(path, spec, storage, settings, &failure)?);
         }
+        sync_folders(folder)?;
         let (queue, records) = sync_channel(QUEUE_RECORDS);
         let told = failure.clone();
         let thread = std::thread::Builder::new()
@@ -148,8 +168,7 @@ impl Recorder {
         Ok(Self {
             folder: folder.to_owned(),
             header,
-            queue,
-            thread,
+            records: RecordWriter { queue: Some(queue), thread: Some(thread) },
             failure,
             cameras,
             layout: Layout::new(),
@@ -170,7 +189,8 @@ impl Recorder {
     }
 
     fn send(&self, kind: u8, bytes: Vec<u8>) -> Result<(), TapeError> {
-        self.queue.try_send((kind, bytes)).map_err(|error| match error {
+        let Some(queue) = &self.records.queue else { return Err(self.why()) };
+        queue.try_send((kind, bytes)).map_err(|error| match error {
             TrySendError::Full(_) => TapeError::Recording(format!(
                 "the disk does not keep up: {QUEUE_RECORDS} records wait to be written"
             )),
@@ -188,20 +208,20 @@ impl Recorder {
     /// # Errors
     /// When something could not be written, or the episode was not ended.
     pub fn finish(self) -> Result<Recording, TapeError> {
-        let Self { folder, header, queue, thread, failure, cameras, rows, end, .. } = self;
-        drop(queue);
-        let ended = thread.join();
+        let Self { folder, header, mut records, failure, cameras, rows, end, .. } = self;
+        let ended_well = records.close();
         let cameras: Result<Vec<_>, _> = cameras.into_iter().map(CameraWriter::finish).collect();
         if let Some(error) = failure.take() {
             return Err(error);
         }
-        if ended.is_err() {
+        if !ended_well {
             return Err(TapeError::Recording("the writing thread crashed".into()));
         }
         let cameras = cameras?;
         let end = end.ok_or_else(|| TapeError::Recording("the episode was not ended".into()))?;
         let (outcome, dropped) = (end.outcome, end.dropped);
-        Ok(Recording { folder, header, rows, cameras, outcome, first: 0, dropped, lost: None })
+        let tape = folder.join(TAPE_LOG);
+        Ok(Recording { folder, tape, header, rows, cameras, outcome, first: 0, dropped })
     }
 
     /// Throws the episode away.
@@ -214,6 +234,17 @@ impl Recorder {
         let _thrown_away = self.finish();
         std::fs::remove_dir_all(&folder).map_err(|e| TapeError::file("remove", &folder, e))
     }
+}
+
+/// Makes the names of the new files and folders durable; the folder above the dataset is the
+/// user's.
+fn sync_folders(folder: &Path) -> Result<(), TapeError> {
+    for folder in folder.ancestors().take(4).filter(|f| cfg!(unix) && f.is_dir()) {
+        std::fs::File::open(folder)
+            .and_then(|handle| handle.sync_all())
+            .map_err(|e| TapeError::file("sync", folder, e))?;
+    }
+    Ok(())
 }
 
 fn write_records(mut log: LogWriter, records: &Receiver<(u8, Vec<u8>)>) -> Result<(), TapeError> {
@@ -300,35 +331,6 @@ impl Recorder {
 }
 
 impl Recording {
-    /// Finds what a recorder that was cut off left behind: all whole frames of which every
-    /// camera has the picture.
-    ///
-    /// # Errors
-    /// When the beginning of the tape cannot be read.
-    pub fn recover(folder: &Path) -> Result<Self, TapeError> {
-        let episode = Episode::read(&folder.join(TAPE_LOG))?;
-        let mut cameras = Vec::new();
-        for spec in &episode.header.rig.cameras {
-            cameras.push(CodedPictures::read(&camera_log(folder, &spec.name))?);
-        }
-        let pictures = cameras.iter().map(|c| c.pictures.len()).min();
-        let frames = pictures.unwrap_or(episode.len()).min(episode.len());
-        for camera in &mut cameras {
-            camera.truncate(frames);
-        }
-        let rows = (0..frames).map(|frame| Row {
-            joint_pos: episode.frames[frame].joint_pos.clone(),
-            action: episode.action(frame).unwrap_or_default().to_vec(),
-        });
-        let whole = episode.end.is_some() && frames == episode.len();
-        let outcome = if whole { episode.outcome() } else { Outcome::unjudged("interrupted") };
-        let dropped = episode.end.as_ref().map(|end| end.dropped.clone()).unwrap_or_default();
-        let lost = (!whole).then(|| format!("{frames} whole frames were found"));
-        let (rows, header) = (rows.collect(), episode.header);
-        let folder = folder.to_owned();
-        Ok(Self { folder, header, rows, cameras, outcome, first: 0, dropped, lost })
-    }
-
     /// Keeps another tape than the one that was just written: that of an episode which this
     /// recording repeated from frame `first` on, byte for byte.
     ///

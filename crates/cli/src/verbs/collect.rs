@@ -245,7 +245,12 @@ pub(crate) fn tell_repaired(repaired: &[Repaired], as_json: bool) -> anyhow::Res
             continue;
         }
         say::talk(&match (&one.problem, one.episode) {
-            (Some(problem), _) => format!(
+            (Some(problem), Some(number)) => format!(
+                "recording {} was cut off and damaged; its first {} frames are now episode \
+                 {number} ({problem}); its files are in citrange/damaged",
+                one.uid, one.frames
+            ),
+            (Some(problem), None) => format!(
                 "recording {} cannot be repaired ({problem}); its files are in citrange/damaged",
                 one.uid
             ),
