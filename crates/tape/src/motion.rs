@@ -90,6 +90,17 @@ impl DemoEpisode {
         let mut source = "recorded joint positions; the file's actions are not joint targets and \
                           cannot be carried out here"
             .to_owned();
+        // Files of ours keep the fingers' own targets, which are no open and close commands.
+        if self.targets_said {
+            let own = self.gripper_action.as_ref().filter(|a| a.cols() == rig.joints.len() - arm);
+            for (index, row) in targets.iter_mut().enumerate() {
+                if let Some(fingers) = own.and_then(|own| own.row(index)) {
+                    row.truncate(arm);
+                    row.extend_from_slice(fingers);
+                }
+            }
+            return (targets, source);
+        }
         let Some(commands) = self.grips() else { return (targets, source) };
         source.push_str("; gripper by its recorded open and close commands");
         let mut closed = None;
@@ -174,6 +185,9 @@ mod tests {
         assert_eq!(motion.targets, [[0.1, 0.2, 0.5], [0.3, 0.4, 0.0], [0.3, 0.4, 1.0]]);
         assert_eq!(motion.seen[1], [0.1, 0.2, 0.5]);
         assert!(motion.source.contains("cannot be carried out"));
+        let ours = DemoEpisode { targets_said: true, ..demo };
+        let motion = ours.motion(&rig(), &[0, 1, 2]).unwrap();
+        assert_eq!(motion.targets, [[0.1, 0.2, 0.0], [0.3, 0.4, 1.0], [0.3, 0.4, -1.0]]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! A small rig with a state, two cameras and exact rates, and how to record it.
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
