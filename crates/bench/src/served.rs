@@ -6,7 +6,9 @@ use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use citrange_core::{Commanded, Event, Fault, Observation, Pilot, Rig, RigSpec, Snapshot, Verdict};
+use citrange_core::{
+    Commanded, Event, Fault, Observation, PicturePool, Pilot, Rig, RigSpec, Snapshot, Verdict,
+};
 use citrange_sim::{CompiledScene, SimRig, load_scene};
 use citrange_tape::{Header, Unit, new_uid, utc_now};
 
@@ -32,6 +34,9 @@ pub(crate) struct Served {
     snapshot: Snapshot,
     joints: Vec<f64>,
     ticks: u64,
+    /// The picture being read, and those in use.
+    read: Vec<u8>,
+    pools: Vec<PicturePool>,
     /// CPU time of reading pictures: not the recorder's.
     pub(crate) reading_secs: f64,
 }
@@ -70,8 +75,16 @@ impl Served {
             |path: &PathBuf| File::open(path).map_err(|e| format!("{}: {e}", path.display()));
         let files = raws.iter().map(open).collect::<Result<_, _>>()?;
         let spec = rig.spec().clone();
-        let served =
-            Self { spec, files, snapshot, joints: joints.clone(), ticks: 0, reading_secs: 0.0 };
+        let served = Self {
+            pools: vec![PicturePool::default(); spec.cameras.len()],
+            spec,
+            files,
+            snapshot,
+            joints: joints.clone(),
+            ticks: 0,
+            read: Vec::new(),
+            reading_secs: 0.0,
+        };
         Ok((served, (header, model, joints)))
     }
 }
@@ -88,12 +101,14 @@ impl Rig for Served {
         seen.joint_vel.resize(self.joints.len(), 0.1);
         if pictures {
             let before = clock::thread_cpu_secs();
-            seen.pictures.resize_with(self.files.len(), Vec::new);
+            seen.pictures.clear();
             let specs = self.spec.cameras.iter().zip(&mut self.files);
-            for ((camera, file), picture) in specs.zip(&mut seen.pictures) {
-                picture.resize(3 * camera.width_px as usize * camera.height_px as usize, 0);
+            for ((camera, file), pool) in specs.zip(&mut self.pools) {
+                let rgb = &mut self.read;
+                rgb.resize(3 * camera.width_px as usize * camera.height_px as usize, 0);
                 let at = self.ticks;
-                file.read_exact(picture).map_err(|e| format!("{} at {at}: {e}", camera.name))?;
+                file.read_exact(rgb).map_err(|e| format!("{} at {at}: {e}", camera.name))?;
+                seen.pictures.push(pool.fill(rgb));
             }
             self.reading_secs += clock::thread_cpu_secs() - before;
         }

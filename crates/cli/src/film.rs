@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use citrange_core::Picture;
 use citrange_core::rig::CameraSpec;
 use citrange_video::mp4::{self, SampleInfo};
 use citrange_video::{Encoder, Settings};
@@ -43,14 +44,14 @@ impl Film {
     }
 
     /// Adds a picture of every camera.
-    pub(crate) fn add(&mut self, pictures: &[Vec<u8>]) -> anyhow::Result<()> {
+    pub(crate) fn add(&mut self, pictures: &[Picture]) -> anyhow::Result<()> {
         let images: Vec<Image> = pictures
             .iter()
             .zip(&self.cameras)
             .map(|(rgb, (width, height))| Image {
                 width: *width,
                 height: *height,
-                rgb: rgb.clone(),
+                rgb: rgb.to_vec(),
             })
             .collect();
         self.add_image(&Image::sheet(&images, images.len()))

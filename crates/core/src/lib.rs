@@ -24,6 +24,7 @@
 
 pub mod dict;
 pub mod names;
+pub mod picture;
 pub mod pilot;
 pub mod placement;
 pub mod pose;
@@ -41,6 +42,7 @@ pub mod tape;
 pub mod yaml;
 
 pub use dict::{DictObjectState, DictRobotState, DictState};
+pub use picture::{Picture, PicturePool};
 pub use pilot::{Event, Outcome, Pilot, Verdict};
 pub use pose::Pose;
 pub use rates::Rates;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::picture::Picture;
 use crate::rates::Rates;
 use crate::snapshot::Snapshot;
 
@@ -57,7 +58,7 @@ pub struct Observation {
     /// Joint velocities.
     pub joint_vel: Vec<f64>,
     /// One picture per camera, rgb8, row by row; brought up to date at frames only.
-    pub pictures: Vec<Vec<u8>>,
+    pub pictures: Vec<Picture>,
 }
 
 /// What became of an action.

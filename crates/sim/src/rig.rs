@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use citrange_core::rig::{CameraSpec, JointSpec, state_digest};
-use citrange_core::{Commanded, Fault, Observation, Rig, RigSpec, Snapshot};
+use citrange_core::{Commanded, Fault, Observation, PicturePool, Rig, RigSpec, Snapshot};
 use mujoco_rs::prelude::MjtJoint;
 
 use crate::compile::CompiledScene;
@@ -17,6 +17,7 @@ pub struct SimRig {
     robot: String,
     spec: RigSpec,
     limited: Vec<f64>,
+    pools: Vec<PicturePool>,
     ticks: u64,
 }
 
@@ -34,7 +35,8 @@ impl SimRig {
         let spec = spec(&scene, &robot, cameras)?;
         let world = World::new(scene, 1, Threads::Exactly(1))?;
         let limited = vec![0.0; spec.joints.len()];
-        Ok(Self { world, robot, spec, limited, ticks: 0 })
+        let pools = vec![PicturePool::default(); spec.cameras.len()];
+        Ok(Self { world, robot, spec, limited, pools, ticks: 0 })
     }
 
     /// The world it lives in.
@@ -132,11 +134,10 @@ impl Rig for SimRig {
         seen.joint_vel.clear();
         seen.joint_vel.extend(joints.iter().map(|j| data.qvel()[j.dof]));
         if pictures {
-            seen.pictures.resize_with(self.spec.cameras.len(), Vec::new);
-            for (camera, picture) in self.spec.cameras.iter().zip(&mut seen.pictures) {
+            seen.pictures.clear();
+            for (camera, pool) in self.spec.cameras.iter().zip(&mut self.pools) {
                 let frame = self.world.frame(0, &camera.name)?;
-                picture.clear();
-                picture.extend_from_slice(&frame.rgb);
+                seen.pictures.push(pool.fill(&frame.rgb));
             }
         }
         Ok(())

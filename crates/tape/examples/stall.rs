@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         let due = Duration::from_secs_f64(tick as f64 / f64::from(RATES.control_hz));
         std::thread::sleep(due.saturating_sub(begun.elapsed()));
         if tick % per_frame == 0 {
-            seen.pictures = vec![picture(tick), picture(tick + 100)];
+            seen.pictures = vec![picture(tick).into(), picture(tick + 100).into()];
             let wall_ns = begun.elapsed().as_nanos() as u64;
             let (index, snapshot) = (tick / per_frame, Some(&snapshot));
             let before = Instant::now();

@@ -6,10 +6,11 @@
 //! stay together.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use citrange_core::Picture;
 use citrange_core::rig::CameraSpec;
 use citrange_lerobot::ImageStats;
 use citrange_video::{Encoder, Settings};
@@ -41,15 +42,13 @@ pub enum Storage {
 struct Message {
     /// Pictures dropped before this one.
     owed: u64,
-    rgb: Option<Vec<u8>>,
+    rgb: Option<Picture>,
 }
 
 /// The control loop's end of a camera.
 pub(crate) struct CameraWriter {
     pub(crate) name: String,
     queue: Option<SyncSender<Message>>,
-    /// Buffers that were coded and can be filled again.
-    spare: Receiver<Vec<u8>>,
     owed: u64,
     frames: u64,
     pub(crate) dropped: Vec<u64>,
@@ -69,11 +68,6 @@ impl CameraWriter {
         let coder = Coder::new(spec, storage)?;
         let writer = LogWriter::create(&log)?;
         let (queue, pictures) = sync_channel(settings.queue_pictures.max(1));
-        let (back, spare) = channel();
-        for _ in 0..ready_buffers(spec, settings.queue_pictures) {
-            // Not zero: fresh zeros are pages that the first copy would have to wait for.
-            let _we_hold_the_other_end = back.send(vec![1; picture_bytes(spec)]);
-        }
         let work = Worker {
             coder,
             writer,
@@ -85,25 +79,22 @@ impl CameraWriter {
         let thread = std::thread::Builder::new()
             .name(format!("camera-{}", spec.name))
             .spawn(move || {
-                let done = work.run(&pictures, &back, log);
+                let done = work.run(&pictures, log);
                 done.map_err(|error| told.set(error)).ok()
             })
             .map_err(|e| TapeError::Recording(format!("no thread for {}: {e}", spec.name)))?;
         let (name, when_full) = (spec.name.clone(), settings.when_full);
         let (queue, thread) = (Some(queue), Some(thread));
-        Ok(Self { name, queue, spare, owed: 0, frames: 0, dropped: Vec::new(), when_full, thread })
+        Ok(Self { name, queue, owed: 0, frames: 0, dropped: Vec::new(), when_full, thread })
     }
 
     /// Hands a picture over.
-    pub(crate) fn push(&mut self, rgb: &[u8]) -> Result<(), TapeError> {
+    pub(crate) fn push(&mut self, rgb: &Picture) -> Result<(), TapeError> {
         let cannot = || TapeError::Recording(format!("camera {} cannot be kept", self.name));
         let queue = self.queue.as_ref().ok_or_else(cannot)?;
         let frame = self.frames;
         self.frames += 1;
-        let mut buffer = self.spare.try_recv().unwrap_or_default();
-        buffer.clear();
-        buffer.extend_from_slice(rgb);
-        let message = Message { owed: self.owed, rgb: Some(buffer) };
+        let message = Message { owed: self.owed, rgb: Some(Picture::clone(rgb)) };
         // The very first picture has none before it that could take its place: it waits.
         let sent = match self.when_full {
             WhenFull::Drop if frame > 0 => queue.try_send(message),
@@ -151,17 +142,6 @@ impl Drop for CameraWriter {
     }
 }
 
-fn picture_bytes(spec: &CameraSpec) -> usize {
-    3 * spec.width_px as usize * spec.height_px as usize
-}
-
-/// Buffers to have ready: as many as can be under way, within reason.
-fn ready_buffers(spec: &CameraSpec, queue_pictures: usize) -> usize {
-    const READY_BYTES: usize = 16 << 20;
-    let fit = READY_BYTES / picture_bytes(spec).max(1);
-    (queue_pictures + 2).min(fit.max(2))
-}
-
 struct Worker {
     coder: Coder,
     writer: LogWriter,
@@ -175,7 +155,6 @@ impl Worker {
     fn run(
         mut self,
         pictures: &Receiver<Message>,
-        back: &Sender<Vec<u8>>,
         log: PathBuf,
     ) -> Result<CodedPictures, TapeError> {
         let mut synced = Instant::now();
@@ -186,7 +165,6 @@ impl Worker {
             if let Some(rgb) = message.rgb {
                 self.keep(Some(&rgb))?;
                 self.stats.add_rgb(&rgb, self.coder.width, self.coder.height);
-                let _ended_already = back.send(rgb);
             }
             self.writer.flush()?;
             if synced.elapsed() > SYNC_EVERY {

@@ -146,7 +146,7 @@ impl Tape for Show<'_> {
             && let Some(rgb) = frame.seen.pictures.first()
         {
             let (width, height) = (self.size.0 as usize, self.size.1 as usize);
-            self.stills.push(Image { width, height, rgb: rgb.clone() }.halved());
+            self.stills.push(Image { width, height, rgb: rgb.to_vec() }.halved());
         }
         self.bar.set_position(frame.index + 1);
         self.recorder.frame(frame)

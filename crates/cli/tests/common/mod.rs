@@ -1,5 +1,5 @@
 //! Running the binary, and small datasets to run it on.
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub)] // every test file uses some of them
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

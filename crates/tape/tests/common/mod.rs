@@ -44,7 +44,7 @@ impl Rig for Toy {
         seen.joint_vel = vec![0.0; 2];
         if pictures {
             let shade = (self.ticks % 200) as u8;
-            seen.pictures = vec![vec![shade; 64 * 48 * 3], vec![255 - shade; 64 * 48 * 3]];
+            seen.pictures = [shade, 255 - shade].map(|s| vec![s; 64 * 48 * 3].into()).to_vec();
         }
         Ok(())
     }
