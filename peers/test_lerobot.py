@@ -277,6 +277,7 @@ def small_scene(folder):
 def saved_before(process, secs):
     """Kills the recorder after some time; gives the lengths of episodes it said were saved."""
     time.sleep(secs)
+    assert process.poll() is None, "the recording ended"
     process.send_signal(signal.SIGKILL)
     said = process.communicate()[0].splitlines()
     lines = [json.loads(line) for line in said if line.endswith("}")]
