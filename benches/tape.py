@@ -41,8 +41,10 @@ def bench(rounds, count, paces, work):
     def ours(pace):
         shutil.rmtree(work / "set", ignore_errors=True)
         report = call([OURS, "tape", *raws, "--out", work / "set", *pace, "--json"])
-        # Size and quality of both sides come from the same eyes.
-        return {**report, **peer("measure", "--set", work / "set", *raws)}
+        # Size and quality of both sides come from the same eyes. A picture that we drop is
+        # replaced by the one before, so only the recorder knows of it.
+        seen = peer("measure", "--set", work / "set", *raws)
+        return {**report, **seen, "dropped": report["dropped"] + seen["dropped"]}
 
     def theirs(mode, pace):
         shutil.rmtree(work / "set", ignore_errors=True)
@@ -110,7 +112,8 @@ def report_pace(name, sides, count):
 def report(stored):
     m, result = stored["machine"], stored["result"]
     parts = [f"{m['cores']} cores of {m['cpu']}, {m['system']}, lerobot {m['lerobot']}, "
-             f"{stored['rounds']} rounds, medians.\n"]
+             f"{stored['rounds']} {'round' if stored['rounds'] == 1 else 'rounds, medians'}; "
+             f"load average {stored['load'][0]:.1f} before, {stored['load'][1]:.1f} after.\n"]
     for name, sides in result["paces"].items():
         parts.append(report_pace(name, sides, result["count"]))
     sides = next(iter(result["paces"].values()))
@@ -145,10 +148,12 @@ def main():
     args = parser.parse_args()
     path = RESULTS / "tape.json"
     if not args.report:
+        load = [os.getloadavg()[0]]
         with tempfile.TemporaryDirectory() as work:
             result = bench(args.rounds, args.count, args.paces, Path(work))
         RESULTS.mkdir(exist_ok=True)
-        stored = {"machine": machine(), "rounds": args.rounds, "result": result}
+        load.append(os.getloadavg()[0])
+        stored = {"machine": machine(), "load": load, "rounds": args.rounds, "result": result}
         path.write_text(json.dumps(stored, indent=1) + "\n")
     text = report(json.loads(path.read_text()))
     readme = HERE / "README.md"

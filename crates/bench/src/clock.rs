@@ -12,8 +12,18 @@ pub(crate) struct Samples {
     cpu: Vec<f64>,
 }
 
-fn process_cpu_secs() -> f64 {
-    let now = clock_gettime(ClockId::ProcessCPUTime);
+/// CPU time of all threads so far, also those that have ended.
+pub(crate) fn process_cpu_secs() -> f64 {
+    secs(ClockId::ProcessCPUTime)
+}
+
+/// CPU time of this thread so far.
+pub(crate) fn thread_cpu_secs() -> f64 {
+    secs(ClockId::ThreadCPUTime)
+}
+
+fn secs(clock: ClockId) -> f64 {
+    let now = clock_gettime(clock);
     now.tv_sec as f64 + 1e-9 * now.tv_nsec as f64
 }
 

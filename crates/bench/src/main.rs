@@ -6,19 +6,26 @@ mod args;
 mod camera;
 mod clock;
 mod export;
+mod served;
+mod stalls;
 mod state;
 mod step;
+mod tape;
+mod tape_frames;
 mod workload;
 
 use std::error::Error;
 
 use crate::args::Args;
 
-const USAGE: &str = "usage: citrange-bench export|step|state|camera [--option value]...
+const USAGE: &str =
+    "usage: citrange-bench export|step|state|camera|tape-frames|tape [--option value]...
   export --dir D [--envs 64] [--steps 360]            what the peers need to do the same work
   step   [--envs 64] [--threads 2] [--steps 360] [--rounds 3]
   state  [--envs 1024] [--threads 2] [--rounds 10] [--dir D]
-  camera --dir D [--rounds 3] [--check 1]             check: compare every pixel with mj_ray";
+  camera --dir D [--rounds 3] [--check 1]             check: compare every pixel with mj_ray
+  tape-frames --out D [--count 421]                   front.rgb and wrist.rgb of an episode
+  tape   --front F --wrist W --out D [--count 421] [--paced] [--json] [--qp Q] [--gop G]";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
@@ -29,6 +36,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         "step" => step::run(&args)?,
         "state" => state::run(&args)?,
         "camera" => camera::run(&args)?,
+        "tape-frames" => tape_frames::run(&args)?,
+        "tape" => tape::run(&args)?,
         _ => return Err(USAGE.into()),
     };
     println!("{report}");

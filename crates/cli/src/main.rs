@@ -5,7 +5,10 @@
 
 mod exit;
 mod film;
+mod hdf5_in;
+mod hdf5_out;
 mod images;
+mod robomimic_out;
 mod say;
 mod scripts;
 mod session;
@@ -38,7 +41,7 @@ enum Verb {
     Collect(verbs::collect::Args),
     /// Repeat a recorded episode, exactly where the file allows it.
     Replay(verbs::replay::Args),
-    /// Look at, check, repair and edit datasets.
+    /// Look at, check, repair, edit datasets; take episodes in and out.
     #[command(subcommand)]
     Data(verbs::data::Command),
     /// Show an arm at work and make pictures of it.

@@ -14,14 +14,14 @@ pub(crate) static STOP: AtomicBool = AtomicBool::new(false);
 
 /// Catches Ctrl-C from here on: the episode in hand is ended and kept. A second one ends at once.
 pub(crate) fn catch_stop() -> anyhow::Result<&'static AtomicBool> {
-    let caught = ctrlc::try_set_handler(|| {
+    let set = ctrlc::try_set_handler(|| {
         if STOP.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
         crate::say::talk("\nstopping; what was recorded is kept (press again to leave at once)");
     });
-    match caught {
-        // Started with signals ignored (`nohup`, a script's `&`): they stay as the caller wants.
+    match set {
+        // Whoever started us decided about signals, as `nohup` and `&` in scripts do.
         Ok(()) | Err(ctrlc::Error::MultipleHandlers) => Ok(&STOP),
         Err(error) => Err(error).context("cannot catch Ctrl-C"),
     }

@@ -3,6 +3,7 @@
 pub(crate) mod collect;
 pub(crate) mod data;
 mod data_edit;
+pub(crate) mod data_files;
 mod data_look;
 pub(crate) mod demo;
 pub(crate) mod doctor;
@@ -16,6 +17,6 @@ use std::sync::Arc;
 use citrange_sim::{CompiledScene, load_scene};
 
 /// A compiled scene by name or file.
-fn compiled(scene: &str) -> anyhow::Result<Arc<CompiledScene>> {
+pub(crate) fn compiled(scene: &str) -> anyhow::Result<Arc<CompiledScene>> {
     Ok(Arc::new(CompiledScene::new(&load_scene(scene)?)?))
 }

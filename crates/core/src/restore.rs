@@ -58,6 +58,19 @@ pub struct StartData {
     pub bodies: Vec<BodyPose>,
 }
 
+/// Where a joint is among all positions and velocities of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JointSlot {
+    /// `robot0/joint1`, or the object's name for its free joint.
+    pub name: String,
+    /// A free joint has 7 positions and 6 velocities, others one of each.
+    pub is_free: bool,
+    /// Its first position.
+    pub qpos: usize,
+    /// Its first velocity.
+    pub dof: usize,
+}
+
 /// Where a body was.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BodyPose {

@@ -87,6 +87,16 @@ pub(crate) fn plan(
         }
         let share = outline.bytes / outline.frames.max(1) as u64 * frames.len() as u64;
         let to_encode = outline.to_encode(frames.start, frames.end);
+        if to_encode > 0 && !outline.can_encode {
+            let (before, after) = outline.keys_near(frames.start);
+            return invalid(format!(
+                "{} can be cut at key frames only: begin at frame {} or {} of episode {}",
+                video.path.display(),
+                before.saturating_sub(video.first_frame),
+                after.saturating_sub(video.first_frame),
+                piece.episode
+            ));
+        }
         let cut = Cut { path: video.path, frames, bytes: share, to_encode };
         let fits = packing == Packing::Packed
             && bytes + share < limit

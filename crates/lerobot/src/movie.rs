@@ -45,6 +45,8 @@ pub(crate) struct Outline {
     pub(crate) bytes: u64,
     /// Whether decoding can begin at a frame, by frame.
     keys: Vec<bool>,
+    /// Whether frames can be decoded and encoded again here.
+    pub(crate) can_encode: bool,
 }
 
 impl Outline {
@@ -60,7 +62,15 @@ impl Outline {
             frames: movie.frame_count() as usize,
             bytes: movie.samples.iter().map(|s| u64::from(s.size)).sum(),
             keys,
+            can_encode: movie.avc_config().is_some() && movie.is_in_order(),
         }
+    }
+
+    /// The frames around one at which a cut needs no encoding.
+    pub(crate) fn keys_near(&self, frame: usize) -> (usize, usize) {
+        let is_key = |f: &usize| self.keys.get(*f).copied().unwrap_or(true);
+        let before = (0..frame).rev().find(is_key).unwrap_or(0);
+        (before, (frame..=self.frames).find(is_key).unwrap_or(self.frames))
     }
 
     /// Frames from `from` up to the next key frame: they must be encoded again in a cut.

@@ -15,6 +15,7 @@ use crate::episodes::{self, EPISODES_PER_FILE, EpisodeMeta, VideoSpan};
 use crate::error::{LerobotError, Result, damaged, invalid, io};
 use crate::files;
 use crate::films::{self, Film};
+use crate::image_stats::ImageStats;
 use crate::info::Info;
 use crate::movie;
 use crate::paths::FileId;
@@ -180,7 +181,7 @@ impl<'a> Build<'a> {
                     meta.stats.insert(name.clone(), stats);
                 }
             }
-            self.camera_stats(piece, &mut meta)?;
+            self.camera_stats(piece, &columns, &mut meta)?;
             self.episodes.push(meta);
             step();
         }
@@ -270,7 +271,12 @@ impl<'a> Build<'a> {
     }
 
     /// Cameras keep their statistics; those of a part are measured again where it can be decoded.
-    fn camera_stats(&self, piece: &Piece<'_>, meta: &mut EpisodeMeta) -> Result<()> {
+    fn camera_stats(
+        &self,
+        piece: &Piece<'_>,
+        columns: &[(String, Column)],
+        meta: &mut EpisodeMeta,
+    ) -> Result<()> {
         let old = piece.dataset.episode(piece.episode)?;
         for (name, feature) in self.info.features.iter().filter(|(_, f)| f.is_camera()) {
             let mut stats = old.stats.get(name).cloned();
@@ -279,6 +285,11 @@ impl<'a> Build<'a> {
                 let first = video.first_frame;
                 let frames = first + piece.frames.start..first + piece.frames.end;
                 let measured = movie::image_stats(&video.path, frames);
+                stats = measured.and_then(|s| s.finish()).or(stats);
+            } else if piece.frames.len() != old.length
+                && let Some((_, Column::Png(pictures))) = columns.iter().find(|(n, _)| n == name)
+            {
+                let measured = ImageStats::of_png(pictures);
                 stats = measured.and_then(|s| s.finish()).or(stats);
             }
             if let Some(mut stats) = stats {

@@ -177,6 +177,7 @@ fn one(
         columns: vec![("observation.state".into(), column()), ("action".into(), column())],
         videos: videos.collect(),
         images: Vec::new(),
+        ..NewEpisode::default()
     };
     set.append(episode).unwrap();
     set

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use citrange_core::restore::JointSlot;
 use citrange_core::robot::PerJoint;
 use citrange_core::scene::RobotPlacement;
 use citrange_core::{Pose, RobotDescription, Scene};
@@ -12,7 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::catalog::{ModelSource, SceneSource, existing, load_robot};
 use crate::engine::start_engine;
 use crate::error::SimError;
-use crate::layout::Layout;
+use crate::layout::{Layout, Root};
 use crate::mjcf::world_text;
 
 /// Room for the model's XML; scenes are far smaller.
@@ -140,6 +141,45 @@ impl CompiledScene {
     /// When there is no such robot.
     pub fn joint_names(&self, robot: &str) -> Result<Vec<&str>, SimError> {
         Ok(self.layout.robot(robot)?.joints.iter().map(|j| j.name.as_str()).collect())
+    }
+
+    /// Where the joints of a robot are among all joint positions.
+    ///
+    /// # Errors
+    /// When there is no such robot.
+    pub fn joint_places(&self, robot: &str) -> Result<Vec<usize>, SimError> {
+        Ok(self.layout.robot(robot)?.joints.iter().map(|j| j.qpos).collect())
+    }
+
+    /// Objects that are free to move, and where their 7 positions begin among all joint positions.
+    #[must_use]
+    pub fn free_objects(&self) -> BTreeMap<String, usize> {
+        let objects = self.layout.objects.iter();
+        objects
+            .filter_map(|(name, object)| match object.root {
+                Root::Free { qpos, .. } => Some((name.clone(), qpos)),
+                Root::Fixed => None,
+            })
+            .collect()
+    }
+
+    /// All joints of robots and objects, in the order of the model.
+    #[must_use]
+    pub fn joint_slots(&self) -> Vec<JointSlot> {
+        let mut slots = Vec::new();
+        for (tree, of) in self.layout.objects.iter().chain(&self.layout.robots) {
+            if let Root::Free { qpos, dof } = of.root {
+                slots.push(JointSlot { name: tree.clone(), is_free: true, qpos, dof });
+            }
+            slots.extend(of.joints.iter().map(|joint| JointSlot {
+                name: format!("{tree}/{}", joint.name),
+                is_free: false,
+                qpos: joint.qpos,
+                dof: joint.dof,
+            }));
+        }
+        slots.sort_by_key(|slot| slot.qpos);
+        slots
     }
 
     /// The model as MuJoCo's binary file, exact to the bit: its sha256 is the model hash.

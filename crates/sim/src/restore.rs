@@ -141,8 +141,14 @@ impl World {
                 known[place] = true;
             }
         }
-        let still = vec![0.0; self.scene.model.ffi().nv as usize];
+        let nv = self.scene.model.ffi().nv as usize;
+        let still = vec![0.0; nv];
         let unknown = known.iter().filter(|k| !**k).count();
+        let flat = start.flattened.as_ref().map_or(0, Vec::len);
+        if unknown > 0 && flat == 1 + qpos.len() + nv {
+            let all = qpos.len();
+            return Err(format!("{unknown} of {all} positions are not named; level 3 has all"));
+        }
         self.set_arrays(env, start.time_secs.unwrap_or(0.0), &qpos, &still)?;
         let mut lacks = vec!["velocities (taken as zero)".to_owned(), UNKNOWN.to_owned()];
         if unknown > 0 {

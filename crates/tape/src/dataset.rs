@@ -216,7 +216,7 @@ pub(crate) fn save(
     index: &Index,
     recording: Recording,
 ) -> Result<(usize, Index), TapeError> {
-    let Recording { folder, tape, header, rows, cameras, outcome, .. } = recording;
+    let Recording { folder, tape, header, rows, cameras, outcome, first, .. } = recording;
     let units = &index.units;
     let column = |pick: &dyn Fn(usize) -> Vec<f64>| {
         let shown = (0..rows.len()).flat_map(|row| {
@@ -252,7 +252,7 @@ pub(crate) fn save(
     next.episodes.resize(lerobot.episodes().len(), None);
     next.episodes.push(Some(Entry {
         uid: header.uid.clone(),
-        frames: 0..rows.len(),
+        frames: first..first + rows.len(),
         outcome,
         labels: Vec::new(),
         note: String::new(),

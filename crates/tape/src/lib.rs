@@ -14,17 +14,22 @@
 //! | deleting, trimming, merging, … | `edit.rs` |
 //! | units of joint values | `units.rs` |
 //! | replay and its verification | `replay.rs`, `verify.rs` |
-//! | HDF5 files | `demo.rs` |
+//! | HDF5 files | out `demo.rs`, `pictures.rs`; in `demo_in.rs`, `order.rs`, `motion.rs` |
 
 mod camera;
 mod coded;
 mod dataset;
+mod demo;
+mod demo_in;
 mod edit;
 mod episode;
 mod error;
 mod header;
 mod index;
 mod log;
+mod motion;
+mod order;
+mod pictures;
 mod record;
 mod recorder;
 mod recover;
@@ -35,12 +40,15 @@ mod verify;
 
 pub use camera::{Storage, WhenFull};
 pub use dataset::Dataset;
+pub use demo::{DemoExtras, arm_joints, export_demo, flattened};
+pub use demo_in::DemoEpisode;
 pub use edit::Progress;
 pub use episode::{End, Episode};
 pub use error::TapeError;
 pub use header::{Header, Parent, new_uid, utc_now};
 pub use index::{Entry, Index};
 pub use log::Damage;
+pub use motion::Motion;
 pub use record::{Frame, Tick};
 pub use recorder::{RecordSettings, Recorder, Recording};
 pub use repair::Repaired;

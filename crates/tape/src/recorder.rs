@@ -14,7 +14,7 @@ use citrange_video::Settings;
 
 use crate::camera::{CameraWriter, Storage, WhenFull, camera_log};
 use crate::coded::CodedPictures;
-use crate::episode::{End, deflate};
+use crate::episode::{End, Episode, deflate};
 use crate::error::TapeError;
 use crate::header::Header;
 use crate::log::LogWriter;
@@ -101,6 +101,8 @@ pub struct Recording {
     pub(crate) rows: Vec<Row>,
     pub(crate) cameras: Vec<CodedPictures>,
     pub(crate) outcome: Outcome,
+    /// The frame of the tape with which the rows begin.
+    pub(crate) first: usize,
     /// Pictures dropped by camera.
     pub dropped: BTreeMap<String, Vec<u64>>,
 }
@@ -219,7 +221,7 @@ impl Recorder {
         let end = end.ok_or_else(|| TapeError::Recording("the episode was not ended".into()))?;
         let (outcome, dropped) = (end.outcome, end.dropped);
         let tape = folder.join(TAPE_LOG);
-        Ok(Recording { folder, tape, header, rows, cameras, outcome, dropped })
+        Ok(Recording { folder, tape, header, rows, cameras, outcome, first: 0, dropped })
     }
 
     /// Throws the episode away.
@@ -329,6 +331,31 @@ impl Recorder {
 }
 
 impl Recording {
+    /// Keeps another tape than the one that was just written: that of an episode which this
+    /// recording repeated from frame `first` on, byte for byte.
+    ///
+    /// # Errors
+    /// When it is no tape, is another episode's, does not have the frames, or cannot be written.
+    pub fn keep_tape(&mut self, bytes: &[u8], first: usize) -> Result<(), TapeError> {
+        let path = self.folder.join(TAPE_LOG);
+        let tape = Episode::from_bytes(bytes, &path)?;
+        let wrong = |reason: String| Err(TapeError::Log { path: path.clone(), reason });
+        if tape.header != self.header {
+            return wrong("the tape to keep is of another episode".into());
+        }
+        if first.checked_add(self.rows.len()).is_none_or(|end| end > tape.len()) {
+            let (rows, has) = (self.rows.len(), tape.len());
+            return wrong(format!("{rows} frames from {first} on are not among its {has}"));
+        }
+        let new = self.folder.join("tape.new");
+        std::fs::write(&new, bytes)
+            .and_then(|()| std::fs::File::open(&new)?.sync_all())
+            .and_then(|()| std::fs::rename(&new, &path))
+            .map_err(|e| TapeError::file("write", &path, e))?;
+        self.first = first;
+        Ok(())
+    }
+
     /// Length in frames.
     #[must_use]
     pub fn frames(&self) -> usize {

@@ -97,7 +97,7 @@ pub(crate) fn recover(folder: &Path) -> Result<Found, TapeError> {
         action: episode.action(frame).unwrap_or_default().to_vec(),
     });
     let (rows, header, folder) = (rows.collect(), episode.header, folder.to_owned());
-    let recording = Recording { folder, tape, header, rows, cameras, outcome, dropped };
+    let recording = Recording { folder, tape, header, rows, cameras, outcome, first: 0, dropped };
     Ok(Found::Frames { recording: Box::new(recording), damage })
 }
 

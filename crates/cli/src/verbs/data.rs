@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{data_edit, data_look};
+use super::{data_edit, data_files, data_look};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -30,6 +30,10 @@ pub(crate) enum Command {
     Merge(data_edit::Merge),
     /// Change task text, outcome, labels and notes of episodes.
     Label(data_edit::Label),
+    /// Write episodes as other programs keep them.
+    Export(data_files::Export),
+    /// Take an HDF5 demonstration, or the demos of a robomimic file, into a dataset.
+    Import(data_files::Import),
 }
 
 pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
@@ -43,5 +47,7 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
         Command::Split(args) => data_edit::split(args),
         Command::Merge(args) => data_edit::merge(args),
         Command::Label(args) => data_edit::label(args),
+        Command::Export(args) => data_files::export(args),
+        Command::Import(args) => data_files::import(args),
     }
 }

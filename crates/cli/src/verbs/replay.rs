@@ -9,7 +9,7 @@ use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{Event, Fault, Outcome, Rig as _, RunSettings, Snapshot, Tape};
 use citrange_sim::SimRig;
 use citrange_tape::{
-    Dataset, Episode, ExactReplay, FrameReplay, TapeError, Verifier, VerifyReport,
+    Dataset, DemoEpisode, Episode, ExactReplay, FrameReplay, TapeError, Verifier, VerifyReport,
 };
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -17,12 +17,13 @@ use serde_json::{Value, json};
 use super::compiled;
 use crate::exit::ProblemsFound;
 use crate::film::Film;
+use crate::hdf5_in::{Prepared, is_demo, prepare};
 use crate::say;
 use crate::session::{catch_stop, go_to, rig_of};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A dataset's folder, or a tape.
+    /// A dataset's folder, a tape, or an HDF5 file.
     path: PathBuf,
     /// Which episode of the dataset; with --verify all of them by default.
     #[arg(long)]
@@ -104,6 +105,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 enum Source {
     Dataset(Box<Dataset>),
     Tape(Arc<Episode>),
+    Demos(Vec<DemoEpisode>),
 }
 
 impl Source {
@@ -115,6 +117,9 @@ impl Source {
         if !path.exists() {
             bail!(TapeError::Missing(format!("there is no {}", path.display())));
         }
+        if is_demo(path) {
+            return Ok(Self::Demos(DemoEpisode::read(path)?));
+        }
         Ok(Self::Tape(Arc::new(Episode::read(path)?)))
     }
 
@@ -122,16 +127,21 @@ impl Source {
         match self {
             Self::Dataset(dataset) => dataset.len(),
             Self::Tape(_) => 1,
+            Self::Demos(demos) => demos.len(),
         }
     }
 
     fn check(&self, episode: usize) -> anyhow::Result<()> {
         match self {
             Self::Dataset(dataset) => Ok(dataset.check_episode(episode)?),
-            _ if episode == 0 => Ok(()),
-            _ => {
+            _ if episode < self.len() => Ok(()),
+            Self::Tape(_) => {
                 bail!(TapeError::Missing(format!("there is one episode, number 0, not {episode}")))
             }
+            Self::Demos(demos) => bail!(TapeError::Missing(format!(
+                "there is no episode {episode}; the file has {}, numbered from 0",
+                demos.len()
+            ))),
         }
     }
 }
@@ -170,6 +180,9 @@ impl Replayed {
             Self::Played { frames, late_ticks } => {
                 format!("{frames} frames, every command, {late_ticks} ticks late")
             }
+            Self::Near { frames, level, largest_rad, .. } if largest_rad.is_nan() => {
+                format!("{frames} frames by one target per frame; {level}; no joints to compare")
+            }
             Self::Near { frames, level, largest_rad, mean_rad } => format!(
                 "{frames} frames by one target per frame; {level}; joints within {largest_rad:.4} \
                  rad of the recorded ones (mean {mean_rad:.4})"
@@ -196,6 +209,7 @@ impl Replayed {
 
 fn replay(args: &Args, source: &Source, episode: usize) -> anyhow::Result<Replayed> {
     match source {
+        Source::Demos(demos) => demo(args, &demos[episode]),
         Source::Tape(tape) if !args.frame_targets => exact(args, Arc::clone(tape), 0..tape.len()),
         Source::Tape(tape) => {
             let rows = Rows {
@@ -214,6 +228,25 @@ fn replay(args: &Args, source: &Source, episode: usize) -> anyhow::Result<Replay
             tape => by_rows(args, dataset, episode, tape),
         },
     }
+}
+
+/// An episode of an HDF5 file: exactly if its tape is inside, else from the best start it allows.
+fn demo(args: &Args, demo: &DemoEpisode) -> anyhow::Result<Replayed> {
+    if let Some(problem) = &demo.tape_problem {
+        say::talk(&format!("the tape inside cannot be used: {problem}"));
+    }
+    if let Some((tape, shown)) = demo.tape.as_ref().filter(|_| !args.frame_targets) {
+        return exact(args, Arc::new(tape.clone()), shown.clone());
+    }
+    if args.from > 0 {
+        bail!(TapeError::Missing(
+            "without a tape only the start is known: leave --from out".into()
+        ));
+    }
+    let cameras: Option<&[String]> = args.render.is_none().then_some(&[]);
+    let Prepared { rig, motion, report } = prepare(demo, args.scene.as_deref(), cameras)?;
+    let rows = Rows { targets: motion.targets, seen: motion.seen };
+    near(args, rig, rows, report.level.to_string())
 }
 
 fn rig_for(args: &Args, tape: &Episode) -> anyhow::Result<SimRig> {
@@ -323,7 +356,8 @@ fn near(args: &Args, mut rig: SimRig, rows: Rows, level: String) -> anyhow::Resu
     Ok(Replayed::Near {
         frames: report.frames,
         level,
-        largest_rad: meter.largest,
+        // A file without recorded joints leaves nothing to compare.
+        largest_rad: if meter.count == 0 { f64::NAN } else { meter.largest },
         mean_rad: meter.sum / (meter.count.max(1) as f64),
     })
 }

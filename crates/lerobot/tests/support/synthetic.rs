@@ -88,7 +88,7 @@ pub fn episode(scratch: &Path, number: usize, frames: usize) -> NewEpisode {
         length: frames,
         columns: columns(number, frames),
         videos: videos.collect(),
-        images: Vec::new(),
+        ..NewEpisode::default()
     }
 }
 

@@ -1,0 +1,144 @@
+//! A rig whose pictures come from files: what a recorder costs, without what drawing costs.
+
+use std::error::Error;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use citrange_core::{Commanded, Event, Fault, Observation, Pilot, Rig, RigSpec, Snapshot, Verdict};
+use citrange_sim::{CompiledScene, SimRig, load_scene};
+use citrange_tape::{Header, Unit, new_uid, utc_now};
+
+use crate::clock;
+use crate::workload::SCENE;
+
+/// The cameras that the frame files belong to.
+pub(crate) const CAMERAS: [&str; 2] = ["front", "wrist"];
+
+/// The arm of [`SCENE`] with its cameras.
+pub(crate) fn sim_rig() -> Result<SimRig, Box<dyn Error>> {
+    let scene = Arc::new(CompiledScene::new(&load_scene(SCENE)?)?);
+    let mut rig = SimRig::new(scene, Some(&CAMERAS.map(str::to_owned)))?;
+    rig.world_mut().reset_env(0, 0, 0)?;
+    Ok(rig)
+}
+
+/// What a simulated arm would show and keep, without simulating it.
+pub(crate) struct Served {
+    spec: RigSpec,
+    files: Vec<File>,
+    /// A real state of the scene, so that what is kept has the size it has.
+    snapshot: Snapshot,
+    joints: Vec<f64>,
+    ticks: u64,
+    /// CPU time of reading pictures: not the recorder's.
+    pub(crate) reading_secs: f64,
+}
+
+impl Served {
+    /// The rig, and with what a recording of it begins: header, model, joint targets.
+    #[expect(clippy::type_complexity, reason = "three things that are used once")]
+    pub(crate) fn new(
+        raws: &[PathBuf],
+    ) -> Result<(Self, (Header, Vec<u8>, Vec<f64>)), Box<dyn Error>> {
+        let mut rig = sim_rig()?;
+        let joints = rig.begin();
+        let scene = rig.world().scene();
+        let snapshot = rig.world().snapshot(0)?;
+        let header = Header {
+            uid: new_uid(),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            engine: snapshot.engine.clone(),
+            model_hash: scene.model_hash.clone(),
+            began_utc: utc_now(),
+            task: scene.scene.task.clone(),
+            pilot: "sway".to_owned(),
+            seed: 0,
+            episode: 0,
+            rig: rig.spec().clone(),
+            scene: Some(scene.scene.clone()),
+            robots: scene.robots.clone(),
+            unit: Unit::Degrees,
+            images: [].into(),
+            config: serde_json::Value::Null,
+            bodies: rig.world().body_poses(0)?,
+            parent: None,
+        };
+        let model = scene.to_mjb()?;
+        let open =
+            |path: &PathBuf| File::open(path).map_err(|e| format!("{}: {e}", path.display()));
+        let files = raws.iter().map(open).collect::<Result<_, _>>()?;
+        let spec = rig.spec().clone();
+        let served =
+            Self { spec, files, snapshot, joints: joints.clone(), ticks: 0, reading_secs: 0.0 };
+        Ok((served, (header, model, joints)))
+    }
+}
+
+impl Rig for Served {
+    fn spec(&self) -> &RigSpec {
+        &self.spec
+    }
+
+    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), Fault> {
+        seen.tick = self.ticks;
+        seen.step = self.ticks * u64::from(self.spec.rates.steps_per_tick());
+        seen.joint_pos.clone_from(&self.joints);
+        seen.joint_vel.resize(self.joints.len(), 0.1);
+        if pictures {
+            let before = clock::thread_cpu_secs();
+            seen.pictures.resize_with(self.files.len(), Vec::new);
+            let specs = self.spec.cameras.iter().zip(&mut self.files);
+            for ((camera, file), picture) in specs.zip(&mut seen.pictures) {
+                picture.resize(3 * camera.width_px as usize * camera.height_px as usize, 0);
+                let at = self.ticks;
+                file.read_exact(picture).map_err(|e| format!("{} at {at}: {e}", camera.name))?;
+            }
+            self.reading_secs += clock::thread_cpu_secs() - before;
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), Fault> {
+        self.joints.copy_from_slice(targets);
+        commanded.limited.clone_from(&self.joints);
+        commanded.executed.clone_from(&self.joints);
+        commanded.digests.clear();
+        let first = self.ticks * u64::from(self.spec.rates.steps_per_tick());
+        commanded
+            .digests
+            .extend((0..self.spec.rates.steps_per_tick()).map(|i| first + u64::from(i)));
+        self.ticks += 1;
+        Ok(())
+    }
+
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, Fault> {
+        let mut snapshot = self.snapshot.clone();
+        snapshot.step = self.ticks * u64::from(self.spec.rates.steps_per_tick());
+        Ok(Some(snapshot))
+    }
+}
+
+/// Moves every joint a little, for ever.
+pub(crate) struct Sway {
+    pub(crate) middle: Vec<f64>,
+}
+
+impl Pilot for Sway {
+    fn name(&self) -> &str {
+        "sway"
+    }
+
+    fn decide(
+        &mut self,
+        seen: &Observation,
+        targets: &mut [f64],
+        _: &mut Vec<Event>,
+    ) -> Result<Verdict, Fault> {
+        for (joint, (target, middle)) in targets.iter_mut().zip(&self.middle).enumerate() {
+            *target = middle + 0.1 * (0.01 * seen.tick as f64 + joint as f64).sin();
+        }
+        Ok(Verdict::Go)
+    }
+}

@@ -1,0 +1,119 @@
+//! `citrange data export` and `import`: episodes in the files of other programs.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use citrange_lerobot::{Packing, Piece, rewrite};
+use citrange_tape::{Dataset, TapeError};
+use serde_json::json;
+
+use super::collect::UnitArg;
+use super::data_edit::numbers;
+use crate::{hdf5_in, hdf5_out, robomimic_out, say};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Export {
+    /// The dataset's folder.
+    pub(crate) dataset: PathBuf,
+    /// lerobot: a packed dataset without tapes; hdf5: a file per episode, its tape inside;
+    /// robomimic: one file for training.
+    #[arg(long, value_enum)]
+    pub(crate) to: Format,
+    /// A new folder (lerobot, hdf5) or file (robomimic).
+    #[arg(short, long)]
+    pub(crate) out: PathBuf,
+    /// Which episodes: 0,3,5-9; all by default.
+    #[arg(long)]
+    pub(crate) episodes: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    Lerobot,
+    Hdf5,
+    Robomimic,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Import {
+    /// An HDF5 file: one episode, or many in robomimic's layout.
+    pub(crate) file: PathBuf,
+    /// The dataset's folder.
+    #[arg(short, long)]
+    pub(crate) out: PathBuf,
+    /// Scene to play files without a tape in; by default that of their environment's name.
+    #[arg(long)]
+    pub(crate) scene: Option<String>,
+    /// Go on with a dataset that exists.
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Cameras for files without a tape, separated by commas; all by default, "none" for none.
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) cameras: Option<Vec<String>>,
+    /// What joint values in the dataset mean, for files without a tape.
+    #[arg(long, value_enum, default_value_t = UnitArg::Degrees)]
+    pub(crate) unit: UnitArg,
+    /// Print one JSON object per episode.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Writes episodes of a dataset as files of another kind.
+pub(crate) fn export(args: &Export) -> anyhow::Result<()> {
+    let dataset = Dataset::open(&args.dataset)?;
+    let episodes = chosen(&dataset, args.episodes.as_deref())?;
+    let files = match args.to {
+        Format::Lerobot => vec![lerobot(&dataset, &episodes, &args.out)?],
+        Format::Hdf5 => hdf5_out::write(&dataset, &episodes, &args.out)?,
+        Format::Robomimic => vec![robomimic_out::write(&dataset, &episodes, &args.out)?],
+    };
+    if args.json {
+        let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+        return say::data(&json!({ "episodes": episodes, "files": files }).to_string());
+    }
+    files.iter().try_for_each(|file| say::data(&file.display().to_string()))
+}
+
+/// Adds the episodes of a file to a dataset.
+pub(crate) fn import(args: &Import) -> anyhow::Result<()> {
+    hdf5_in::import(args)
+}
+
+fn lerobot(dataset: &Dataset, episodes: &[usize], out: &Path) -> anyhow::Result<PathBuf> {
+    let pieces: Result<Vec<_>, _> =
+        episodes.iter().map(|number| Piece::whole(&dataset.lerobot, *number)).collect();
+    let bar = say::progress("writing", 0);
+    let mut show = |done: usize, all: usize| {
+        bar.set_length(all as u64);
+        bar.set_position(done as u64);
+    };
+    let written = rewrite(&pieces?, out, Packing::Packed, &mut show);
+    bar.finish_and_clear();
+    written?;
+    say::talk("without tapes: rows and videos only; for exact replay use --to hdf5");
+    Ok(out.to_owned())
+}
+
+/// Refuses to write over what is there.
+pub(crate) fn must_be_new(path: &Path) -> anyhow::Result<()> {
+    if path.exists() {
+        bail!(TapeError::Missing(format!(
+            "{} exists already; remove it or give another --out",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
+/// The episodes that a list like `0,3,5-9` names; all without one.
+fn chosen(dataset: &Dataset, list: Option<&str>) -> anyhow::Result<Vec<usize>> {
+    let Some(list) = list else { return Ok((0..dataset.len()).collect()) };
+    let episodes = numbers(list)?;
+    for episode in &episodes {
+        dataset.check_episode(*episode)?;
+    }
+    Ok(episodes)
+}

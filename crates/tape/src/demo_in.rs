@@ -1,0 +1,270 @@
+//! HDF5 demonstrations as episodes: of ours, with their tape inside, and of others, with whatever
+//! they kept. A start may be restored from several parts; all that are there are given on.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+use citrange_core::StartData;
+use citrange_core::restore::BodyPose;
+use citrange_hdf5::{
+    Array, Attr, Demo, InitialStateData, Kind, RobomimicDemo, RobomimicHeader, Series,
+};
+
+use crate::demo::{ACTIONS, FRAME_HZ, FRAMES, JOINT_TARGETS, TAPE, TASK, check_range};
+use crate::episode::Episode;
+use crate::error::TapeError;
+
+/// An episode of an HDF5 file.
+#[derive(Clone, Debug, Default)]
+pub struct DemoEpisode {
+    /// File name, and for files of many the name in it.
+    pub name: String,
+    /// The tape inside, and the frames of it that the episode shows.
+    pub tape: Option<(Episode, Range<usize>)>,
+    /// The tape's bytes; empty without one.
+    pub tape_bytes: Vec<u8>,
+    /// Why a tape inside cannot be used.
+    pub tape_problem: Option<String>,
+    /// Name of the environment, as the file has it.
+    pub environment: Option<String>,
+    /// The task in words.
+    pub task: Option<String>,
+    /// Whether the task was done.
+    pub success: Option<bool>,
+    /// What is known about the start; arrays in the order of the file's model.
+    pub start: StartData,
+    /// The file's model as MJCF.
+    pub model_xml: Option<String>,
+    /// Rows per second, if that is said or can be seen.
+    pub rate_hz: Option<f64>,
+    pub(crate) actions: Option<Array>,
+    /// Whether the file says that its actions are joint targets.
+    pub(crate) targets_said: bool,
+    pub(crate) joint_targets: Option<Array>,
+    pub(crate) joint_pos: Option<Array>,
+    pub(crate) gripper_pos: Option<Array>,
+    pub(crate) gripper_action: Option<Array>,
+    pub(crate) states: Option<Array>,
+}
+
+impl DemoEpisode {
+    /// All episodes of a file: one of a demo file, several of robomimic's or robosuite's.
+    ///
+    /// # Errors
+    /// When the file is neither, or damaged.
+    pub fn read(path: &Path) -> Result<Vec<Self>, TapeError> {
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        match citrange_hdf5::sniff(path)? {
+            Kind::Demo => Ok(vec![Self::of_demo(citrange_hdf5::read_demo(path)?, name, path)]),
+            Kind::Robomimic => {
+                let file = citrange_hdf5::read_robomimic(path)?;
+                let all = (0..file.demos.len()).map(|index| {
+                    let name = format!("{name} {}", file.demos[index]);
+                    Ok(Self::of_robomimic(file.read_demo(index)?, &file.header, name))
+                });
+                all.collect()
+            }
+            Kind::Other(what) => {
+                Err(TapeError::Log { path: path.to_owned(), reason: format!("it is {what}") })
+            }
+        }
+    }
+
+    fn of_demo(demo: Demo, name: String, path: &Path) -> Self {
+        let text = |key: &str| demo.attrs.other.get(key).and_then(Attr::text).map(str::to_owned);
+        let mut episode = Self {
+            name,
+            environment: demo.attrs.environment.clone(),
+            task: text(TASK),
+            success: demo.attrs.success,
+            start: start_of(&demo),
+            rate_hz: rate(&demo),
+            targets_said: text(ACTIONS).as_deref() == Some(JOINT_TARGETS),
+            ..Self::default()
+        };
+        let Demo { model_xml, mut blobs, actions, mut robot_states, mut gripper_states, .. } = demo;
+        episode.model_xml = model_xml;
+        episode.actions = actions;
+        if let Some(robot) = first_robot(robot_states.keys()) {
+            episode.joint_pos = robot_states.remove(&format!("{robot}_joint_pos"));
+            let grip = gripper_key(&robot, gripper_states.keys());
+            episode.gripper_pos = gripper_states.remove(&format!("{grip}_qpos"));
+            episode.gripper_action = gripper_states.remove(&format!("{grip}_action"));
+        }
+        if let Some(bytes) = blobs.remove(TAPE) {
+            match tape_of(&bytes, blobs.get(FRAMES), path) {
+                Ok((tape, shown)) => {
+                    episode.start.snapshot = tape.snapshot(shown.start);
+                    episode.tape = Some((tape, shown));
+                    episode.tape_bytes = bytes;
+                }
+                Err(problem) => episode.tape_problem = Some(problem.to_string()),
+            }
+        }
+        episode
+    }
+
+    fn of_robomimic(demo: RobomimicDemo, header: &RobomimicHeader, name: String) -> Self {
+        let RobomimicDemo { model_file, states, actions, mut obs, attrs, .. } = demo;
+        let mut take = |key: &str| match obs.remove(key) {
+            Some(Series::Numbers(array)) => Some(array),
+            _ => None,
+        };
+        let args = header.env_args.as_deref().or(header.env_info.as_deref()).unwrap_or_default();
+        let args: serde_json::Value = serde_json::from_str(args).unwrap_or_default();
+        // The clock of the states is exact; the settings say what was meant.
+        let stamps = states.as_ref().map(|s| {
+            (0..s.rows()).filter_map(|row| s.row(row)?.first().copied()).collect::<Vec<_>>()
+        });
+        let said = args["env_kwargs"]["control_freq"].as_f64();
+        let mut start = StartData {
+            flattened: states.as_ref().and_then(|s| s.row(0)).map(<[f64]>::to_vec),
+            ..StartData::default()
+        };
+        let (joint_pos, gripper_pos) = (take("robot0_joint_pos"), take("robot0_gripper_qpos"));
+        if start.flattened.is_none()
+            && let Some(joints) = joint_pos.as_ref().and_then(|j| j.row(0))
+        {
+            let grip = gripper_pos.as_ref().and_then(|g| g.row(0)).unwrap_or_default();
+            start.named.insert("robot0".into(), [joints, grip].concat());
+        }
+        Self {
+            name,
+            environment: header.env.clone().or(args["env_name"].as_str().map(str::to_owned)),
+            task: attrs.get(TASK).and_then(Attr::text).map(str::to_owned),
+            success: attrs.get("success").and_then(Attr::bool),
+            start,
+            model_xml: model_file,
+            rate_hz: sane(stamps.as_deref().and_then(rate_of_stamps).or(said)),
+            actions,
+            joint_targets: take("joint_targets"),
+            joint_pos,
+            gripper_pos,
+            states,
+            ..Self::default()
+        }
+    }
+}
+
+fn tape_of(
+    bytes: &[u8],
+    frames: Option<&Vec<u8>>,
+    path: &Path,
+) -> Result<(Episode, Range<usize>), TapeError> {
+    let tape = Episode::from_bytes(bytes, path)?;
+    let shown = match frames {
+        None => 0..tape.len(),
+        Some(json) => serde_json::from_slice(json).map_err(|e| TapeError::Log {
+            path: path.to_owned(),
+            reason: format!("citrange/{FRAMES} is not a range of frames: {e}"),
+        })?,
+    };
+    check_range(&tape, &shown)?;
+    // The names of episode and cameras become file names.
+    let odd = |name: &str| name.is_empty() || name.starts_with('.') || name.contains(['/', '\\']);
+    let cameras = tape.header.rig.cameras.iter().map(|c| c.name.as_str());
+    if let Some(name) = cameras.chain([tape.header.uid.as_str()]).find(|name| odd(name)) {
+        let reason = format!("\"{name}\" is no name of an episode or camera");
+        return Err(TapeError::Log { path: path.to_owned(), reason });
+    }
+    Ok((tape, shown))
+}
+
+/// What the file's datasets say about the start, whichever there are.
+fn start_of(demo: &Demo) -> StartData {
+    let arrays = demo.initial_state_data.clone().unwrap_or_default();
+    let mut named = BTreeMap::new();
+    for (dataset, numbers) in &demo.named_joints {
+        if let Some(robot) = dataset.strip_suffix("_joint_pos") {
+            let grip = gripper_key(robot, demo.gripper_states.keys());
+            let grip = demo.gripper_states.get(&format!("{grip}_qpos")).and_then(|g| g.row(0));
+            named.insert(robot.to_owned(), [numbers, grip.unwrap_or_default()].concat());
+        } else if let Some(joint) = dataset.strip_suffix("_qpos") {
+            let object = joint.strip_suffix("_joint0").or(joint.strip_suffix("_joint"));
+            named.insert(object.unwrap_or(joint).to_owned(), numbers.clone());
+        }
+    }
+    StartData {
+        snapshot: None,
+        bodies: bodies(&arrays),
+        qpos: arrays.qpos,
+        qvel: arrays.qvel,
+        time_secs: arrays.time,
+        named,
+        flattened: demo.initial_state.clone(),
+    }
+}
+
+fn bodies(arrays: &InitialStateData) -> Vec<BodyPose> {
+    let (Some(pos), Some(rot)) = (&arrays.body_pos, &arrays.body_rot) else { return Vec::new() };
+    // Names of another count name something else.
+    let names = arrays.body_names.as_ref().filter(|n| n.len() == pos.len());
+    let pairs = pos.iter().zip(rot).enumerate();
+    let name = |at: usize| names.and_then(|n| n.get(at)).cloned();
+    pairs.map(|(at, (p, r))| BodyPose { name: name(at), pos_m: *p, rot: *r }).collect()
+}
+
+fn first_robot<'a>(mut names: impl Iterator<Item = &'a String>) -> Option<String> {
+    names.find_map(|name| name.strip_suffix("_joint_pos")).map(str::to_owned)
+}
+
+/// `robot0_right_gripper`, or whatever the robot's gripper is called.
+fn gripper_key<'a>(robot: &str, names: impl Iterator<Item = &'a String>) -> String {
+    let own = |name: &&String| name.starts_with(robot) && name.ends_with("_qpos");
+    let key = names.into_iter().find(own).and_then(|name| name.strip_suffix("_qpos"));
+    key.map_or_else(|| format!("{robot}_right_gripper"), str::to_owned)
+}
+
+fn rate(demo: &Demo) -> Option<f64> {
+    let said = [FRAME_HZ, "control_freq", "control_hz"];
+    let said = said.iter().find_map(|key| demo.attrs.other.get(*key)?.number());
+    sane(said.or_else(|| rate_of_stamps(demo.timestamps.as_ref()?)))
+}
+
+/// The usual time between rows, as a whole number of rows per second.
+fn rate_of_stamps(stamps: &[f64]) -> Option<f64> {
+    let mut gaps: Vec<f64> = stamps.windows(2).map(|w| w[1] - w[0]).collect();
+    gaps.sort_by(f64::total_cmp);
+    let middle = *gaps.get(gaps.len() / 2)?;
+    (middle > 0.0).then(|| (1.0 / middle).round())
+}
+
+fn sane(hz: Option<f64>) -> Option<f64> {
+    hz.filter(|hz| (0.1..=10_000.0).contains(hz))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_seen_in_jittering_stamps() {
+        let stamps: Vec<f64> =
+            (0..50).map(|k| f64::from(k) * 0.05 + 0.004 * f64::from(k % 3)).collect();
+        assert_eq!(rate_of_stamps(&stamps), Some(19.0));
+        assert_eq!(rate_of_stamps(&[0.0, 0.05, 0.1, 0.15]), Some(20.0));
+        assert_eq!(rate_of_stamps(&[0.0]), None);
+        assert_eq!(rate_of_stamps(&[1.0, 1.0, 1.0]), None);
+        assert_eq!(sane(Some(f64::NAN)), None);
+    }
+
+    #[test]
+    fn names_of_datasets_become_names_of_things() {
+        let mut demo = Demo::default();
+        for (name, count) in [
+            ("cubeA_joint_qpos", 7),
+            ("cubeB_joint0_qpos", 7),
+            ("ball_qpos", 7),
+            ("robot0_joint_pos", 2),
+        ] {
+            demo.named_joints.insert(name.into(), vec![1.0; count]);
+        }
+        let grip = Array::matrix(2, 2, vec![5.0, 6.0, 7.0, 8.0]).unwrap();
+        demo.gripper_states.insert("robot0_right_gripper_qpos".into(), grip);
+        let start = start_of(&demo);
+        let names: Vec<&String> = start.named.keys().collect();
+        assert_eq!(names, ["ball", "cubeA", "cubeB", "robot0"]);
+        assert_eq!(start.named["robot0"], [1.0, 1.0, 5.0, 6.0]);
+    }
+}
