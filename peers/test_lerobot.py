@@ -294,7 +294,7 @@ def test_a_killed_recording_is_read_before_and_after_the_repair(number, tmp_path
     saved = saved_before(process, chance.uniform(1.2, 3.5))
     if not (root / "meta/info.json").exists():
         assert saved == []
-        return
+        pytest.skip("killed before the first save")
     # As it was left: whatever is counted can be read.
     data = load(root)
     assert data.num_episodes >= len(saved)
