@@ -277,6 +277,7 @@ def small_scene(folder):
 def saved_before(process, secs):
     """Kills the recorder after some time; gives the lengths of episodes it said were saved."""
     time.sleep(secs)
+    assert process.poll() is None, "the recording ended"
     process.send_signal(signal.SIGKILL)
     said = process.communicate()[0].splitlines()
     lines = [json.loads(line) for line in said if line.endswith("}")]
@@ -293,7 +294,7 @@ def test_a_killed_recording_is_read_before_and_after_the_repair(number, tmp_path
     saved = saved_before(process, chance.uniform(1.2, 3.5))
     if not (root / "meta/info.json").exists():
         assert saved == []
-        return
+        pytest.skip("killed before the first save")
     # As it was left: whatever is counted can be read.
     data = load(root)
     assert data.num_episodes >= len(saved)

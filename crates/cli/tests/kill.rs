@@ -290,3 +290,17 @@ fn a_damaged_tape_is_named_and_the_rows_are_not_touched() {
         check(&Dataset::open(&root).unwrap().lerobot, &CheckOptions::default(), &mut |_, _| {});
     assert!(found.iter().all(|f| f.severity != Severity::Error), "{found:?}");
 }
+
+#[test]
+fn a_recorder_whose_caller_ignores_signals_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("set");
+    let output = Command::new("sh")
+        .args(["-c", "trap '' INT HUP; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_citrange")])
+        .args(["collect", scene(folder.path()).to_str().unwrap(), "--seconds", "0.2", "--out"])
+        .arg(&root)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(Dataset::open(&root).unwrap().len(), 1);
+}
