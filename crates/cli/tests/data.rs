@@ -102,3 +102,35 @@ fn check_finds_what_is_wrong() {
         .collect();
     assert!(codes.contains(&"video-missing"), "{codes:?}");
 }
+
+#[test]
+fn exports_change_the_unit() {
+    let folder = temp();
+    let here = folder.path();
+    small_set(here, 2);
+    ok(here, "data export set --to lerobot --out percent --unit percent");
+    ok(here, "data export set --to lerobot --out radians --unit radians");
+    ok(here, "data check percent --deep");
+    let shown = json(&ok(here, "data show percent --json"));
+    assert_eq!(shown["units"][0]["unit"], "percent");
+    let states = |set: &str| -> Vec<f32> {
+        let set = citrange_lerobot::Dataset::open(here.join(set)).unwrap();
+        let rows = set.read_episode(1).unwrap();
+        rows.column("observation.state").unwrap().floats().unwrap().to_vec()
+    };
+    let (degrees, radians, percent) = (states("set"), states("radians"), states("percent"));
+    for joint in 0..5 {
+        assert!((degrees[joint] - radians[joint].to_degrees()).abs() < 1e-4);
+        assert!(percent[joint].abs() <= 100.0);
+    }
+    // A gripper is in percent of its opening either way.
+    assert!((degrees[5] - percent[5]).abs() < 1e-4 && degrees[5] != radians[5]);
+    // The same motion, whatever the unit: the exported rows play like the rows they come from.
+    let error = |set: &str, more: &str| {
+        let words = format!("replay {set} --episode 1 --frame-targets --json{more}");
+        let report = json(&ok(here, &words));
+        report["episodes"][0]["largest_joint_error_rad"].as_f64().unwrap()
+    };
+    let own = error("set", "");
+    assert!((error("percent", " --scene small.yaml") - own).abs() < 0.05, "{own}");
+}

@@ -156,6 +156,18 @@ impl Dataset {
         commit::recover(root)
     }
 
+    /// Puts a key of one's own into info.json; lerobot ignores keys it does not know.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn set_extra(&mut self, key: &str, value: serde_json::Value) -> Result<()> {
+        let mut info = self.info.clone();
+        info.extra.insert(key.into(), value);
+        files::write_replacing(&self.root.join("meta/info.json"), &info.to_json())?;
+        self.info = info;
+        Ok(())
+    }
+
     /// The folder.
     #[must_use]
     pub fn root(&self) -> &Path {

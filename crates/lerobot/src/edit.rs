@@ -121,6 +121,7 @@ fn pieces<'a>(dataset: &'a Dataset, origins: &[Origin]) -> Vec<Piece<'a>> {
         episode: o.episode,
         frames: o.frames.clone(),
         task: o.task.clone(),
+        rescale: &[],
     };
     origins.iter().map(piece).collect()
 }

@@ -86,5 +86,5 @@ pub use error::{LerobotError, Result};
 pub use image_stats::ImageStats;
 pub use info::{CODEBASE_VERSION, DEFAULT_FEATURES, Feature, Features, Info};
 pub use paths::FileId;
-pub use rewrite::{Packing, Piece, rewrite};
+pub use rewrite::{Packing, Piece, Rescale, rewrite};
 pub use stats::{FeatureStats, QUANTILES, Stats};

@@ -34,6 +34,38 @@ pub struct Piece<'a> {
     pub frames: Range<usize>,
     /// A new task text; else it keeps its own.
     pub task: Option<String>,
+    /// Features whose values change their unit.
+    pub rescale: &'a [Rescale],
+}
+
+/// A change of unit: every value becomes `value * factor + offset`, component by component.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rescale {
+    /// Which feature; it must hold floats.
+    pub feature: String,
+    /// A factor per component.
+    pub factors: Vec<f64>,
+    /// An offset per component.
+    pub offsets: Vec<f64>,
+}
+
+impl Rescale {
+    fn apply(&self, column: &mut Column) {
+        let pairs = || self.factors.iter().zip(&self.offsets).cycle();
+        match column {
+            Column::F32(values) => {
+                for (value, (factor, offset)) in values.iter_mut().zip(pairs()) {
+                    *value = (f64::from(*value) * factor + offset) as f32;
+                }
+            }
+            Column::F64(values) => {
+                for (value, (factor, offset)) in values.iter_mut().zip(pairs()) {
+                    *value = *value * factor + offset;
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 impl<'a> Piece<'a> {
@@ -43,7 +75,7 @@ impl<'a> Piece<'a> {
     /// When there is no such episode.
     pub fn whole(dataset: &'a Dataset, episode: usize) -> Result<Self> {
         let length = dataset.episode(episode)?.length;
-        Ok(Self { dataset, episode, frames: 0..length, task: None })
+        Ok(Self { dataset, episode, frames: 0..length, task: None, rescale: &[] })
     }
 }
 
@@ -231,7 +263,13 @@ impl<'a> Build<'a> {
             let column = source.column(name).ok_or_else(|| {
                 LerobotError::Invalid(format!("episode {} has no {name:?}", piece.episode))
             })?;
-            let part = column.part(piece.frames.start * width..piece.frames.end * width);
+            let mut part = column.part(piece.frames.start * width..piece.frames.end * width);
+            for rescale in piece.rescale.iter().filter(|r| r.feature == name) {
+                if rescale.factors.len() != width || rescale.offsets.len() != width {
+                    return invalid(format!("{name} has {width} components to rescale"));
+                }
+                rescale.apply(&mut part);
+            }
             out.push((name.to_string(), part));
         }
         Ok(out)

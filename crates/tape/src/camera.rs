@@ -6,9 +6,9 @@
 //! stay together.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use citrange_core::Picture;
 use citrange_core::rig::CameraSpec;
@@ -20,6 +20,13 @@ use crate::error::TapeError;
 use crate::log::LogWriter;
 use crate::record::kind;
 use crate::recorder::{Failure, RecordSettings, SYNC_EVERY};
+
+/// How far threads stand back behind the control loop. On Linux this counts per thread.
+#[cfg(target_os = "linux")]
+const NICE: i32 = 10;
+
+/// How often a coder without work looks for some.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 /// What to do when pictures come faster than they can be coded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +86,7 @@ impl CameraWriter {
         let thread = std::thread::Builder::new()
             .name(format!("camera-{}", spec.name))
             .spawn(move || {
+                give_way();
                 let done = work.run(&pictures, log);
                 done.map_err(|error| told.set(error)).ok()
             })
@@ -142,6 +150,13 @@ impl Drop for CameraWriter {
     }
 }
 
+/// Coding and writing may wait a moment; the control loop may not. Where priorities cannot be set it is tried
+/// in vain, and nothing is lost.
+pub(crate) fn give_way() {
+    #[cfg(target_os = "linux")]
+    let _in_vain = rustix::process::nice(NICE);
+}
+
 struct Worker {
     coder: Coder,
     writer: LogWriter,
@@ -158,7 +173,16 @@ impl Worker {
         log: PathBuf,
     ) -> Result<CodedPictures, TapeError> {
         let mut synced = Instant::now();
-        while let Ok(message) = pictures.recv() {
+        // It looks for pictures by itself: waking it would cost the control loop its turn.
+        loop {
+            let message = match pictures.try_recv() {
+                Ok(message) => message,
+                Err(TryRecvError::Empty) => {
+                    std::thread::sleep(LOOK_EVERY);
+                    continue;
+                }
+                Err(TryRecvError::Disconnected) => break,
+            };
             for _ in 0..message.owed {
                 self.keep(None)?;
             }

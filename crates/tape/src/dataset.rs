@@ -26,6 +26,8 @@ use crate::units::{JointUnit, Unit};
 /// Feature names as LeRobot's tools expect them.
 pub(crate) const STATE: &str = "observation.state";
 pub(crate) const ACTION: &str = "action";
+/// Our key in info.json.
+pub(crate) const UNITS_KEY: &str = "citrange";
 pub(crate) const PICTURES: &str = "observation.images.";
 
 /// A dataset on disk.
@@ -48,7 +50,8 @@ impl Dataset {
         let lerobot = citrange_lerobot::Dataset::open(root)?;
         let index = match Index::read(root)? {
             Some(index) => index,
-            None => Index::new(Vec::new()),
+            // A dataset without tapes may still say its units.
+            None => Index::new(units_said(lerobot.info())),
         };
         Ok(Self { lerobot, index, _lock: None })
     }
@@ -325,7 +328,16 @@ pub(crate) fn info(
     }
     let mut info = Info::new(Some(&rig.robot), fps, features);
     // lerobot ignores keys it does not know; people and our tools read the units here.
-    let said = serde_json::json!({ "unit": unit, "joints": units });
-    info.extra.insert("citrange".to_owned(), said);
+    info.extra.insert(UNITS_KEY.to_owned(), units_json(unit, units));
     info
+}
+
+fn units_said(info: &Info) -> Vec<JointUnit> {
+    let said = info.extra.get(UNITS_KEY).and_then(|said| said.get("joints")).cloned();
+    said.and_then(|joints| serde_json::from_value(joints).ok()).unwrap_or_default()
+}
+
+/// What info.json says about units.
+pub(crate) fn units_json(unit: Unit, units: &[JointUnit]) -> serde_json::Value {
+    serde_json::json!({ "unit": unit, "joints": units })
 }

@@ -6,12 +6,13 @@
 use std::ops::Range;
 use std::path::Path;
 
-use citrange_lerobot::{Applied, Edit, Origin, Packing, Piece, Plan};
+use citrange_lerobot::{Applied, Edit, Origin, Packing, Piece, Plan, Rescale};
 
-use crate::dataset::{Dataset, lock, write_synced};
+use crate::dataset::{ACTION, Dataset, STATE, UNITS_KEY, lock, units_json, write_synced};
 use crate::error::TapeError;
 use crate::index::{Entry, INDEX, Index, tape_name};
 use crate::repair::unfinished;
+use crate::units::{JointUnit, Unit};
 
 /// Progress of long work: done, in all.
 pub type Progress<'a> = &'a mut dyn FnMut(usize, usize);
@@ -96,6 +97,59 @@ impl Dataset {
             bring_tapes(out, &origins)?;
         }
         Ok(())
+    }
+
+    /// Writes episodes as a plain LeRobot dataset, few large files, without tapes; `unit` changes
+    /// what joint values mean.
+    ///
+    /// # Errors
+    /// When an episode is not there, the folder exists, or a unit is asked for and the joints are
+    /// not known.
+    pub fn export_lerobot(
+        &self,
+        episodes: &[usize],
+        out: &Path,
+        unit: Option<Unit>,
+        progress: Progress<'_>,
+    ) -> Result<(), TapeError> {
+        let said = unit.map(|unit| Ok::<_, TapeError>((unit, self.units_as(unit)?))).transpose()?;
+        let rescale = match &said {
+            Some((_, units)) => self.rescale(units),
+            None => Vec::new(),
+        };
+        let mut pieces = Vec::new();
+        for &episode in episodes {
+            self.check_episode(episode)?;
+            pieces.push(Piece { rescale: &rescale, ..Piece::whole(&self.lerobot, episode)? });
+        }
+        let mut new = citrange_lerobot::rewrite(&pieces, out, Packing::Packed, progress)?;
+        if let Some((unit, units)) = said {
+            new.set_extra(UNITS_KEY, units_json(unit, &units))?;
+        }
+        Ok(())
+    }
+
+    /// The dataset's joints in another unit.
+    fn units_as(&self, unit: Unit) -> Result<Vec<JointUnit>, TapeError> {
+        for episode in 0..self.len() {
+            if let Some((tape, _)) = self.tape(episode)? {
+                return unit.of(&tape.header.rig).map_err(TapeError::Missing);
+            }
+        }
+        Err(TapeError::Missing(format!(
+            "{} has no tape that says what its joints are: its unit cannot be changed",
+            self.root().display()
+        )))
+    }
+
+    fn rescale(&self, new: &[JointUnit]) -> Vec<Rescale> {
+        let pairs = || self.index.units.iter().zip(new);
+        let rescale = |feature: &str| Rescale {
+            feature: feature.to_owned(),
+            factors: pairs().map(|(old, new)| new.scale / old.scale).collect(),
+            offsets: pairs().map(|(old, new)| (old.zero - new.zero) * new.scale).collect(),
+        };
+        vec![rescale(STATE), rescale(ACTION)]
     }
 
     /// Changes what people say about episodes; rows, videos and tapes stay as they are.

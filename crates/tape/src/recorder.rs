@@ -12,7 +12,7 @@ use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{Event, Fault, Outcome, Snapshot, Tape};
 use citrange_video::Settings;
 
-use crate::camera::{CameraWriter, Storage, WhenFull, camera_log};
+use crate::camera::{CameraWriter, Storage, WhenFull, camera_log, give_way};
 use crate::coded::CodedPictures;
 use crate::episode::{End, Episode, deflate};
 use crate::error::TapeError;
@@ -24,6 +24,8 @@ use crate::record::{Layout, frame_bytes, kind, put, tick_bytes};
 const QUEUE_RECORDS: usize = 1 << 16;
 /// How often what was written is forced to the disk, against power cuts.
 pub(crate) const SYNC_EVERY: Duration = Duration::from_secs(1);
+/// How long records gather before they are written together.
+const GATHER: Duration = Duration::from_millis(10);
 /// File name of the tape inside a recording's folder.
 pub(crate) const TAPE_LOG: &str = "tape.log";
 
@@ -248,6 +250,7 @@ fn sync_folders(folder: &Path) -> Result<(), TapeError> {
 }
 
 fn write_records(mut log: LogWriter, records: &Receiver<(u8, Vec<u8>)>) -> Result<(), TapeError> {
+    give_way();
     let mut synced = Instant::now();
     while let Ok((kind, bytes)) = records.recv() {
         log.append(kind, &[&bytes])?;
@@ -260,6 +263,8 @@ fn write_records(mut log: LogWriter, records: &Receiver<(u8, Vec<u8>)>) -> Resul
             log.sync()?;
             synced = Instant::now();
         }
+        // While it sleeps here, the control loop need not wake it: a tick costs a push.
+        std::thread::sleep(GATHER);
     }
     log.sync()
 }

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use citrange_lerobot::{Packing, Piece, rewrite};
 use citrange_tape::{Dataset, TapeError};
 use serde_json::json;
 
@@ -25,6 +24,9 @@ pub(crate) struct Export {
     /// Which episodes: 0,3,5-9; all by default.
     #[arg(long)]
     pub(crate) episodes: Option<String>,
+    /// What joint values shall mean, with --to lerobot; by default what they mean now.
+    #[arg(long, value_enum)]
+    pub(crate) unit: Option<UnitArg>,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -66,7 +68,7 @@ pub(crate) fn export(args: &Export) -> anyhow::Result<()> {
     let dataset = Dataset::open(&args.dataset)?;
     let episodes = chosen(&dataset, args.episodes.as_deref())?;
     let files = match args.to {
-        Format::Lerobot => vec![lerobot(&dataset, &episodes, &args.out)?],
+        Format::Lerobot => vec![lerobot(&dataset, &episodes, &args.out, args.unit)?],
         Format::Hdf5 => hdf5_out::write(&dataset, &episodes, &args.out)?,
         Format::Robomimic => vec![robomimic_out::write(&dataset, &episodes, &args.out)?],
     };
@@ -82,15 +84,18 @@ pub(crate) fn import(args: &Import) -> anyhow::Result<()> {
     hdf5_in::import(args)
 }
 
-fn lerobot(dataset: &Dataset, episodes: &[usize], out: &Path) -> anyhow::Result<PathBuf> {
-    let pieces: Result<Vec<_>, _> =
-        episodes.iter().map(|number| Piece::whole(&dataset.lerobot, *number)).collect();
+fn lerobot(
+    dataset: &Dataset,
+    episodes: &[usize],
+    out: &Path,
+    unit: Option<UnitArg>,
+) -> anyhow::Result<PathBuf> {
     let bar = say::progress("writing", 0);
     let mut show = |done: usize, all: usize| {
         bar.set_length(all as u64);
         bar.set_position(done as u64);
     };
-    let written = rewrite(&pieces?, out, Packing::Packed, &mut show);
+    let written = dataset.export_lerobot(episodes, out, unit.map(Into::into), &mut show);
     bar.finish_and_clear();
     written?;
     say::talk("without tapes: rows and videos only; for exact replay use --to hdf5");
