@@ -146,7 +146,7 @@ fn one_kill(number: u64) -> Fell {
         Duration::from_micros(from * 1000 + rng.next_u64() % ((to - from) * 1000))
     };
     let mut live = Live::start(&scene, &root);
-    if number % 3 == 0 {
+    if number.is_multiple_of(3) {
         // At the save: the episode ends a frame after its last one began.
         live.wait_until(|line| line["frame"] == FRAMES - 1);
         std::thread::sleep(ms(20, 160));
