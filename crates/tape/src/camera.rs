@@ -26,7 +26,7 @@ use crate::recorder::{Failure, RecordSettings, SYNC_EVERY};
 const NICE: i32 = 10;
 
 /// How often a coder without work looks for some.
-const LOOK_EVERY: Duration = Duration::from_millis(2);
+const LOOK_EVERY: Duration = Duration::from_millis(8);
 
 /// What to do when pictures come faster than they can be coded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

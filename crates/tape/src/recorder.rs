@@ -25,7 +25,7 @@ const QUEUE_RECORDS: usize = 1 << 16;
 /// How often what was written is forced to the disk, against power cuts.
 pub(crate) const SYNC_EVERY: Duration = Duration::from_secs(1);
 /// How long records gather before they are written together.
-const GATHER: Duration = Duration::from_millis(10);
+const GATHER: Duration = Duration::from_millis(20);
 /// File name of the tape inside a recording's folder.
 pub(crate) const TAPE_LOG: &str = "tape.log";
 
