@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 
 use citrange_core::pilot::{Move, Script};
-use citrange_core::tape::{FrameRecord, TickRecord};
-use citrange_core::{Event, Fault, Outcome, Rig as _, RunSettings, Snapshot, Tape, run};
+use citrange_core::tape::FrameRecord;
+use citrange_core::{Fault, Outcome, Rig as _, RunSettings, Snapshot, Tape, run};
 use serde_json::{Value, json};
 
 use crate::args::Args;
@@ -83,14 +83,6 @@ impl Tape for Raw {
         for (file, picture) in self.0.iter_mut().zip(&frame.seen.pictures) {
             file.write_all(picture)?;
         }
-        Ok(())
-    }
-
-    fn tick(&mut self, _: &TickRecord<'_>) -> Result<(), Fault> {
-        Ok(())
-    }
-
-    fn event(&mut self, _: u64, _: &Event) -> Result<(), Fault> {
         Ok(())
     }
 

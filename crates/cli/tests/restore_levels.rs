@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use citrange_core::restore::{BodyPose, PoseCheck};
 use citrange_core::run::run;
-use citrange_core::tape::{FrameRecord, TickRecord};
-use citrange_core::{Event, Fault, Level, Outcome, RunSettings, Snapshot, Tape};
+use citrange_core::tape::FrameRecord;
+use citrange_core::{Fault, Level, RunSettings, Tape};
 use citrange_hdf5::{Demo, read_demo, write_demo};
 use citrange_sim::{CompiledScene, SimRig};
 use citrange_tape::{Dataset, DemoEpisode, DemoExtras, Episode, ExactReplay, export_demo};
@@ -89,15 +89,6 @@ impl Tape for Drift<'_> {
         if frame.index <= u64::from(self.tape.header.rig.rates.frame_hz) {
             self.soon_rad = self.joints_rad;
         }
-        Ok(())
-    }
-    fn tick(&mut self, _: &TickRecord<'_>) -> Result<(), Fault> {
-        Ok(())
-    }
-    fn event(&mut self, _: u64, _: &Event) -> Result<(), Fault> {
-        Ok(())
-    }
-    fn end(&mut self, _: &Outcome, _: Option<&Snapshot>) -> Result<(), Fault> {
         Ok(())
     }
 }

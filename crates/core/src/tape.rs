@@ -28,48 +28,43 @@ pub struct TickRecord<'a> {
     pub commanded: &'a Commanded,
 }
 
-/// Something that keeps an episode.
+/// Something that keeps an episode. What is not implemented is not kept.
 pub trait Tape {
     /// Keeps a frame.
     ///
     /// # Errors
     /// When it cannot be kept; the episode ends.
-    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault>;
+    fn frame(&mut self, _frame: &FrameRecord<'_>) -> Result<(), Fault> {
+        Ok(())
+    }
 
     /// Keeps a tick.
     ///
     /// # Errors
     /// When it cannot be kept; the episode ends.
-    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault>;
+    fn tick(&mut self, _tick: &TickRecord<'_>) -> Result<(), Fault> {
+        Ok(())
+    }
 
     /// Keeps an event of the tick that follows.
     ///
     /// # Errors
     /// When it cannot be kept; the episode ends.
-    fn event(&mut self, tick: u64, event: &Event) -> Result<(), Fault>;
+    fn event(&mut self, _tick: u64, _event: &Event) -> Result<(), Fault> {
+        Ok(())
+    }
 
     /// The episode is over; `last` is the state it ended in.
     ///
     /// # Errors
     /// When it cannot be kept.
-    fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), Fault>;
+    fn end(&mut self, _outcome: &Outcome, _last: Option<&Snapshot>) -> Result<(), Fault> {
+        Ok(())
+    }
 }
 
 /// Keeps nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoTape;
 
-impl Tape for NoTape {
-    fn frame(&mut self, _: &FrameRecord<'_>) -> Result<(), Fault> {
-        Ok(())
-    }
-    fn tick(&mut self, _: &TickRecord<'_>) -> Result<(), Fault> {
-        Ok(())
-    }
-    fn event(&mut self, _: u64, _: &Event) -> Result<(), Fault> {
-        Ok(())
-    }
-    fn end(&mut self, _: &Outcome, _: Option<&Snapshot>) -> Result<(), Fault> {
-        Ok(())
-    }
-}
+impl Tape for NoTape {}

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use citrange_core::tape::{FrameRecord, TickRecord};
-use citrange_core::{Event, Fault, Outcome, Snapshot, Tape};
+use citrange_core::{Fault, Outcome, Snapshot, Tape};
 use serde::Serialize;
 
 use crate::episode::Episode;
@@ -174,10 +174,6 @@ impl Tape for Verifier {
                 break;
             }
         }
-        Ok(())
-    }
-
-    fn event(&mut self, _: u64, _: &Event) -> Result<(), Fault> {
         Ok(())
     }
 

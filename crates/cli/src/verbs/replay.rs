@@ -381,15 +381,6 @@ impl Tape for Meter {
         }
         Ok(())
     }
-    fn tick(&mut self, _: &TickRecord<'_>) -> Result<(), Fault> {
-        Ok(())
-    }
-    fn event(&mut self, _: u64, _: &Event) -> Result<(), Fault> {
-        Ok(())
-    }
-    fn end(&mut self, _: &Outcome, _: Option<&Snapshot>) -> Result<(), Fault> {
-        Ok(())
-    }
 }
 
 /// Runs a pilot, filming it if asked to.
