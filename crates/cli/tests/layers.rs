@@ -3,15 +3,17 @@
 use std::process::Command;
 
 /// Layer of every crate, as in ARCHITECTURE.md. A new crate must be put here.
-const LAYERS: [(&str, u32); 10] = [
+const LAYERS: [(&str, u32); 12] = [
     ("citrange-core", 0),
     ("citrange-video", 0),
+    ("citrange-control", 1),
     ("citrange-hdf5", 1),
     ("citrange-lerobot", 1),
     ("citrange-render", 1),
     ("citrange-mujoco", 1),
     ("citrange-sim", 2),
     ("citrange-tape", 2),
+    ("citrange-studio", 3),
     ("citrange-cli", 4),
     ("citrange-bench", 4),
 ];
