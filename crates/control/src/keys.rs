@@ -1,0 +1,207 @@
+//! Keys and sticks: what a person holds, and the motion it means.
+
+use serde::{Deserialize, Serialize};
+
+use crate::velocity::Velocity;
+
+/// A direction that can be held. "Forward" is where the robot's base faces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Key {
+    Forward,
+    Backward,
+    Left,
+    Right,
+    Up,
+    Down,
+    RollLeft,
+    RollRight,
+    Open,
+    Close,
+    TiltForward,
+    TiltBackward,
+    TiltLeft,
+    TiltRight,
+}
+
+impl Key {
+    /// All keys with their names and the letters that people press.
+    pub const ALL: [(Self, &str, char); 14] = [
+        (Self::Forward, "forward", 'w'),
+        (Self::Backward, "backward", 's'),
+        (Self::Left, "left", 'a'),
+        (Self::Right, "right", 'd'),
+        (Self::Up, "up", 'q'),
+        (Self::Down, "down", 'e'),
+        (Self::RollLeft, "roll_left", '['),
+        (Self::RollRight, "roll_right", ']'),
+        (Self::Open, "open", 'o'),
+        (Self::Close, "close", 'c'),
+        (Self::TiltForward, "tilt_forward", 'i'),
+        (Self::TiltBackward, "tilt_backward", 'k'),
+        (Self::TiltLeft, "tilt_left", 'j'),
+        (Self::TiltRight, "tilt_right", 'l'),
+    ];
+
+    /// The key with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known, _)| *known == name).map(|(key, ..)| *key)
+    }
+
+    /// The key with this letter, in either case.
+    #[must_use]
+    pub fn of_letter(letter: char) -> Option<Self> {
+        let letter = letter.to_ascii_lowercase();
+        Self::ALL.iter().find(|(.., known)| *known == letter).map(|(key, ..)| *key)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
+
+    /// Which stick it pushes, and which way.
+    fn push(self) -> (usize, f64) {
+        let index = self as usize;
+        // Keys come in pairs. The first of left/right and of open/close is the positive one,
+        // as for the others.
+        (index / 2, if index.is_multiple_of(2) { 1.0 } else { -1.0 })
+    }
+}
+
+/// What is held at a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Held {
+    keys: u16,
+    /// Sticks from -1 to 1: forward, left, up, roll left, open, tilt forward, tilt left.
+    sticks: [f64; Held::STICKS],
+}
+
+impl Held {
+    /// Number of sticks.
+    pub const STICKS: usize = 7;
+
+    /// Nothing.
+    pub const NOTHING: Self = Self { keys: 0, sticks: [0.0; Self::STICKS] };
+
+    /// Keys and sticks. Sticks beyond their ends count as at their ends; what is no number is
+    /// not held.
+    #[must_use]
+    pub fn new(keys: impl IntoIterator<Item = Key>, sticks: [f64; Self::STICKS]) -> Self {
+        let keys = keys.into_iter().fold(0, |all, key| all | (1 << key as u8));
+        let sticks = sticks.map(|s| if s.is_finite() { s.clamp(-1.0, 1.0) } else { 0.0 });
+        Self { keys, sticks }
+    }
+
+    /// The keys, in order.
+    pub fn keys(&self) -> impl Iterator<Item = Key> + '_ {
+        Key::ALL.iter().map(|(key, ..)| *key).filter(|key| self.keys & (1 << *key as u8) != 0)
+    }
+
+    /// Whether nothing is held.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::NOTHING
+    }
+
+    /// Where the sticks are when keys push them too.
+    #[must_use]
+    pub fn pushed(&self) -> [f64; Self::STICKS] {
+        let mut sticks = self.sticks;
+        for key in self.keys() {
+            let (stick, way) = key.push();
+            sticks[stick] += way;
+        }
+        sticks.map(|s| s.clamp(-1.0, 1.0))
+    }
+}
+
+/// How fast a fully pushed stick moves things.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Speeds {
+    /// The hand.
+    pub linear_m_s: f64,
+    /// Roll of the tool, and tilt.
+    pub turn_rad_s: f64,
+    /// The gripper, in units of its first joint; its sign is the way to open.
+    pub gripper_per_s: f64,
+    /// Which way the robot's base faces: turn about the vertical.
+    pub facing_rad: f64,
+}
+
+impl Speeds {
+    /// The motion that is asked for, in the world's axes.
+    #[must_use]
+    pub fn velocity(&self, held: &Held) -> Velocity {
+        let [forward, left, up, roll, open, tilt_forward, tilt_left] = held.pushed();
+        let (sin, cos) = self.facing_rad.sin_cos();
+        let turned =
+            |along: f64, across: f64| [along * cos - across * sin, along * sin + across * cos];
+        let [x, y] = turned(forward, left).map(|v| v * self.linear_m_s);
+        // Tilting forward turns about the axis that points left; tilting left, against forward.
+        let tilt = turned(-tilt_left, tilt_forward).map(|w| w * self.turn_rad_s);
+        Velocity {
+            linear_m_s: [x, y, up * self.linear_m_s],
+            roll_rad_s: roll * self.turn_rad_s,
+            tilt_rad_s: tilt,
+            gripper_per_s: open * self.gripper_per_s,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DESK: Speeds = Speeds {
+        linear_m_s: 0.04,
+        turn_rad_s: 1.2,
+        gripper_per_s: 0.7,
+        facing_rad: std::f64::consts::FRAC_PI_2,
+    };
+
+    fn holding(letters: &str) -> Velocity {
+        DESK.velocity(&Held::new(letters.chars().filter_map(Key::of_letter), [0.0; 7]))
+    }
+
+    #[test]
+    fn an_arm_that_faces_y_moves_as_people_know_it() {
+        let close = |found: [f64; 3], wanted: [f64; 3]| {
+            assert!(found.iter().zip(wanted).all(|(f, w)| (f - w).abs() < 1e-12), "{found:?}");
+        };
+        close(holding("w").linear_m_s, [0.0, 0.04, 0.0]);
+        close(holding("S").linear_m_s, [0.0, -0.04, 0.0]);
+        close(holding("a").linear_m_s, [-0.04, 0.0, 0.0]);
+        close(holding("d").linear_m_s, [0.04, 0.0, 0.0]);
+        close(holding("q").linear_m_s, [0.0, 0.0, 0.04]);
+        close(holding("we").linear_m_s, [0.0, 0.04, -0.04]);
+        assert_eq!(holding("[").roll_rad_s, 1.2);
+        assert_eq!((holding("o").gripper_per_s, holding("c").gripper_per_s), (0.7, -0.7));
+        // Against each other they cancel.
+        assert_eq!(holding("wsad[]oc"), Velocity::ZERO);
+        // The top goes forward (+y): a turn about -x.
+        assert!((holding("i").tilt_rad_s[0] + 1.2).abs() < 1e-12, "{:?}", holding("i"));
+    }
+
+    #[test]
+    fn sticks_have_ends_and_numbers() {
+        let held = Held::new([Key::Forward], [0.5, f64::NAN, -7.0, 0.0, 0.0, f64::INFINITY, 0.25]);
+        assert_eq!(held.pushed(), [1.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.25]);
+        assert!(!held.is_nothing() && Held::new([], [0.0; 7]).is_nothing());
+    }
+
+    #[test]
+    fn names_and_letters_are_found_again() {
+        for (index, (key, name, letter)) in Key::ALL.into_iter().enumerate() {
+            assert_eq!(index, key as usize);
+            assert_eq!((Key::named(name), Key::of_letter(letter)), (Some(key), Some(key)));
+            assert_eq!(serde_json::to_value(key).unwrap(), name);
+            assert_eq!(Held::new([key], [0.0; 7]).keys().collect::<Vec<_>>(), [key]);
+        }
+        assert_eq!((Key::named("fly"), Key::of_letter('x')), (None, None));
+    }
+}

@@ -1,0 +1,256 @@
+//! The driver's seat: one driver at a time, and a dead man's grip on it.
+//!
+//! What a driver holds counts only for a moment after it was last heard of. A driver who falls
+//! silent, whose connection breaks or who leaves holds nothing, and the arm brakes.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::keys::Held;
+
+/// Something asked for once, not held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Save the episode, unjudged (right arrow); also ends a wait early.
+    Save,
+    /// Throw the episode away and record it again (left arrow).
+    Discard,
+    /// Save it as a success (Enter).
+    Success,
+    /// Save it as a failure (Backspace).
+    Failure,
+    /// Put the scene back to the start of the episode; throws away what is being recorded.
+    Reset,
+    /// Stop: keep what was recorded and end (Esc).
+    Stop,
+}
+
+/// Orders that wait; more are dropped, oldest first, except [`Order::Stop`].
+const MOST_ORDERS: usize = 16;
+
+/// Somebody else drives.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{by} is driving; one driver at a time")]
+pub struct Taken {
+    /// Who.
+    pub by: String,
+}
+
+/// What the seat says at a moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Grip {
+    /// What is held; nothing when the driver is silent or gone.
+    pub held: Held,
+    /// Whether something was held and its driver fell silent or left: stop hard.
+    pub brake: bool,
+    /// Number of the driver's last message, to measure the way there and back.
+    pub seq: u64,
+}
+
+/// One driver's seat.
+#[derive(Debug)]
+pub struct Seat {
+    longest_silence: Duration,
+    inside: Mutex<Inside>,
+}
+
+#[derive(Debug, Default)]
+struct Inside {
+    tickets: u64,
+    driver: Option<Driver>,
+    /// The last driver left while holding something.
+    left_holding: bool,
+    orders: VecDeque<Order>,
+}
+
+#[derive(Debug)]
+struct Driver {
+    ticket: u64,
+    name: String,
+    held: Held,
+    heard: Instant,
+    seq: u64,
+}
+
+impl Seat {
+    /// Silence after which a driver's grip counts as lost.
+    pub const LONGEST_SILENCE: Duration = Duration::from_millis(150);
+
+    /// An empty seat.
+    #[must_use]
+    pub fn new(longest_silence: Duration) -> Arc<Self> {
+        Arc::new(Self { longest_silence, inside: Mutex::default() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inside> {
+        // Nothing that is done under the lock can leave it half done.
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the seat for as long as the ticket lives.
+    ///
+    /// # Errors
+    /// When somebody else has it.
+    pub fn take(self: &Arc<Self>, name: &str) -> Result<Ticket, Taken> {
+        let mut inside = self.lock();
+        if let Some(driver) = &inside.driver {
+            return Err(Taken { by: driver.name.clone() });
+        }
+        inside.tickets += 1;
+        let ticket = inside.tickets;
+        let name = name.to_owned();
+        inside.driver =
+            Some(Driver { ticket, name, held: Held::NOTHING, heard: Instant::now(), seq: 0 });
+        Ok(Ticket { seat: Arc::clone(self), number: ticket })
+    }
+
+    /// Who drives.
+    #[must_use]
+    pub fn driver(&self) -> Option<String> {
+        self.lock().driver.as_ref().map(|driver| driver.name.clone())
+    }
+
+    /// What is held at `now`.
+    #[must_use]
+    pub fn grip(&self, now: Instant) -> Grip {
+        let inside = self.lock();
+        let Some(driver) = &inside.driver else {
+            return Grip { brake: inside.left_holding, ..Grip::default() };
+        };
+        let silent = now.saturating_duration_since(driver.heard) > self.longest_silence;
+        if silent && !driver.held.is_nothing() {
+            return Grip { held: Held::NOTHING, brake: true, seq: driver.seq };
+        }
+        Grip { held: driver.held, brake: false, seq: driver.seq }
+    }
+
+    /// The next order, oldest first.
+    pub fn next_order(&self) -> Option<Order> {
+        self.lock().orders.pop_front()
+    }
+
+    /// Forgets orders given before now: an episode that begins must not be ended by an old key.
+    pub fn forget_orders(&self) {
+        self.lock().orders.retain(|order| *order == Order::Stop);
+    }
+
+    /// Gives an order from outside the seat, as the program itself may.
+    pub fn order(&self, order: Order) {
+        let mut inside = self.lock();
+        if inside.orders.len() >= MOST_ORDERS
+            && let Some(oldest) = inside.orders.iter().position(|o| *o != Order::Stop)
+        {
+            inside.orders.remove(oldest);
+        }
+        if inside.orders.len() < MOST_ORDERS {
+            inside.orders.push_back(order);
+        }
+    }
+}
+
+/// The right to drive; given back when it is dropped.
+#[derive(Debug)]
+pub struct Ticket {
+    seat: Arc<Seat>,
+    number: u64,
+}
+
+impl Ticket {
+    /// Holds this from now on, until told otherwise or until silence. `seq` counts the driver's
+    /// messages; an older one than the last is ignored.
+    pub fn hold(&self, held: Held, seq: u64) {
+        let mut inside = self.seat.lock();
+        inside.left_holding = false;
+        if let Some(driver) = inside.driver.as_mut().filter(|d| d.ticket == self.number)
+            && seq >= driver.seq
+        {
+            (driver.held, driver.heard, driver.seq) = (held, Instant::now(), seq);
+        }
+    }
+
+    /// Gives an order.
+    pub fn order(&self, order: Order) {
+        self.seat.order(order);
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        let mut inside = self.seat.lock();
+        if let Some(driver) = inside.driver.take_if(|d| d.ticket == self.number) {
+            inside.left_holding = !driver.held.is_nothing();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::Key;
+
+    fn up() -> Held {
+        Held::new([Key::Up], [0.0; 7])
+    }
+
+    #[test]
+    fn one_driver_at_a_time() {
+        let seat = Seat::new(Seat::LONGEST_SILENCE);
+        let ann = seat.take("Ann").unwrap();
+        assert_eq!(seat.take("Bob").unwrap_err(), Taken { by: "Ann".into() });
+        ann.hold(up(), 1);
+        drop(ann);
+        assert_eq!(seat.driver(), None);
+        let grip = seat.grip(Instant::now());
+        assert!(grip.held.is_nothing() && grip.brake, "left while holding: {grip:?}");
+        let bob = seat.take("Bob").unwrap();
+        assert_eq!(seat.grip(Instant::now()), Grip::default());
+        bob.hold(up(), 1);
+        assert_eq!(seat.grip(Instant::now()), Grip { held: up(), brake: false, seq: 1 });
+    }
+
+    #[test]
+    fn silence_lets_go_and_brakes() {
+        let seat = Seat::new(Duration::from_millis(150));
+        let ticket = seat.take("Ann").unwrap();
+        ticket.hold(up(), 1);
+        let now = Instant::now();
+        assert_eq!(seat.grip(now + Duration::from_millis(140)).held, up());
+        let late = seat.grip(now + Duration::from_millis(151));
+        assert!(late.held.is_nothing() && late.brake);
+        // Silence with nothing held is no emergency.
+        ticket.hold(Held::NOTHING, 2);
+        assert_eq!(
+            seat.grip(Instant::now() + Duration::from_secs(9)),
+            Grip { seq: 2, ..Grip::default() }
+        );
+    }
+
+    #[test]
+    fn old_messages_do_not_count() {
+        let seat = Seat::new(Seat::LONGEST_SILENCE);
+        let ticket = seat.take("Ann").unwrap();
+        ticket.hold(Held::NOTHING, 7);
+        ticket.hold(up(), 6);
+        assert!(seat.grip(Instant::now()).held.is_nothing());
+    }
+
+    #[test]
+    fn orders_wait_in_line_and_a_stop_is_never_lost() {
+        let seat = Seat::new(Seat::LONGEST_SILENCE);
+        seat.order(Order::Stop);
+        for _ in 0..100 {
+            seat.order(Order::Save);
+        }
+        seat.order(Order::Failure);
+        let all: Vec<Order> = std::iter::from_fn(|| seat.next_order()).collect();
+        assert_eq!((all.len(), all[0], all[15]), (16, Order::Stop, Order::Failure));
+        seat.order(Order::Save);
+        seat.order(Order::Stop);
+        seat.forget_orders();
+        assert_eq!((seat.next_order(), seat.next_order()), (Some(Order::Stop), None));
+    }
+}
