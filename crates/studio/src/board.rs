@@ -1,0 +1,250 @@
+//! What is shown: written by the control loop, read by the server.
+//!
+//! The loop writes in microseconds and wakes nobody; the server looks by itself.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use citrange_core::Picture;
+use serde::Serialize;
+
+/// What does not change while the server runs.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Stage {
+    /// Scene's name.
+    pub scene: String,
+    /// Scene's title.
+    pub title: String,
+    /// Robot's model name.
+    pub robot: String,
+    /// The task in words.
+    pub task: String,
+    /// Joints, in the order of every joint vector.
+    pub joints: Vec<StageJoint>,
+    /// Cameras, in the order of the pictures.
+    pub cameras: Vec<StageCamera>,
+    /// Names of the bodies, in the order of the poses.
+    pub bodies: Vec<String>,
+    /// What is drawn.
+    pub shapes: Vec<StageShape>,
+    /// Keys that do something on this robot, with the letters to press.
+    pub keys: Vec<StageKey>,
+    /// Control ticks per second.
+    pub control_hz: u32,
+    /// Recorded frames per second.
+    pub frame_hz: u32,
+    /// Speed of the hand when a key is held.
+    pub speed_m_s: f64,
+    /// Where the eye of the 3D view should look, and from where.
+    pub look_at_m: [f64; 3],
+    /// From where it looks.
+    pub look_from_m: [f64; 3],
+}
+
+/// One joint.
+#[derive(Clone, Debug, Serialize)]
+pub struct StageJoint {
+    /// Name.
+    pub name: String,
+    /// Whether positions are metres.
+    pub is_slide: bool,
+    /// Lowest and highest position.
+    pub range: Option<[f64; 2]>,
+}
+
+/// One camera.
+#[derive(Clone, Debug, Serialize)]
+pub struct StageCamera {
+    /// Name.
+    pub name: String,
+    /// Pixels across.
+    pub width_px: u32,
+    /// Pixels down.
+    pub height_px: u32,
+}
+
+/// One key.
+#[derive(Clone, Debug, Serialize)]
+pub struct StageKey {
+    /// Its name in messages: `forward`.
+    pub name: String,
+    /// The letter people press.
+    pub letter: char,
+}
+
+/// A shape that moves with a body.
+#[derive(Clone, Debug, Serialize)]
+pub struct StageShape {
+    /// Index of the body.
+    pub body: usize,
+    /// What it is.
+    #[serde(flatten)]
+    pub form: Form,
+    /// Position in the body.
+    pub pos_m: [f64; 3],
+    /// Orientation in the body: w, x, y, z.
+    pub quat_wxyz: [f64; 4],
+    /// Colour.
+    pub rgba: [f32; 4],
+}
+
+/// A shape; long axes along z, as in the simulator.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "form", rename_all = "snake_case")]
+pub enum Form {
+    /// A plane; half sizes of zero mean without end.
+    Plane {
+        /// Half sizes along x and y.
+        half_m: [f64; 2],
+    },
+    /// A ball.
+    Sphere {
+        /// Radius.
+        radius_m: f64,
+    },
+    /// A cylinder with round ends.
+    Capsule {
+        /// Radius.
+        radius_m: f64,
+        /// Half the length of the straight part.
+        half_length_m: f64,
+    },
+    /// A cylinder.
+    Cylinder {
+        /// Radius.
+        radius_m: f64,
+        /// Half length.
+        half_length_m: f64,
+    },
+    /// An ellipsoid.
+    Ellipsoid {
+        /// Radii along x, y, z.
+        radii_m: [f64; 3],
+    },
+    /// A box.
+    Box {
+        /// Half sizes.
+        half_m: [f64; 3],
+    },
+    /// Triangles.
+    Mesh {
+        /// Corners.
+        vertices_m: Vec<[f32; 3]>,
+        /// Corners of every triangle.
+        triangles: Vec<[u32; 3]>,
+    },
+}
+
+/// What happens with the episode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Getting ready.
+    #[default]
+    Starting,
+    /// Driving without recording.
+    Free,
+    /// Counting down to a recording.
+    Countdown,
+    /// Recording.
+    Recording,
+    /// Writing the episode.
+    Saving,
+    /// Time to put things back between two episodes.
+    Reset,
+    /// All done.
+    Finished,
+}
+
+/// The recording as people follow it.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Session {
+    /// What happens.
+    pub phase: Phase,
+    /// Number of the episode in the dataset, from 0.
+    pub episode: u64,
+    /// Episodes saved in this session.
+    pub saved: u64,
+    /// Episodes wanted in this session; none: as many as one likes.
+    pub wanted: Option<u64>,
+    /// Seconds into the phase.
+    pub seconds: f64,
+    /// Longest the phase lasts.
+    pub limit_s: Option<f64>,
+    /// The dataset's folder; none when nothing is recorded.
+    pub dataset: Option<String>,
+    /// Pictures dropped in this session.
+    pub dropped: u64,
+    /// The last thing worth saying.
+    pub message: String,
+}
+
+/// The latest moment.
+#[derive(Clone, Debug, Default)]
+pub struct Live {
+    /// Counts moments shown; the same number means nothing new.
+    pub moment: u64,
+    /// Seconds of simulation in this run.
+    pub time_s: f64,
+    /// x, y, z, then w, x, y, z of every body.
+    pub bodies: Vec<[f32; 7]>,
+    /// Joint positions.
+    pub joint_pos: Vec<f32>,
+    /// Joint targets.
+    pub targets: Vec<f32>,
+    /// Position of the control point.
+    pub hand_m: [f32; 3],
+    /// Angle between tool and straight down; not a number where it does not matter.
+    pub tilt_rad: f32,
+    /// What limits the motion now: `floor`, `reach`, `elbow_flex`, …
+    pub limited_by: Vec<&'static str>,
+    /// Names of the keys held.
+    pub held: Vec<&'static str>,
+    /// Whether the dead man's brake is on.
+    pub brake: bool,
+    /// Number of the driver's last message that reached the loop.
+    pub seq: u64,
+    /// Control ticks in the last second of wall time.
+    pub loop_hz: f32,
+    /// Ticks that began late, in this session.
+    pub late_ticks: u64,
+    /// Latest start of a tick in the last second.
+    pub worst_late_ms: f32,
+    /// One picture per camera, as far as they are there.
+    pub pictures: Vec<Picture>,
+    /// Frame of the pictures.
+    pub picture_frame: u64,
+    /// The recording.
+    pub session: Session,
+}
+
+/// What is shown, shared by the loop and the server.
+#[derive(Debug)]
+pub struct Board {
+    /// What does not change.
+    pub stage: Stage,
+    live: Mutex<Live>,
+}
+
+impl Board {
+    /// An empty board.
+    #[must_use]
+    pub fn new(stage: Stage) -> Arc<Self> {
+        Arc::new(Self { stage, live: Mutex::default() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Live> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes what is shown. Called by the loop: must be quick.
+    pub fn write(&self, change: impl FnOnce(&mut Live)) {
+        let mut live = self.lock();
+        change(&mut live);
+        live.moment += 1;
+    }
+
+    /// Reads what is shown.
+    pub fn read<T>(&self, look: impl FnOnce(&Live) -> T) -> T {
+        look(&self.lock())
+    }
+}
