@@ -18,9 +18,9 @@ use citrange_tape::{
 use indicatif::ProgressBar;
 use serde_json::json;
 
+use crate::recording::tell_repaired;
 use crate::say;
 use crate::session::{Choice, catch_stop, go_to, header, rig_of, stopped};
-use crate::verbs::collect::tell_repaired;
 use crate::verbs::compiled;
 use crate::verbs::data_files::Import;
 

@@ -8,6 +8,7 @@ mod film;
 mod hdf5_in;
 mod hdf5_out;
 mod images;
+mod recording;
 mod robomimic_out;
 mod say;
 mod scripts;

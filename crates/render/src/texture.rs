@@ -52,6 +52,17 @@ impl Texture {
         }
         Ok(Self { kind: Kind::Image(levels) })
     }
+
+    /// The colour it has from far away.
+    #[must_use]
+    pub fn mean_rgb(&self) -> [f32; 3] {
+        match &self.kind {
+            Kind::Checker([a, b]) => std::array::from_fn(|k| (a[k] + b[k]) / 2.0),
+            Kind::Image(levels) => {
+                levels.last().and_then(|l| l.texels.first()).copied().unwrap_or_default()
+            }
+        }
+    }
 }
 
 fn bad(what: String) -> RenderError {

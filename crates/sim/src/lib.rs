@@ -35,6 +35,7 @@
 //! | stepping and threads | `world.rs` |
 //! | exact continuation | `snapshot.rs`; poorer files: `restore.rs` |
 //! | an arm to be driven | `rig.rs`; its inverse kinematics `reach.rs` |
+//! | what a viewer is told | `show.rs` |
 //! | pictures | `camera.rs`, `picture.rs`; with OpenGL `gl.rs` |
 
 mod camera;
@@ -53,6 +54,7 @@ mod read;
 mod restore;
 mod rig;
 mod row;
+mod show;
 mod snapshot;
 mod world;
 mod write;
@@ -67,5 +69,6 @@ pub use gl::{GlKind, GlRenderer, gl_probe};
 pub use reach::SitePose;
 pub use read::StateQuery;
 pub use rig::SimRig;
+pub use show::ShownShape;
 pub use world::{Threads, World};
 pub use write::SetReport;

@@ -8,7 +8,7 @@ use citrange_lerobot::{Edit, Packing};
 use citrange_tape::{Dataset, TapeError};
 use serde_json::json;
 
-use super::collect::tell_repaired;
+use crate::recording::tell_repaired;
 use crate::say;
 
 #[derive(Debug, clap::Args)]
