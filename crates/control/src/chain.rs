@@ -142,14 +142,13 @@ impl ChainJoint {
         if !numbers.copied().all(f64::is_finite) || !is_pose(&self.parent_from_link) {
             return Err("pose, anchor, centre of mass and reference must be finite numbers");
         }
-        // Also catches what is not a number.
-        if !((axis - 1.0).abs() < 1e-6) {
+        if axis.is_nan() || (axis - 1.0).abs() > 1e-6 {
             return Err("the axis must have unit length");
         }
         if !(self.mass_kg >= 0.0 && self.mass_kg.is_finite()) {
             return Err("the mass must be 0 or more");
         }
-        if self.range.is_some_and(|[low, high]| !(low <= high)) {
+        if self.range.is_some_and(|[low, high]| low > high || (low - high).is_nan()) {
             return Err("the range must be [lowest, highest]");
         }
         let positive = |n: Option<f64>| n.is_none_or(|n| n > 0.0 && n.is_finite());

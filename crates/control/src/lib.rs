@@ -4,16 +4,29 @@
 //! |---|---|
 //! | what can be asked for | `velocity.rs` |
 //! | a robot as numbers, and its kinematics | `chain.rs`, `kinematics.rs` |
+//! | the law | `law.rs`; by kind of arm `tool_down.rs`, `twist.rs`; floor and limits `bounds.rs` |
 //! | numbers of the law, profiles | `settings.rs`, `/crates/control/profiles` |
 
+mod bounds;
 mod chain;
 mod error;
 mod kinematics;
+mod law;
+mod memory;
+mod plain;
+mod roles;
 mod settings;
+mod solve;
+mod status;
+mod tool_down;
+mod twist;
 mod velocity;
 
 pub use chain::{Chain, ChainJoint, ChainSite, Guard};
 pub use error::ControlError;
 pub use kinematics::{Frame, Kinematics};
+pub use law::{Law, Scratch};
+pub use memory::Memory;
 pub use settings::{Gravity, Method, Settings, State, Workspace};
+pub use status::Status;
 pub use velocity::Velocity;

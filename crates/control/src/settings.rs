@@ -35,7 +35,7 @@ pub enum Method {
     /// Limits keep the direction of motion; floor, workspace, wind-up and joint limits count.
     Careful,
     /// The short law of the first teleoperation script: every joint clipped on its own, no
-    /// floor, no workspace, no wind-up limit, no brake. For arms of 4 or 5 joints.
+    /// floor, no workspace, no wind-up limit. For arms of 4 or 5 joints.
     Plain,
 }
 
