@@ -3,12 +3,35 @@
 //! | to change | look in |
 //! |---|---|
 //! | what can be asked for | `velocity.rs`; keys and sticks: `keys.rs` |
-//! | who may drive, and when a grip is lost | `seat.rs` |
+//! | who may drive, and when a grip is lost | `seat.rs`; a person as a pilot: `pilot.rs` |
+//! | a robot as numbers, and its kinematics | `chain.rs`, `kinematics.rs` |
+//! | the law | `law.rs`; by kind of arm `tool_down.rs`, `twist.rs`; floor and limits `bounds.rs` |
+//! | numbers of the law, profiles | `settings.rs`, `/crates/control/profiles` |
 
+mod bounds;
+mod chain;
+mod error;
 mod keys;
+mod kinematics;
+mod law;
+mod memory;
+mod plain;
+mod roles;
 mod seat;
+mod settings;
+mod solve;
+mod status;
+mod tool_down;
+mod twist;
 mod velocity;
 
+pub use chain::{Chain, ChainJoint, ChainSite, Guard};
+pub use error::ControlError;
 pub use keys::{Held, Key, Speeds};
+pub use kinematics::{Frame, Kinematics};
+pub use law::{Law, Scratch};
+pub use memory::Memory;
 pub use seat::{Grip, Order, Seat, Taken, Ticket};
+pub use settings::{Gravity, Method, Settings, State, Workspace};
+pub use status::Status;
 pub use velocity::Velocity;

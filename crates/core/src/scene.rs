@@ -179,6 +179,9 @@ pub struct RobotPlacement {
     /// Stiffness over the gain set's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kp: Option<PerJoint>,
+    /// Nothing of the hand may be driven below this height; the surface it stands on when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor_z_m: Option<f64>,
 }
 
 /// Something that never moves.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use citrange_control::ControlError;
 use citrange_core::placement::PlacementError;
 use citrange_core::snapshot::SnapshotError;
 use citrange_core::state::ShapeError;
@@ -27,6 +28,9 @@ pub enum SimError {
     /// Arrays of a state do not fit together.
     #[error("state: {0}")]
     Shape(#[from] ShapeError),
+    /// An arm cannot be controlled as asked.
+    #[error(transparent)]
+    Control(#[from] ControlError),
     /// A picture could not be made.
     #[error(transparent)]
     Render(#[from] RenderError),

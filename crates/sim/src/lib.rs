@@ -34,12 +34,13 @@
 //! | what a state holds | `layout.rs` (names), `row.rs`, `read.rs`, `write.rs`, `extras.rs` |
 //! | stepping and threads | `world.rs` |
 //! | exact continuation | `snapshot.rs`; poorer files: `restore.rs` |
-//! | an arm to be driven | `rig.rs`; its inverse kinematics `reach.rs` |
+//! | an arm to be driven | `rig.rs`; its inverse kinematics `reach.rs`; as numbers `chain.rs` |
 //! | what a viewer is told | `show.rs` |
 //! | pictures | `camera.rs`, `picture.rs`; with OpenGL `gl.rs` |
 
 mod camera;
 pub mod catalog;
+mod chain;
 mod compile;
 mod engine;
 mod error;

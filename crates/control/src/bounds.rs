@@ -1,0 +1,173 @@
+//! What a hand may not do: go through the floor, leave its workspace, outrun the arm.
+
+use nalgebra::Vector3;
+
+use crate::law::{Law, Scratch};
+use crate::memory::Memory;
+use crate::status::Status;
+
+/// How often a step that would touch the floor is lifted before it is given up.
+const LIFTS: usize = 4;
+/// Lifts aim this much above the floor, so that one is enough where the path is straight.
+const LIFT_MARGIN_M: f64 = 1e-7;
+
+impl Law {
+    /// Wanted speed of a point, less what leads into the floor or out of the workspace. What
+    /// leads along the border stays.
+    pub(crate) fn fade_linear(
+        &self,
+        wanted: Vector3<f64>,
+        point: &Vector3<f64>,
+        scratch: &Scratch,
+        lowest_m: f64,
+        status: &mut Status,
+    ) -> Vector3<f64> {
+        let mut v = wanted;
+        if let Some(floor_m) = self.floor_m {
+            let most = ((lowest_m - floor_m) / self.fade_secs).max(0.0);
+            if v.z < -most {
+                v.z = -most;
+                status.floor = true;
+            }
+        }
+        let Some(space) = self.settings.workspace else { return v };
+        let mut fade = |v: &mut Vector3<f64>, along: Vector3<f64>, at: f64, span: [f64; 2]| {
+            let speed = v.dot(&along);
+            let most = ((span[1] - at) / self.fade_secs).max(0.0);
+            let least = ((span[0] - at) / self.fade_secs).min(0.0);
+            let allowed = speed.clamp(least, most);
+            if allowed != speed {
+                *v += along * (allowed - speed);
+                status.workspace = true;
+            }
+        };
+        if let Some(span) = space.z_m {
+            fade(&mut v, Vector3::z(), point.z, span);
+        }
+        if let Some(span) = space.radius_m {
+            let axis = scratch.kinematics.axis(0);
+            let out = point - scratch.kinematics.anchor(0);
+            let out = out - axis * axis.dot(&out);
+            let radius = out.norm();
+            if let Some(along) = out.try_normalize(1e-9) {
+                fade(&mut v, along, radius, span);
+            }
+        }
+        v
+    }
+
+    /// Smallest and largest speed of a joint so that it comes to rest at the end of its range.
+    pub(crate) fn room(&self, joint: usize, at: f64) -> [f64; 2] {
+        match self.chain.joints[joint].range {
+            Some([low, high]) => {
+                [((low - at) / self.fade_secs).min(0.0), ((high - at) / self.fade_secs).max(0.0)]
+            }
+            None => [f64::NEG_INFINITY, f64::INFINITY],
+        }
+    }
+
+    /// Slows the joints from `first` to `last` together, so that none is too fast.
+    pub(crate) fn slow(&self, rates: &mut [f64], joints: std::ops::Range<usize>) -> bool {
+        let over = |j: usize| rates[j].abs() / self.limits[j];
+        let most = joints.clone().map(over).fold(1.0, f64::max);
+        if most > 1.0 {
+            joints.for_each(|j| rates[j] /= most);
+        }
+        most > 1.0
+    }
+
+    /// Slows joints together, so that none runs further from where it is measured than
+    /// `windup_rad`. Coming back is always free.
+    pub(crate) fn wait_for_arm(
+        &self,
+        memory: &Memory,
+        scratch: &mut Scratch,
+        joints: std::ops::Range<usize>,
+    ) -> bool {
+        let most = self.settings.windup_rad;
+        if most == 0.0 {
+            return false;
+        }
+        let mut share = 1.0_f64;
+        for j in joints.clone() {
+            let ahead = memory.desired[j] - Self::measured(scratch)[j];
+            let step = scratch.rates[j] * self.tick_secs;
+            let next = (ahead + step).abs();
+            if next > most && next > ahead.abs() {
+                share = share.min((most - ahead.abs()).max(0.0) / step.abs());
+            }
+        }
+        if share < 1.0 {
+            joints.for_each(|j| scratch.rates[j] *= share);
+        }
+        share < 1.0
+    }
+
+    /// Speeds of the gripper's joints.
+    pub(crate) fn grip_rates(&self, wanted_per_s: f64, rates: &mut [f64]) {
+        let first = self.chain.arm_joints;
+        for (k, share) in self.grip.iter().enumerate() {
+            rates[first + k] = wanted_per_s * share;
+        }
+        self.slow(rates, first..rates.len());
+    }
+
+    /// Ends a tick: `scratch.next` takes the positions, kept in range and above the floor.
+    ///
+    /// A step that would bring the hand below the floor is lifted by the arm (`scratch.lift`);
+    /// where that does not help the arm stays, and if need be the gripper too. A hand that is
+    /// below already may go anywhere but down.
+    pub(crate) fn finish(
+        &self,
+        memory: &mut Memory,
+        scratch: &mut Scratch,
+        lowest_m: f64,
+        status: &mut Status,
+    ) {
+        let arm = self.chain.arm_joints;
+        let bound = self.floor_m.map(|floor| floor.min(lowest_m));
+        let is_above = |scratch: &mut Scratch, missing: &mut f64| {
+            self.place(memory, scratch);
+            let Some(bound) = bound else { return true };
+            scratch.kinematics.update(&scratch.next);
+            *missing = bound - scratch.kinematics.lowest_m();
+            *missing <= 0.0
+        };
+        let mut missing = 0.0;
+        let mut done = is_above(scratch, &mut missing);
+        for _ in 0..LIFTS {
+            if done {
+                break;
+            }
+            status.floor = true;
+            let up_m_s = (missing + LIFT_MARGIN_M) / self.tick_secs;
+            for j in 0..arm {
+                scratch.rates[j] += scratch.lift[j] * up_m_s;
+            }
+            let all = scratch.rates.len();
+            let over = (0..arm).map(|j| scratch.rates[j].abs() / self.limits[j]);
+            let over = over.fold(1.0, f64::max);
+            (0..all).for_each(|j| scratch.rates[j] /= over);
+            done = is_above(scratch, &mut missing);
+        }
+        if !done {
+            scratch.rates[..arm].fill(0.0);
+            if !is_above(scratch, &mut missing) {
+                scratch.rates.fill(0.0);
+                scratch.next.copy_from_slice(&memory.desired);
+            }
+        }
+        memory.rates.copy_from_slice(&scratch.rates);
+    }
+
+    /// Positions after the tick, in range; speeds that led out of it are cut.
+    fn place(&self, memory: &Memory, scratch: &mut Scratch) {
+        for (j, joint) in self.chain.joints.iter().enumerate() {
+            let free = memory.desired[j] + scratch.rates[j] * self.tick_secs;
+            scratch.next[j] = joint.clamp(free);
+            if scratch.next[j] != free {
+                scratch.rates[j] = (scratch.next[j] - memory.desired[j]) / self.tick_secs;
+            }
+        }
+    }
+}

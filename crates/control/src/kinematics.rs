@@ -1,0 +1,210 @@
+//! Where every link of a chain is, how its points move, and what gravity asks of its joints.
+//!
+//! All memory is taken when it is made; nothing is allocated afterwards. Call
+//! [`Kinematics::update`] first, everything else answers for those joint positions.
+
+use nalgebra::{Matrix3, Rotation3, Unit, Vector3};
+
+use crate::chain::{Chain, ChainSite};
+
+/// Scratch for one chain.
+#[derive(Clone, Debug)]
+pub struct Kinematics {
+    base: Frame,
+    gravity: Vector3<f64>,
+    links: Vec<Link>,
+    guards: Vec<(usize, Vector3<f64>, f64)>,
+}
+
+/// A rotation and an origin, in the world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frame {
+    /// Columns are the frame's axes in the world.
+    pub rot: Matrix3<f64>,
+    /// Origin in the world.
+    pub pos_m: Vector3<f64>,
+}
+
+impl Frame {
+    fn of(pose: &citrange_core::Pose) -> Self {
+        let iso = pose.isometry();
+        let rot = iso.rotation.to_rotation_matrix().into_inner();
+        Self { rot, pos_m: iso.translation.vector }
+    }
+
+    fn then(&self, inner: &Self) -> Self {
+        Self { rot: self.rot * inner.rot, pos_m: self.pos_m + self.rot * inner.pos_m }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Link {
+    parent: Option<usize>,
+    parent_from_link: Frame,
+    anchor: Vector3<f64>,
+    axis: Unit<Vector3<f64>>,
+    is_slide: bool,
+    reference: f64,
+    mass: f64,
+    com: Vector3<f64>,
+    // What `update` fills in, all in the world.
+    at: Frame,
+    anchor_at: Vector3<f64>,
+    axis_at: Vector3<f64>,
+    // Mass of this link and all behind it, and its first moment.
+    mass_behind: f64,
+    moment_behind: Vector3<f64>,
+}
+
+impl Kinematics {
+    /// Scratch for a chain that passed [`Chain::check`].
+    #[must_use]
+    pub fn new(chain: &Chain) -> Self {
+        let zero = Vector3::zeros();
+        let rest = Frame { rot: Matrix3::identity(), pos_m: zero };
+        let links = chain.joints.iter().map(|j| Link {
+            parent: j.parent,
+            parent_from_link: Frame::of(&j.parent_from_link),
+            anchor: Vector3::from(j.anchor_m),
+            axis: Unit::new_normalize(Vector3::from(j.axis)),
+            is_slide: j.is_slide,
+            reference: j.reference,
+            mass: j.mass_kg,
+            com: Vector3::from(j.com_m),
+            at: rest,
+            anchor_at: zero,
+            axis_at: zero,
+            mass_behind: 0.0,
+            moment_behind: zero,
+        });
+        let guards = chain.guards.iter();
+        let mut made = Self {
+            base: Frame::of(&chain.world_from_base),
+            gravity: Vector3::from(chain.gravity_m_s2),
+            links: links.collect(),
+            guards: guards.map(|g| (g.link, Vector3::from(g.point_m), g.radius_m)).collect(),
+        };
+        let references: Vec<f64> = chain.joints.iter().map(|j| j.reference).collect();
+        made.update(&references);
+        made
+    }
+
+    /// Number of joints.
+    #[must_use]
+    pub fn joints(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Places all links. Joints beyond the end of `positions` keep their last place.
+    pub fn update(&mut self, positions: &[f64]) {
+        for index in 0..self.links.len().min(positions.len()) {
+            let before = match self.links[index].parent {
+                Some(parent) => self.links[parent].at,
+                None => self.base,
+            };
+            let link = &mut self.links[index];
+            let mut at = before.then(&link.parent_from_link);
+            let moved = positions[index] - link.reference;
+            link.axis_at = at.rot * link.axis.into_inner();
+            if link.is_slide {
+                at.pos_m += link.axis_at * moved;
+                link.anchor_at = at.pos_m + at.rot * link.anchor;
+            } else {
+                link.anchor_at = at.pos_m + at.rot * link.anchor;
+                at.rot *= Rotation3::from_axis_angle(&link.axis, moved).into_inner();
+                at.pos_m = link.anchor_at - at.rot * link.anchor;
+            }
+            link.at = at;
+        }
+    }
+
+    /// Frame of a joint's link.
+    #[must_use]
+    pub fn link(&self, joint: usize) -> Frame {
+        self.links[joint].at
+    }
+
+    /// Frame of a site.
+    #[must_use]
+    pub fn site(&self, site: &ChainSite) -> Frame {
+        self.links[site.link].at.then(&Frame::of(&site.link_from_site))
+    }
+
+    /// Direction of a joint's axis in the world.
+    #[must_use]
+    pub fn axis(&self, joint: usize) -> Vector3<f64> {
+        self.links[joint].axis_at
+    }
+
+    /// A point on a joint's axis in the world.
+    #[must_use]
+    pub fn anchor(&self, joint: usize) -> Vector3<f64> {
+        self.links[joint].anchor_at
+    }
+
+    /// Whether a joint moves a link.
+    #[must_use]
+    pub fn moves(&self, joint: usize, link: usize) -> bool {
+        let mut at = Some(link);
+        while let Some(index) = at {
+            if index == joint {
+                return true;
+            }
+            at = self.links[index].parent;
+        }
+        false
+    }
+
+    /// How a point of a link moves, and how the link turns, per unit of speed of a joint: one
+    /// column of the position and of the rotation Jacobian.
+    #[must_use]
+    pub fn column(
+        &self,
+        joint: usize,
+        link: usize,
+        point_m: &Vector3<f64>,
+    ) -> (Vector3<f64>, Vector3<f64>) {
+        let by = &self.links[joint];
+        if !self.moves(joint, link) {
+            (Vector3::zeros(), Vector3::zeros())
+        } else if by.is_slide {
+            (by.axis_at, Vector3::zeros())
+        } else {
+            (by.axis_at.cross(&(point_m - by.anchor_at)), by.axis_at)
+        }
+    }
+
+    /// Torque (force for slides) that each joint needs to hold the chain against gravity.
+    pub fn gravity_torques(&mut self, torques: &mut [f64]) {
+        for link in &mut self.links {
+            link.mass_behind = link.mass;
+            link.moment_behind = (link.at.pos_m + link.at.rot * link.com) * link.mass;
+        }
+        for index in (0..self.links.len()).rev() {
+            let (mass, moment) = (self.links[index].mass_behind, self.links[index].moment_behind);
+            if let Some(parent) = self.links[index].parent {
+                self.links[parent].mass_behind += mass;
+                self.links[parent].moment_behind += moment;
+            }
+        }
+        for (link, torque) in self.links.iter().zip(torques) {
+            let pull = if link.is_slide {
+                self.gravity * link.mass_behind
+            } else {
+                (link.moment_behind - link.anchor_at * link.mass_behind).cross(&self.gravity)
+            };
+            *torque = -link.axis_at.dot(&pull);
+        }
+    }
+
+    /// Height of the lowest point of the hand; infinite when nothing is guarded.
+    #[must_use]
+    pub fn lowest_m(&self) -> f64 {
+        let height = |(link, point, radius): &(usize, Vector3<f64>, f64)| {
+            let at = &self.links[*link].at;
+            let row = at.rot.row(2);
+            at.pos_m.z + row[0] * point.x + row[1] * point.y + row[2] * point.z - radius
+        };
+        self.guards.iter().map(height).fold(f64::INFINITY, f64::min)
+    }
+}

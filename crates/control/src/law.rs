@@ -1,0 +1,288 @@
+//! The law: one tick turns a wanted motion of the hand into joint targets.
+//!
+//! A [`Law`] never changes. Everything it remembers is in [`Memory`], so the same memory and the
+//! same input give the same bits. [`Scratch`] holds nothing that counts from tick to tick.
+//!
+//! Arms of 4 or 5 joints are driven by their wrist, with the tool held down (`tool_down.rs`);
+//! arms of 6 or 7 by their tool, with its orientation held (`twist.rs`).
+
+use nalgebra::{Rotation3, UnitQuaternion, Vector3, Vector6};
+
+use crate::chain::Chain;
+use crate::error::ControlError;
+use crate::kinematics::{Frame, Kinematics};
+use crate::memory::Memory;
+use crate::roles::{Kind, Roles};
+use crate::settings::{Gravity, Method, Settings, State};
+use crate::status::Status;
+use crate::velocity::Velocity;
+
+/// Time in which speed towards a limit (floor, workspace, end of a joint) would use up what is
+/// left; so it fades as the limit comes near.
+const FADE_SECS: f64 = 0.1;
+
+/// Speeds and positions beyond this are mistakes, and could overflow.
+const ABSURD: f64 = 1e6;
+
+/// How one arm is driven; immutable.
+#[derive(Clone, Debug)]
+pub struct Law {
+    pub(crate) chain: Chain,
+    pub(crate) settings: Settings,
+    pub(crate) roles: Roles,
+    pub(crate) tick_secs: f64,
+    pub(crate) fade_secs: f64,
+    /// Share of the new speed per tick: arm, wrist, brake.
+    pub(crate) smooth: f64,
+    pub(crate) smooth_wrist: f64,
+    pub(crate) smooth_brake: f64,
+    /// Fastest speed per joint.
+    pub(crate) limits: Vec<f64>,
+    /// Gripper joints' speeds per speed of the first one.
+    pub(crate) grip: Vec<f64>,
+    /// Lowest height of the hand.
+    pub(crate) floor_m: Option<f64>,
+    soft_ticks: f64,
+}
+
+/// Room for one tick's work; make one per arm with [`Law::scratch`].
+#[derive(Clone, Debug)]
+pub struct Scratch {
+    pub(crate) kinematics: Kinematics,
+    /// Joint positions the kinematics are computed at.
+    pub(crate) at: Vec<f64>,
+    /// Speeds of this tick.
+    pub(crate) rates: Vec<f64>,
+    /// Speeds that lift the hand by 1 m/s.
+    pub(crate) lift: Vec<f64>,
+    /// Positions after this tick.
+    pub(crate) next: Vec<f64>,
+    pub(crate) twists: Vec<Vector6<f64>>,
+    pub(crate) spare: Vec<f64>,
+    torques: Vec<f64>,
+    measured: Vec<f64>,
+}
+
+impl Law {
+    /// A law for an arm. `floor_z_m` is the height of the floor, where there is one.
+    ///
+    /// # Errors
+    /// When settings or chain make no sense, or the arm is of no kind that can be driven.
+    pub fn new(
+        chain: Chain,
+        settings: &Settings,
+        control_hz: u32,
+        floor_z_m: Option<f64>,
+    ) -> Result<Self, ControlError> {
+        settings.check()?;
+        chain.check()?;
+        let roles = Roles::of(&chain)?;
+        let refuse = |reason: &str| {
+            Err(ControlError::Chain { robot: chain.robot.clone(), reason: reason.to_owned() })
+        };
+        if control_hz == 0 || floor_z_m.is_some_and(|z| !z.is_finite()) {
+            return refuse("control_hz must be above 0 and the floor's height a number");
+        }
+        if settings.method == Method::Plain && roles.kind == Kind::Twist {
+            return refuse("method: plain is for arms of 4 or 5 joints; use profile default");
+        }
+        let tick_secs = 1.0 / f64::from(control_hz);
+        let floor_m = floor_z_m.filter(|_| settings.floor_guard);
+        Ok(Self {
+            roles,
+            tick_secs,
+            fade_secs: FADE_SECS.max(2.0 * tick_secs),
+            smooth: Settings::smoothing_at(settings.smooth_dq, control_hz),
+            smooth_wrist: Settings::smoothing_at(settings.smooth_dq_wrist, control_hz),
+            smooth_brake: 1.0 - (-tick_secs / settings.brake_s).exp(),
+            limits: limits(&chain, settings, roles.kind),
+            grip: grip(&chain),
+            floor_m: floor_m.map(|z| z + settings.floor_clearance_m),
+            soft_ticks: (settings.soft_start_s * f64::from(control_hz)).round(),
+            settings: settings.clone(),
+            chain,
+        })
+    }
+
+    /// The arm.
+    #[must_use]
+    pub fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// The numbers in use.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Room to work in.
+    #[must_use]
+    pub fn scratch(&self) -> Scratch {
+        let zeros = vec![0.0; self.chain.joints.len()];
+        Scratch {
+            kinematics: Kinematics::new(&self.chain),
+            at: zeros.clone(),
+            rates: zeros.clone(),
+            lift: zeros.clone(),
+            next: zeros.clone(),
+            twists: vec![Vector6::zeros(); self.chain.arm_joints],
+            spare: zeros.clone(),
+            torques: zeros.clone(),
+            measured: zeros,
+        }
+    }
+
+    /// Takes the arm over without a jump: the first targets continue those in force.
+    ///
+    /// The law then aims at where the arm is, and what `targets` pull beyond that fades within
+    /// `soft_start_s`. Grippers keep their targets, so that nothing held is dropped. Numbers that
+    /// are missing or not finite count as 0.
+    #[must_use]
+    pub fn begin(&self, targets: &[f64], measured: &[f64]) -> Memory {
+        let count = self.chain.joints.len();
+        let number = |from: &[f64], j: usize| from.get(j).copied().filter(|n| n.is_finite());
+        let mut desired = Vec::with_capacity(count);
+        for (j, joint) in self.chain.joints.iter().enumerate() {
+            let target = number(targets, j);
+            let is_carried = self.sends_ahead(j);
+            let start = if is_carried { number(measured, j).or(target) } else { target };
+            desired.push(joint.clamp(start.or(number(measured, j)).unwrap_or(0.0)));
+        }
+        let mut scratch = self.scratch();
+        scratch.kinematics.update(&desired);
+        scratch.kinematics.gravity_torques(&mut scratch.torques);
+        let offset = (0..count).map(|j| {
+            let sent = desired[j] + self.ahead(j, &scratch.torques);
+            number(targets, j).map_or(0.0, |target| target - sent)
+        });
+        let offset = offset.collect();
+        let held = quaternion(&scratch.kinematics.site(&self.chain.tool));
+        Memory {
+            rates: vec![0.0; count],
+            offset,
+            posture: desired.clone(),
+            desired,
+            feedback: 0.0,
+            ticks: 0.0,
+            held: [held.w, held.i, held.j, held.k],
+            turn: [0.0; 3],
+        }
+    }
+
+    /// One tick. `targets` takes the joint targets to send. With `brake` the wish is ignored and
+    /// everything stops with the time constant `brake_s`.
+    ///
+    /// Input that is not finite (or absurdly large) is a brake too, flagged as refused, and never
+    /// enters the memory.
+    /// Slices of the wrong length change nothing at all.
+    pub fn step(
+        &self,
+        memory: &mut Memory,
+        scratch: &mut Scratch,
+        measured: &[f64],
+        wanted: &Velocity,
+        brake: bool,
+        targets: &mut [f64],
+    ) -> Status {
+        let count = self.chain.joints.len();
+        let lengths = [measured.len(), targets.len(), memory.desired.len(), scratch.next.len()];
+        if lengths.iter().any(|n| *n != count) {
+            return Status { refused: true, ..Status::default() };
+        }
+        let is_sane = |n: f64| n.abs() < ABSURD;
+        let refused = !(wanted.numbers().all(is_sane) && measured.iter().copied().all(is_sane));
+        scratch.measured.copy_from_slice(if refused { &memory.desired } else { measured });
+        let brake = brake || refused;
+        let wanted = if brake { &Velocity::ZERO } else { wanted };
+        let from = match self.settings.state {
+            State::Targets => &memory.desired,
+            State::Measured => &scratch.measured,
+        };
+        scratch.at.copy_from_slice(from);
+        let mut status = Status { refused, ..Status::default() };
+        match (self.settings.method, self.roles.kind) {
+            (Method::Careful, Kind::Twist) => {
+                self.twist(memory, scratch, wanted, brake, &mut status);
+            }
+            (Method::Careful, Kind::ToolDown { tilt, roll }) => {
+                self.tool_down(memory, scratch, (tilt, roll), (wanted, brake), &mut status);
+            }
+            (Method::Plain, _) => self.plain(memory, scratch, wanted, brake, &mut status),
+        }
+        memory.desired.copy_from_slice(&scratch.next);
+        self.send(memory, scratch, targets);
+        status
+    }
+
+    /// Targets for the joints in `memory.desired`: gravity and what is left of the start.
+    fn send(&self, memory: &mut Memory, scratch: &mut Scratch, targets: &mut [f64]) {
+        if self.settings.gravity == Gravity::Torque {
+            scratch.kinematics.update(&memory.desired);
+            scratch.kinematics.gravity_torques(&mut scratch.torques);
+        }
+        let left =
+            if memory.ticks < self.soft_ticks { 1.0 - memory.ticks / self.soft_ticks } else { 0.0 };
+        memory.ticks += 1.0;
+        for (j, target) in targets.iter_mut().enumerate() {
+            let ahead = self.ahead(j, &scratch.torques);
+            let sent = memory.desired[j] + ahead + left * memory.offset[j];
+            *target = self.chain.joints[j].clamp(sent);
+        }
+    }
+
+    fn sends_ahead(&self, joint: usize) -> bool {
+        let stiff = self.chain.joints[joint].stiffness.is_some();
+        self.settings.gravity == Gravity::Torque && stiff && joint < self.chain.arm_joints
+    }
+
+    /// How far ahead of the wanted position a target must be to carry the arm's weight.
+    fn ahead(&self, joint: usize, torques: &[f64]) -> f64 {
+        match self.chain.joints[joint].stiffness {
+            Some(stiffness) if self.sends_ahead(joint) => torques[joint] / stiffness,
+            _ => 0.0,
+        }
+    }
+
+    /// Direction of the tool in the world.
+    pub(crate) fn tool_axis(&self, kinematics: &Kinematics) -> Vector3<f64> {
+        kinematics.link(self.chain.tool.link).rot * self.roles.tool_axis
+    }
+
+    /// Torque that a joint needs against gravity, at the kinematics' positions.
+    pub(crate) fn torque(&self, scratch: &mut Scratch, joint: usize) -> f64 {
+        scratch.kinematics.gravity_torques(&mut scratch.torques);
+        scratch.torques[joint]
+    }
+
+    /// The joints that were measured in this tick.
+    pub(crate) fn measured(scratch: &Scratch) -> &[f64] {
+        &scratch.measured
+    }
+}
+
+fn limits(chain: &Chain, settings: &Settings, kind: Kind) -> Vec<f64> {
+    let first_of_wrist = match kind {
+        Kind::ToolDown { tilt, .. } => tilt,
+        Kind::Twist => chain.arm_joints - 3,
+    };
+    let limit = |(j, own): (usize, Option<f64>)| {
+        let own = own.unwrap_or(f64::INFINITY);
+        match j {
+            _ if j >= chain.arm_joints => own,
+            _ if j >= first_of_wrist => own.min(settings.vel_limit_wrist_rad_s),
+            _ => own.min(settings.vel_limit_rad_s),
+        }
+    };
+    chain.joints.iter().map(|j| j.max_speed).enumerate().map(limit).collect()
+}
+
+fn grip(chain: &Chain) -> Vec<f64> {
+    let spans = chain.joints.iter().filter_map(|j| j.gripper).map(|[closed, open]| open - closed);
+    let first = spans.clone().next().unwrap_or(1.0).abs();
+    spans.map(|span| span / first).collect()
+}
+
+pub(crate) fn quaternion(frame: &Frame) -> UnitQuaternion<f64> {
+    UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(frame.rot))
+}

@@ -1,0 +1,86 @@
+//! What a law remembers from tick to tick: everything, so that a snapshot can hold it.
+
+use std::collections::BTreeMap;
+
+use crate::error::ControlError;
+
+/// Memory of one arm under a law.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory {
+    /// Where the joints should be.
+    pub(crate) desired: Vec<f64>,
+    /// Their speeds after smoothing.
+    pub(crate) rates: Vec<f64>,
+    /// Targets in force at the start, less what the law would have sent; fades away.
+    pub(crate) offset: Vec<f64>,
+    /// Joint positions at the start, for arms with a joint to spare.
+    pub(crate) posture: Vec<f64>,
+    /// Smoothed tilt correction.
+    pub(crate) feedback: f64,
+    /// Ticks since the start.
+    pub(crate) ticks: f64,
+    /// Orientation of the tool that is held, w, x, y, z.
+    pub(crate) held: [f64; 4],
+    /// Smoothed speed at which it turns, in the world.
+    pub(crate) turn: [f64; 3],
+}
+
+/// Every field under its name in a snapshot.
+const PREFIX: &str = "pilot/law/";
+
+impl Memory {
+    /// Where the law wants the joints, before it adds what gravity needs.
+    #[must_use]
+    pub fn desired(&self) -> &[f64] {
+        &self.desired
+    }
+
+    /// Adds the memory to a snapshot's fields, under names that begin with `pilot/law/`.
+    pub fn remember(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
+        let mut add = |name: &str, numbers: &[f64]| {
+            fields.insert(format!("{PREFIX}{name}"), numbers.to_vec());
+        };
+        add("desired", &self.desired);
+        add("rates", &self.rates);
+        add("offset", &self.offset);
+        add("posture", &self.posture);
+        add("feedback", &[self.feedback]);
+        add("ticks", &[self.ticks]);
+        add("held", &self.held);
+        add("turn", &self.turn);
+    }
+
+    /// The memory that [`Memory::remember`] left in a snapshot of a robot with `joints` joints.
+    ///
+    /// # Errors
+    /// When a field is missing, has the wrong length, or holds something that is not a number.
+    pub fn recall(
+        fields: &BTreeMap<String, Vec<f64>>,
+        joints: usize,
+    ) -> Result<Self, ControlError> {
+        let find = |name: &str, length: usize| {
+            let field = format!("{PREFIX}{name}");
+            let numbers = fields.get(&field);
+            let reason = match numbers {
+                None => "is missing".to_owned(),
+                Some(n) if n.len() != length => {
+                    format!("has {} numbers, {length} are needed", n.len())
+                }
+                Some(n) if !n.iter().all(|n| n.is_finite()) => "is not finite".to_owned(),
+                Some(n) => return Ok(n.clone()),
+            };
+            Err(ControlError::Memory { field, reason })
+        };
+        let (held, turn) = (find("held", 4)?, find("turn", 3)?);
+        Ok(Self {
+            desired: find("desired", joints)?,
+            rates: find("rates", joints)?,
+            offset: find("offset", joints)?,
+            posture: find("posture", joints)?,
+            feedback: find("feedback", 1)?[0],
+            ticks: find("ticks", 1)?[0],
+            held: std::array::from_fn(|i| held[i]),
+            turn: std::array::from_fn(|i| turn[i]),
+        })
+    }
+}

@@ -1,0 +1,336 @@
+//! Numbers of the control law, with units in their names, as people write them in YAML.
+//!
+//! A file may name a profile to start from and override some keys:
+//!
+//! ```yaml
+//! profile: default   # or seed; default when absent
+//! lin_speed_m_s: 0.06
+//! workspace: {radius_m: [0.08, 0.26], z_m: [0.02, 0.30]}
+//! ```
+//!
+//! The smoothing factors are meant for 180 control ticks per second. At other rates they are
+//! converted so that the time constant stays: `1 - (1 - factor)^(180 / control_hz)`.
+
+use std::fs;
+use std::path::Path;
+
+use citrange_core::yaml::from_yaml;
+use serde::{Deserialize, Serialize};
+
+use crate::error::ControlError;
+
+/// The rate that the smoothing factors are written for.
+const SMOOTHING_HZ: f64 = 180.0;
+
+/// Names and texts of the built-in profiles.
+const PROFILES: [(&str, &str); 2] = [
+    ("default", include_str!("../profiles/default.yaml")),
+    ("seed", include_str!("../profiles/seed.yaml")),
+];
+
+/// How wishes become joint speeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// Limits keep the direction of motion; floor, workspace, wind-up and joint limits count.
+    Careful,
+    /// The short law of the first teleoperation script: every joint clipped on its own, no
+    /// floor, no workspace, no wind-up limit. For arms of 4 or 5 joints.
+    Plain,
+}
+
+/// What is done against gravity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Gravity {
+    /// Targets are sent ahead by torque over stiffness, so that the arm ends where it should.
+    Torque,
+    /// `wrist_gff_gain` times the torque is added to the speed of the tilt joint.
+    Seed,
+    /// Nothing.
+    None,
+}
+
+/// Which joint positions the kinematics are computed at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Those that are commanded: smooth, no feedback through the servos.
+    Targets,
+    /// Those that were measured.
+    Measured,
+}
+
+/// Where the control point may go. What is absent is not limited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Workspace {
+    /// Smallest and largest distance from the first joint's axis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub radius_m: Option<[f64; 2]>,
+    /// Lowest and highest height in the world.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub z_m: Option<[f64; 2]>,
+}
+
+/// One list of fields for the settings and for the file that overrides some of them.
+macro_rules! settings {
+    ($($(#[doc = $doc:literal])* $(#[serde(alias = $alias:literal)])? $key:ident: $kind:ty,)*) => {
+        /// All numbers of the law.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Settings {
+            $($(#[doc = $doc])* $(#[serde(alias = $alias)])? pub $key: $kind,)*
+            /// Where the control point may go; reach alone limits it when absent.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub workspace: Option<Workspace>,
+        }
+
+        #[derive(Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Overrides {
+            #[serde(default)]
+            profile: Option<String>,
+            #[serde(default)]
+            workspace: Option<Workspace>,
+            $(#[serde(default $(, alias = $alias)?)] $key: Option<$kind>,)*
+        }
+
+        impl Settings {
+            fn apply(&mut self, file: Overrides) {
+                $(if let Some(value) = file.$key { self.$key = value; })*
+                self.workspace = file.workspace.or(self.workspace);
+            }
+        }
+    };
+}
+
+settings! {
+    /// How wishes become joint speeds.
+    method: Method,
+    /// Which joint positions the kinematics are computed at.
+    state: State,
+    /// What is done against gravity.
+    gravity: Gravity,
+    /// Whether the tilt joint cancels the pitch that the other joints cause, at once.
+    feed_forward: bool,
+    /// Whether the hand is kept above the floor.
+    floor_guard: bool,
+    /// Speed of the control point while a key is held.
+    #[serde(alias = "lin_speed")]
+    lin_speed_m_s: f64,
+    /// Speed of the wrist's roll while a key is held.
+    #[serde(alias = "yaw_speed")]
+    yaw_speed_rad_s: f64,
+    /// Speed of a turning gripper while a key is held.
+    #[serde(alias = "grip_speed")]
+    grip_speed_rad_s: f64,
+    /// Speed of a sliding gripper's first finger while a key is held.
+    grip_speed_m_s: f64,
+    /// How strongly a wrong orientation is corrected: rad/s per rad.
+    #[serde(alias = "ori_gain")]
+    ori_gain_per_s: f64,
+    /// Damping of the least squares for the position, in metres per radian.
+    lambda_pos: f64,
+    /// Damping of the tilt's least squares.
+    lambda_tilt: f64,
+    /// Largest speed of the arm's joints.
+    #[serde(alias = "vel_limit")]
+    vel_limit_rad_s: f64,
+    /// Largest speed of the wrist's joints.
+    #[serde(alias = "vel_limit_wrist")]
+    vel_limit_wrist_rad_s: f64,
+    /// Share of the new speed taken per tick at 180 Hz: arm.
+    smooth_dq: f64,
+    /// Share of the new speed taken per tick at 180 Hz: roll and tilt correction.
+    smooth_dq_wrist: f64,
+    /// Speed per torque for `gravity: seed`, rad/s per N m.
+    wrist_gff_gain: f64,
+    /// Tilt that is not corrected while nothing is asked for.
+    dead_zone_rad: f64,
+    /// Smallest singular value of the position Jacobian below which tilt correction fades.
+    singularity_m: f64,
+    /// Distance from a joint limit within which tilt correction fades, towards it.
+    limit_margin_rad: f64,
+    /// Height of the lowest point of the hand above the floor that is kept.
+    floor_clearance_m: f64,
+    /// Targets never run further than this from the measured joints; 0 switches it off.
+    windup_rad: f64,
+    /// Time in which targets that were in force at the start give way to those of the law.
+    soft_start_s: f64,
+    /// Time constant of the brake.
+    brake_s: f64,
+}
+
+impl Settings {
+    /// The built-in profile for everyday use.
+    ///
+    /// # Errors
+    /// Never with the profiles as built; the type is that of [`Settings::load`].
+    pub fn standard() -> Result<Self, ControlError> {
+        Self::load("default")
+    }
+
+    /// Names of the built-in profiles.
+    pub fn profiles() -> impl Iterator<Item = &'static str> + Clone {
+        PROFILES.iter().map(|(name, _)| *name)
+    }
+
+    /// A built-in profile by name, or a YAML file when `name_or_path` ends in `.yaml` or `.yml`.
+    ///
+    /// # Errors
+    /// When there is no such profile or file, a key is not known, or a value makes no sense.
+    pub fn load(name_or_path: &str) -> Result<Self, ControlError> {
+        let path = Path::new(name_or_path);
+        if path.extension().is_some_and(|ext| ext == "yaml" || ext == "yml") {
+            let text = fs::read_to_string(path).map_err(|e| ControlError::File {
+                path: path.to_path_buf(),
+                reason: e.to_string(),
+            })?;
+            return Self::parse(&text, name_or_path);
+        }
+        let (name, text) = PROFILES
+            .iter()
+            .find(|(name, _)| *name == name_or_path)
+            .ok_or_else(|| ControlError::unknown("profile", name_or_path, Self::profiles()))?;
+        let settings: Self = from_yaml(text, &format!("profiles/{name}.yaml"))?;
+        settings.check()?;
+        Ok(settings)
+    }
+
+    /// Settings from the text of a file that overrides a profile.
+    ///
+    /// # Errors
+    /// When a key or the profile is not known, or a value makes no sense.
+    pub fn parse(text: &str, file: &str) -> Result<Self, ControlError> {
+        let overrides: Overrides = from_yaml(text, file)?;
+        let profile = overrides.profile.as_deref().unwrap_or("default");
+        if !Self::profiles().any(|known| known == profile) {
+            return Err(ControlError::unknown("profile", profile, Self::profiles()));
+        }
+        let mut settings = Self::load(profile)?;
+        settings.apply(overrides);
+        settings.check()?;
+        Ok(settings)
+    }
+
+    /// Checks every number.
+    ///
+    /// # Errors
+    /// Names the key, its value and what would be right.
+    pub fn check(&self) -> Result<(), ControlError> {
+        let above = "must be a number above 0";
+        let not_below = "must be a number, 0 or above";
+        let share = "must be above 0 and at most 1";
+        type Test = fn(f64) -> bool;
+        let positive: Test = |n| n > 0.0 && n.is_finite();
+        let zero_or_more: Test = |n| n >= 0.0 && n.is_finite();
+        let part: Test = |n| n > 0.0 && n <= 1.0;
+        let rows: [(&'static str, f64, Test, &'static str); 19] = [
+            ("lin_speed_m_s", self.lin_speed_m_s, positive, above),
+            ("yaw_speed_rad_s", self.yaw_speed_rad_s, positive, above),
+            ("grip_speed_rad_s", self.grip_speed_rad_s, positive, above),
+            ("grip_speed_m_s", self.grip_speed_m_s, positive, above),
+            ("ori_gain_per_s", self.ori_gain_per_s, zero_or_more, not_below),
+            ("lambda_pos", self.lambda_pos, positive, above),
+            ("lambda_tilt", self.lambda_tilt, positive, above),
+            ("vel_limit_rad_s", self.vel_limit_rad_s, positive, above),
+            ("vel_limit_wrist_rad_s", self.vel_limit_wrist_rad_s, positive, above),
+            ("smooth_dq", self.smooth_dq, part, share),
+            ("smooth_dq_wrist", self.smooth_dq_wrist, part, share),
+            ("wrist_gff_gain", self.wrist_gff_gain, f64::is_finite, "must be a number"),
+            ("dead_zone_rad", self.dead_zone_rad, zero_or_more, not_below),
+            ("singularity_m", self.singularity_m, positive, above),
+            ("limit_margin_rad", self.limit_margin_rad, positive, above),
+            ("floor_clearance_m", self.floor_clearance_m, zero_or_more, not_below),
+            ("windup_rad", self.windup_rad, zero_or_more, not_below),
+            ("soft_start_s", self.soft_start_s, zero_or_more, not_below),
+            ("brake_s", self.brake_s, positive, above),
+        ];
+        if let Some((key, value, _, wanted)) = rows.into_iter().find(|(_, n, test, _)| !test(*n)) {
+            return Err(ControlError::Setting { key, value, wanted });
+        }
+        let space = self.workspace.unwrap_or_default();
+        let spans = [("workspace.radius_m", space.radius_m), ("workspace.z_m", space.z_m)];
+        for (key, span) in spans {
+            if let Some([from, to]) = span
+                && !(from < to && from.is_finite() && to.is_finite())
+            {
+                let wanted = "must be [smallest, largest], two numbers in this order";
+                return Err(ControlError::Setting { key, value: from, wanted });
+            }
+        }
+        Ok(())
+    }
+
+    /// A smoothing factor for another control rate, with the same time constant.
+    #[must_use]
+    pub fn smoothing_at(factor: f64, control_hz: u32) -> f64 {
+        1.0 - (1.0 - factor).powf(SMOOTHING_HZ / f64::from(control_hz.max(1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_profiles_load_and_have_the_documented_numbers() {
+        let seed = Settings::load("seed").unwrap();
+        let right = Settings::load("default").unwrap();
+        for s in [&seed, &right] {
+            let numbers = [s.lin_speed_m_s, s.yaw_speed_rad_s, s.grip_speed_rad_s];
+            assert_eq!(numbers, [0.04, 1.2, 0.7]);
+            assert_eq!([s.ori_gain_per_s, s.lambda_pos, s.lambda_tilt], [6.0, 0.01, 1e-4]);
+            assert_eq!([s.vel_limit_rad_s, s.vel_limit_wrist_rad_s], [0.5, 8.0]);
+            assert_eq!([s.smooth_dq, s.smooth_dq_wrist, s.wrist_gff_gain], [0.3, 0.08, 0.5]);
+            assert_eq!([s.dead_zone_rad, s.singularity_m, s.limit_margin_rad], [0.03, 0.1, 0.1]);
+        }
+        assert_eq!((seed.method, seed.state), (Method::Plain, State::Measured));
+        assert_eq!((seed.gravity, seed.feed_forward), (Gravity::Seed, false));
+        assert_eq!((right.gravity, right.state), (Gravity::Torque, State::Targets));
+        assert!(right.floor_guard && right.feed_forward && !seed.floor_guard);
+        assert_eq!((right.floor_clearance_m, right.windup_rad), (0.003, 0.2));
+    }
+
+    #[test]
+    fn a_file_overrides_a_profile_also_by_the_short_names() {
+        let text = "profile: seed\nlin_speed: 0.1\nvel_limit_wrist: 2\nworkspace: {z_m: [0, 1]}\n";
+        let got = Settings::parse(text, "mine.yaml").unwrap();
+        let mut wanted = Settings::load("seed").unwrap();
+        wanted.lin_speed_m_s = 0.1;
+        wanted.vel_limit_wrist_rad_s = 2.0;
+        wanted.workspace = Some(Workspace { radius_m: None, z_m: Some([0.0, 1.0]) });
+        assert_eq!(got, wanted);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let cases = [
+            ("lin_sped_m_s: 1\n", "did you mean \"lin_speed_m_s\"?"),
+            ("gravity: toruqe\n", "did you mean \"torque\"?"),
+            ("profile: sed\n", "unknown profile \"sed\", did you mean \"seed\"?"),
+            ("lin_speed: -1\n", "setting lin_speed_m_s is -1: must be a number above 0"),
+            ("smooth_dq: 1.5\n", "setting smooth_dq is 1.5: must be above 0 and at most 1"),
+            ("brake_s: .inf\n", "finite"),
+            ("workspace: {z_m: [1, 0]}\n", "workspace.z_m"),
+            ("workspace: {z: [1, 0]}\n", "did you mean \"z_m\"?"),
+        ];
+        for (text, wanted) in cases {
+            let got = Settings::parse(text, "mine.yaml").unwrap_err().to_string();
+            assert!(got.contains(wanted), "{text:?}: {got}");
+        }
+        let missing = Settings::load("nowhere.yaml").unwrap_err().to_string();
+        assert!(missing.starts_with("cannot read nowhere.yaml"), "{missing}");
+        assert!(Settings::load("defalt").unwrap_err().to_string().contains("\"default\""));
+    }
+
+    #[test]
+    fn smoothing_keeps_its_time_constant() {
+        assert!((Settings::smoothing_at(0.3, 180) - 0.3).abs() < 1e-15);
+        // Two ticks at 360 Hz do what one does at 180 Hz, one at 20 Hz what nine do.
+        let half = Settings::smoothing_at(0.3, 360);
+        assert!(((1.0 - half) * (1.0 - half) - 0.7).abs() < 1e-12);
+        assert!((Settings::smoothing_at(0.08, 20) - (1.0 - 0.92_f64.powi(9))).abs() < 1e-12);
+    }
+}

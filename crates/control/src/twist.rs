@@ -1,0 +1,125 @@
+//! Arms of 6 or 7 joints: the tool goes where it is asked to and keeps its orientation.
+//!
+//! The orientation to hold is part of the memory. It turns as asked, and the arm is pulled
+//! towards it, so that it neither drifts nor is lost while other things limit the motion.
+
+use nalgebra::{Quaternion, UnitQuaternion, Vector3, Vector6};
+
+use crate::law::{Law, Scratch, quaternion};
+use crate::memory::Memory;
+use crate::settings::State;
+use crate::solve;
+use crate::status::Status;
+use crate::velocity::Velocity;
+
+/// Metres that weigh as much as a radian.
+const RADIAN_M: f64 = 0.2;
+/// The held orientation never runs further from the tool's than this.
+const HELD_AHEAD_RAD: f64 = 0.1;
+/// Pull of a spare joint towards the posture at the start, per second.
+const POSTURE_PER_S: f64 = 0.5;
+
+impl Law {
+    pub(crate) fn twist(
+        &self,
+        memory: &mut Memory,
+        scratch: &mut Scratch,
+        wanted: &Velocity,
+        brake: bool,
+        status: &mut Status,
+    ) {
+        let s = &self.settings;
+        let arm = self.chain.arm_joints;
+        scratch.kinematics.update(&memory.desired);
+        let lowest_m = scratch.kinematics.lowest_m();
+        if s.state == State::Measured {
+            scratch.kinematics.update(&scratch.at);
+        }
+        let tool = scratch.kinematics.site(&self.chain.tool);
+        let v = Vector3::from(wanted.linear_m_s);
+        let v = self.fade_linear(v, &tool.pos_m, scratch, lowest_m, status);
+        for j in 0..arm {
+            let (p, r) = scratch.kinematics.column(j, self.chain.tool.link, &tool.pos_m);
+            scratch.twists[j] = weighed(&p, &r);
+        }
+        status.sigma_min = solve::sigma_min(&scratch.twists);
+        status.singular = solve::is_singular(s.lambda_pos, status.sigma_min);
+
+        // The wish, and the pull towards the held orientation.
+        let [tilt_x, tilt_y] = wanted.tilt_rad_s;
+        let asked = Vector3::new(tilt_x, tilt_y, 0.0)
+            - self.tool_axis(&scratch.kinematics) * wanted.roll_rad_s;
+        let is = quaternion(&tool);
+        let [w, i, j, k] = memory.held;
+        let held = UnitQuaternion::new_unchecked(Quaternion::new(w, i, j, k));
+        let error = (held * is.inverse()).scaled_axis();
+        status.tilt_rad = error.norm();
+        let pull = if brake { Vector3::zeros() } else { error * s.ori_gain_per_s };
+        let goal = weighed(&v, &(asked + pull));
+
+        let lambda = [solve::damping(s.lambda_pos, status.sigma_min), s.lambda_pos];
+        let room = |j: usize| self.room(j, memory.desired[j]);
+        let mut speeds = [0.0; 8];
+        let speeds = &mut speeds[..arm];
+        let columns = &scratch.twists;
+        status.joints_at_limit |= solve::bounded(columns, &goal, lambda, room, speeds);
+        if arm > 6 && wanted.moves_the_hand() && status.joints_at_limit == 0 {
+            to_posture(memory, columns, s.lambda_pos, &mut scratch.spare[..arm]);
+            let within = (0..arm).all(|j| {
+                let [low, high] = room(j);
+                (low..=high).contains(&(speeds[j] + scratch.spare[j]))
+            });
+            if within {
+                (0..arm).for_each(|j| speeds[j] += scratch.spare[j]);
+            }
+        }
+        let before = speeds[arm - 1];
+        let slowed = self.slow(speeds, 0..arm);
+        status.speed |= slowed;
+        let slower = if slowed && before != 0.0 { speeds[arm - 1] / before } else { 1.0 };
+        let share = if brake { self.smooth_brake } else { self.smooth };
+        for j in 0..arm {
+            scratch.rates[j] = memory.rates[j] + share * (speeds[j] - memory.rates[j]);
+        }
+        let waits = self.wait_for_arm(memory, scratch, 0..arm);
+        status.windup |= waits;
+        self.grip_rates(wanted.gripper_per_s, &mut scratch.rates);
+
+        // What is held turns as smoothly as the arm does, and waits for it.
+        let mut turn = Vector3::from(memory.turn);
+        turn += (asked * slower - turn) * share;
+        memory.turn = if waits { [0.0; 3] } else { turn.into() };
+        if brake {
+            memory.turn = [0.0; 3];
+            memory.held = [is.w, is.i, is.j, is.k];
+        }
+        let error = if brake { Vector3::zeros() } else { error };
+        let ahead = error + Vector3::from(memory.turn) * self.tick_secs;
+        let most = HELD_AHEAD_RAD.min(ahead.norm());
+        let kept = ahead.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(Vector3::zeros) * most;
+        if kept != Vector3::zeros() && (kept != error || memory.turn != [0.0; 3]) {
+            let next = UnitQuaternion::from_scaled_axis(kept) * is;
+            memory.held = [next.w, next.i, next.j, next.k];
+        }
+
+        scratch.lift.fill(0.0);
+        let up = weighed(&Vector3::z(), &Vector3::zeros());
+        solve::damped(&scratch.twists, &up, s.lambda_pos, &mut scratch.lift[..arm]);
+        self.finish(memory, scratch, lowest_m, status);
+    }
+}
+
+/// Speeds that bring the arm towards its posture without moving the tool.
+fn to_posture(memory: &Memory, columns: &[Vector6<f64>], lambda: f64, spare: &mut [f64]) {
+    let pull = |j: usize| POSTURE_PER_S * (memory.posture[j] - memory.desired[j]);
+    let moved = columns.iter().enumerate().map(|(j, c)| c * pull(j)).sum::<Vector6<f64>>();
+    solve::damped(columns, &moved, lambda * 0.01, spare);
+    for (j, speed) in spare.iter_mut().enumerate() {
+        *speed = pull(j) - *speed;
+    }
+}
+
+fn weighed(linear: &Vector3<f64>, angular: &Vector3<f64>) -> Vector6<f64> {
+    let a = angular * RADIAN_M;
+    Vector6::new(linear.x, linear.y, linear.z, a.x, a.y, a.z)
+}

@@ -1,0 +1,246 @@
+//! A robot of a scene as plain numbers, for control without an engine.
+
+use citrange_control::{Chain, ChainJoint, ChainSite, Guard};
+use citrange_core::{Pose, RobotDescription};
+use mujoco_rs::prelude::*;
+use nalgebra::{Isometry3, Point3, Vector3};
+
+use crate::compile::CompiledScene;
+use crate::error::SimError;
+use crate::layout::{Joint, name_of};
+
+/// Points around the rim of a cylinder's end; they stand a little outside of it.
+const RIM_POINTS: u32 = 8;
+
+impl CompiledScene {
+    /// A robot as plain numbers. The robot needs a description that names its arm joints and
+    /// its sites `wrist` and `tool`.
+    ///
+    /// # Errors
+    /// When there is no such robot, or its description or its model do not say enough.
+    pub fn chain(&self, robot: &str) -> Result<Chain, SimError> {
+        let fail = |reason: String| SimError::Scene {
+            scene: self.scene.name.clone(),
+            reason: format!("{robot} cannot be driven: {reason}"),
+        };
+        let tree = self.layout.robot(robot)?;
+        let description = self.robots.get(robot).ok_or_else(|| {
+            fail("its model has no robot.yaml that names arm joints and sites".into())
+        })?;
+        let known: Vec<&str> = tree.joints.iter().map(|j| j.name.as_str()).collect();
+        let wanted: Vec<&str> = description.joints().collect();
+        if known != wanted {
+            return Err(fail(format!(
+                "robot.yaml lists the joints {}, the model has {}; list all of them, in the \
+                 model's order, arm first",
+                wanted.join(", "),
+                known.join(", ")
+            )));
+        }
+        let bodies = Bodies::new(self, &tree.joints, tree.bodies.start);
+        let mut joints = Vec::new();
+        for (index, joint) in tree.joints.iter().enumerate() {
+            joints.push(bodies.joint(index, joint, description));
+        }
+        for body in tree.bodies.clone() {
+            if let Some((link, link_from_body)) = bodies.at(body) {
+                let com = link_from_body * Point3::from(self.model.body_ipos()[body]);
+                add_mass(&mut joints[link], self.model.body_mass()[body], com.coords);
+            }
+        }
+        let arm_joints = description.arm_joints.len();
+        let chain = Chain {
+            robot: self.scene.robots[robot].model.clone(),
+            world_from_base: bodies.world_from_base.into(),
+            gravity_m_s2: self.model.ffi().opt.gravity,
+            arm_joints,
+            wrist: bodies.site(robot, description, "wrist").map_err(&fail)?,
+            tool: bodies.site(robot, description, "tool").map_err(&fail)?,
+            guards: bodies.guards(arm_joints.saturating_sub(2), &joints),
+            joints,
+        };
+        chain.check()?;
+        Ok(chain)
+    }
+
+    /// Height below which nothing of a robot's hand may be driven: what the scene says, or the
+    /// surface that the robot stands on.
+    ///
+    /// # Errors
+    /// When there is no such robot.
+    pub fn floor_z_m(&self, robot: &str) -> Result<f64, SimError> {
+        self.layout.robot(robot)?;
+        let placement = &self.scene.robots[robot];
+        Ok(placement.floor_z_m.unwrap_or(placement.pos_m[2]))
+    }
+}
+
+/// Which link every body of a robot belongs to.
+struct Bodies<'a> {
+    model: &'a MjModel,
+    world_from_base: Isometry3<f64>,
+    /// Per body of the model: the link (last joint that moves it) and its pose there.
+    links: Vec<Option<(usize, Isometry3<f64>)>>,
+    /// Per joint: its index in the model, and its parent link with the pose there.
+    joints: Vec<(usize, Option<usize>, Isometry3<f64>)>,
+}
+
+impl<'a> Bodies<'a> {
+    fn new(scene: &'a CompiledScene, known: &[Joint], root: usize) -> Self {
+        let model = scene.model.as_ref();
+        let pose = |body: usize| isometry(model.body_pos()[body], model.body_quat()[body]);
+        let world_from_base = pose(root);
+        let nbody = model.ffi().nbody as usize;
+        let mut links: Vec<Option<(usize, Isometry3<f64>)>> = vec![None; nbody];
+        // Poses of the bodies that no joint moves, in the base.
+        let mut fixed = vec![Isometry3::identity(); nbody];
+        let mut joints = Vec::new();
+        for body in root..nbody {
+            let parent = model.body_parentid()[body] as usize;
+            let (mut link, mut link_from_body) = match links[parent] {
+                _ if body == root => (None, Isometry3::identity()),
+                Some((link, link_from_parent)) => (Some(link), link_from_parent * pose(body)),
+                None => (None, fixed[parent] * pose(body)),
+            };
+            let first = model.body_jntadr()[body];
+            for number in 0..model.body_jntnum()[body] {
+                let joint = (first + number) as usize;
+                let dof = model.jnt_dofadr()[joint] as usize;
+                let Some(index) = known.iter().position(|j| j.dof == dof) else { continue };
+                joints.push((joint, link, link_from_body));
+                link = Some(index);
+                link_from_body = Isometry3::identity();
+            }
+            match link {
+                Some(link) => links[body] = Some((link, link_from_body)),
+                None => fixed[body] = link_from_body,
+            }
+        }
+        Self { model, world_from_base, links, joints }
+    }
+
+    fn at(&self, body: usize) -> Option<(usize, Isometry3<f64>)> {
+        self.links[body]
+    }
+
+    fn joint(&self, index: usize, joint: &Joint, description: &RobotDescription) -> ChainJoint {
+        let (id, parent, parent_from_link) = self.joints[index];
+        let model = self.model;
+        let range = match joint.position_servo {
+            Some(servo) if model.actuator_ctrllimited()[servo] => {
+                Some(model.actuator_ctrlrange()[servo])
+            }
+            _ if model.jnt_limited()[id] => Some(model.jnt_range()[id]),
+            _ => None,
+        };
+        let is_slide = model.jnt_type()[id] == MjtJoint::mjJNT_SLIDE;
+        let limits = description.joint_limits.get(&joint.name);
+        let gripper = description.gripper.as_ref().and_then(|g| {
+            let at = g.joints.iter().position(|name| *name == joint.name)?;
+            Some([*g.closed.get(at)?, *g.open.get(at)?])
+        });
+        ChainJoint {
+            name: joint.name.clone(),
+            parent,
+            parent_from_link: parent_from_link.into(),
+            anchor_m: model.jnt_pos()[id],
+            axis: model.jnt_axis()[id],
+            is_slide,
+            reference: model.qpos0()[joint.qpos],
+            range,
+            stiffness: joint.position_servo.map(|servo| model.actuator_gainprm()[servo][0]),
+            max_speed: limits
+                .and_then(|l| if is_slide { l.velocity_m_s } else { l.velocity_rad_s }),
+            mass_kg: 0.0,
+            com_m: [0.0; 3],
+            gripper,
+        }
+    }
+
+    fn site(
+        &self,
+        robot: &str,
+        description: &RobotDescription,
+        role: &str,
+    ) -> Result<ChainSite, String> {
+        let name = description
+            .sites
+            .get(role)
+            .ok_or_else(|| format!("robot.yaml names no site for \"{role}\" under sites"))?;
+        let full = format!("{robot}/{name}");
+        let count = self.model.ffi().nsite as usize;
+        let at = (0..count)
+            .find(|id| name_of(self.model, MjtObjBase::mjOBJ_SITE, *id, "site") == full)
+            .ok_or_else(|| format!("the model has no site \"{name}\" ({role} in robot.yaml)"))?;
+        let (link, link_from_body) = self
+            .at(self.model.site_bodyid()[at] as usize)
+            .ok_or_else(|| format!("site \"{name}\" ({role}) is moved by no joint"))?;
+        let body_from_site = isometry(self.model.site_pos()[at], self.model.site_quat()[at]);
+        Ok(ChainSite { link, link_from_site: (link_from_body * body_from_site).into() })
+    }
+
+    /// Corners and ends of the collision shapes of the links that joint `first` moves.
+    fn guards(&self, first: usize, joints: &[ChainJoint]) -> Vec<Guard> {
+        let is_hand = |link: usize| {
+            std::iter::successors(Some(link), |at| joints[*at].parent).any(|at| at == first)
+        };
+        let model = self.model;
+        let mut guards = Vec::new();
+        for geom in 0..model.ffi().ngeom as usize {
+            let collides = model.geom_contype()[geom] != 0 || model.geom_conaffinity()[geom] != 0;
+            let at = self.at(model.geom_bodyid()[geom] as usize);
+            let Some((link, link_from_body)) = at.filter(|(link, _)| collides && is_hand(*link))
+            else {
+                continue;
+            };
+            let body_from_geom = isometry(model.geom_pos()[geom], model.geom_quat()[geom]);
+            for (point, radius_m) in outline(model, geom) {
+                let point_m = (link_from_body * body_from_geom * point).coords.into();
+                guards.push(Guard { link, point_m, radius_m });
+            }
+        }
+        guards
+    }
+}
+
+/// Balls whose hull covers a shape, in the shape's frame.
+fn outline(model: &MjModel, geom: usize) -> Vec<(Point3<f64>, f64)> {
+    let [a, b, _] = model.geom_size()[geom];
+    let [x, y, z, half_x, half_y, half_z] = model.geom_aabb()[geom];
+    let both = [-1.0, 1.0];
+    match model.geom_type()[geom] {
+        MjtGeomBase::mjGEOM_SPHERE => vec![(Point3::origin(), a)],
+        MjtGeomBase::mjGEOM_CAPSULE => both.map(|s| (Point3::new(0.0, 0.0, s * b), a)).to_vec(),
+        MjtGeomBase::mjGEOM_CYLINDER => {
+            let turn = std::f64::consts::TAU / f64::from(RIM_POINTS);
+            let radius = a / (turn / 2.0).cos();
+            let rim = |k: u32| (turn * f64::from(k)).sin_cos();
+            let points = (0..RIM_POINTS).map(rim).flat_map(|(sin, cos)| {
+                both.map(|s| (Point3::new(radius * cos, radius * sin, s * b), 0.0))
+            });
+            points.collect()
+        }
+        // Boxes are their own bounding box; for the rest it lies outside.
+        _ => {
+            let sign = |corner: u32, axis: u32| f64::from(corner >> axis & 1) * 2.0 - 1.0;
+            let corner = |k: u32| {
+                let out = [sign(k, 0) * half_x, sign(k, 1) * half_y, sign(k, 2) * half_z];
+                (Point3::new(x + out[0], y + out[1], z + out[2]), 0.0)
+            };
+            (0..8).map(corner).collect()
+        }
+    }
+}
+
+fn add_mass(joint: &mut ChainJoint, mass_kg: f64, com_m: Vector3<f64>) {
+    let total = joint.mass_kg + mass_kg;
+    if total > 0.0 {
+        let moment = Vector3::from(joint.com_m) * joint.mass_kg + com_m * mass_kg;
+        joint.com_m = (moment / total).into();
+        joint.mass_kg = total;
+    }
+}
+
+fn isometry(pos_m: [f64; 3], quat_wxyz: [f64; 4]) -> Isometry3<f64> {
+    Pose { pos_m, quat_wxyz }.isometry()
+}
