@@ -35,11 +35,12 @@
 //! | stepping and threads | `world.rs` |
 //! | exact continuation | `snapshot.rs`; poorer files: `restore.rs` |
 //! | an arm to be driven | `rig.rs`; its inverse kinematics `reach.rs` |
-//! | pictures | `camera.rs`, `picture.rs`; with OpenGL `gl.rs` |
+//! | pictures | `camera.rs`, `picture.rs`; beside the loop `draw.rs`; with OpenGL `gl.rs` |
 
 mod camera;
 pub mod catalog;
 mod compile;
+mod draw;
 mod engine;
 mod error;
 mod extras;
