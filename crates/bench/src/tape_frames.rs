@@ -81,7 +81,7 @@ struct Raw(Vec<BufWriter<File>>);
 impl Tape for Raw {
     fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
         for (file, picture) in self.0.iter_mut().zip(&frame.seen.pictures) {
-            file.write_all(picture)?;
+            file.write_all(picture.pixels()?)?;
         }
         Ok(())
     }

@@ -45,15 +45,12 @@ impl Film {
 
     /// Adds a picture of every camera.
     pub(crate) fn add(&mut self, pictures: &[Picture]) -> anyhow::Result<()> {
-        let images: Vec<Image> = pictures
-            .iter()
-            .zip(&self.cameras)
-            .map(|(rgb, (width, height))| Image {
-                width: *width,
-                height: *height,
-                rgb: rgb.to_vec(),
-            })
-            .collect();
+        let image = |(picture, (width, height)): (&Picture, &(usize, usize))| {
+            let rgb = picture.pixels()?.to_vec();
+            Ok(Image { width: *width, height: *height, rgb })
+        };
+        let images = pictures.iter().zip(&self.cameras).map(image);
+        let images = images.collect::<anyhow::Result<Vec<_>>>()?;
         self.add_image(&Image::sheet(&images, images.len()))
     }
 

@@ -156,7 +156,7 @@ fn demo(
         let at = spec.cameras.iter().position(|c| c.name == camera);
         if let Some(end) = at.and_then(|at| seen.pictures.get(at)) {
             let images = dataset.pictures(number, &camera)?;
-            next_obs.insert(key, Series::Images(counted(&shifted(&images, end)?, bar)?));
+            next_obs.insert(key, Series::Images(counted(&shifted(&images, end.pixels()?)?, bar)?));
         }
     }
     states.truncate(steps);

@@ -42,7 +42,7 @@ pub mod tape;
 pub mod yaml;
 
 pub use dict::{DictObjectState, DictRobotState, DictState};
-pub use picture::{Picture, PicturePool};
+pub use picture::{Picture, PictureError, PicturePool, Undrawn};
 pub use pilot::{Event, Outcome, Pilot, Verdict};
 pub use pose::Pose;
 pub use rates::Rates;

@@ -57,7 +57,7 @@ pub struct Observation {
     pub joint_pos: Vec<f64>,
     /// Joint velocities.
     pub joint_vel: Vec<f64>,
-    /// One picture per camera, rgb8, row by row; brought up to date at frames only.
+    /// One picture per camera; brought up to date at frames only, and perhaps drawn later.
     pub pictures: Vec<Picture>,
 }
 
@@ -78,7 +78,8 @@ pub trait Rig {
     /// What it is.
     fn spec(&self) -> &RigSpec;
 
-    /// Looks: joints always, pictures when asked for. Buffers are used again.
+    /// Looks: joints always, pictures when asked for. Buffers are used again. Pictures may be
+    /// handed out before they are drawn; they show what is to be seen now all the same.
     ///
     /// # Errors
     /// When the rig cannot be read.

@@ -39,7 +39,7 @@ pub(crate) struct Darkroom {
     pool: RenderPool,
     frames: Vec<Frame>,
     placements: Vec<Vec<Placement>>,
-    pub(crate) settings: Settings,
+    settings: Settings,
 }
 
 impl World {
@@ -50,6 +50,11 @@ impl World {
     pub fn set_render_settings(&mut self, settings: Settings) -> Result<(), SimError> {
         self.darkroom()?.settings = settings;
         Ok(())
+    }
+
+    /// How pictures are drawn.
+    pub(crate) fn render_settings(&self) -> Settings {
+        self.darkroom.as_ref().map(|room| room.settings).unwrap_or_default()
     }
 
     fn darkroom(&mut self) -> Result<&mut Darkroom, SimError> {
@@ -110,6 +115,12 @@ impl World {
         Ok(state)
     }
 
+    /// Where a camera of an environment looks from, and how.
+    pub(crate) fn view(&self, camera: &CameraLayout, env: usize) -> Camera {
+        let data = &self.envs[env].data;
+        view_of(camera, data.cam_xpos()[camera.index], data.cam_xmat()[camera.index])
+    }
+
     /// Position, orientation and intrinsics.
     fn camera_geometry(&self, camera: &CameraLayout, ids: &[usize]) -> CameraState {
         let n = ids.len();
@@ -150,15 +161,15 @@ impl World {
             room.placements.resize_with(ids.len(), Vec::new);
         }
         for (env, placements) in ids.iter().zip(&mut room.placements) {
-            room.picture.place(&self.envs[*env].data, placements);
+            let data = &self.envs[*env].data;
+            room.picture.place(data.geom_xpos(), data.geom_xmat(), placements);
         }
         let jobs: Vec<Job<'_>> = ids
             .iter()
             .zip(&room.placements)
             .map(|(env, placements)| {
-                let data = &self.envs[*env].data;
-                let (pos, rot) = (data.cam_xpos()[camera.index], data.cam_xmat()[camera.index]);
-                Job { model: &room.picture.model, placements, camera: view_of(camera, pos, rot) }
+                let view = self.view(camera, *env);
+                Job { model: &room.picture.model, placements, camera: view }
             })
             .collect();
         let frames = &mut room.frames[..ids.len()];

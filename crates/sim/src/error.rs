@@ -119,6 +119,9 @@ pub enum SimError {
     /// The OpenGL renderer cannot do what was asked.
     #[error("OpenGL renderer: {0}")]
     Gl(String),
+    /// Pictures that could not be drawn beside the loop.
+    #[error("pictures: {0}")]
+    Drawing(String),
     /// The engine refused something.
     #[error("MuJoCo: {0}")]
     Mujoco(String),

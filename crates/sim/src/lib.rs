@@ -36,12 +36,13 @@
 //! | exact continuation | `snapshot.rs`; poorer files: `restore.rs` |
 //! | an arm to be driven | `rig.rs`; its inverse kinematics `reach.rs`; as numbers `chain.rs` |
 //! | what a viewer is told | `show.rs` |
-//! | pictures | `camera.rs`, `picture.rs`; with OpenGL `gl.rs` |
+//! | pictures | `camera.rs`, `picture.rs`; beside the loop `draw.rs`; with OpenGL `gl.rs` |
 
 mod camera;
 pub mod catalog;
 mod chain;
 mod compile;
+mod draw;
 mod engine;
 mod error;
 mod extras;

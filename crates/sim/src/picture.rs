@@ -10,7 +10,6 @@ use mujoco_rs::mujoco_c::{mjtLightType, mjtTexture};
 use mujoco_rs::prelude::*;
 
 use crate::error::SimError;
-use crate::world::Data;
 
 /// Geoms of higher groups are for collision, not for the eye (as in MuJoCo's own viewer).
 pub(crate) const LAST_VISIBLE_GROUP: i32 = 2;
@@ -58,11 +57,15 @@ impl Picture {
         Ok(Self { model, geoms })
     }
 
-    /// Poses of all instances in one environment.
-    pub(crate) fn place(&self, data: &Data, placements: &mut Vec<Placement>) {
-        let (pos, mat) = (data.geom_xpos(), data.geom_xmat());
+    /// Poses of all instances, from those of all geoms in one environment.
+    pub(crate) fn place(
+        &self,
+        pos_m: &[[f64; 3]],
+        rot: &[[f64; 9]],
+        placements: &mut Vec<Placement>,
+    ) {
         placements.clear();
-        placements.extend(self.geoms.iter().map(|g| Placement { pos_m: pos[*g], rot: mat[*g] }));
+        placements.extend(self.geoms.iter().map(|g| Placement { pos_m: pos_m[*g], rot: rot[*g] }));
     }
 }
 

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use citrange_core::rig::{CameraSpec, JointSpec, state_digest};
-use citrange_core::{Commanded, Fault, Observation, PicturePool, Rig, RigSpec, Snapshot};
+use citrange_core::{Commanded, Fault, Observation, Picture, PicturePool, Rig, RigSpec, Snapshot};
 use mujoco_rs::prelude::MjtJoint;
 
 use crate::compile::CompiledScene;
+use crate::draw::Drawer;
 use crate::error::SimError;
 use crate::snapshot::INTEGRATION;
 use crate::world::{Threads, World};
@@ -18,6 +19,8 @@ pub struct SimRig {
     spec: RigSpec,
     limited: Vec<f64>,
     pools: Vec<PicturePool>,
+    /// Started when the first pictures are asked for.
+    drawer: Option<Drawer>,
     ticks: u64,
 }
 
@@ -36,7 +39,7 @@ impl SimRig {
         let world = World::new(scene, 1, Threads::Exactly(1))?;
         let limited = vec![0.0; spec.joints.len()];
         let pools = vec![PicturePool::default(); spec.cameras.len()];
-        Ok(Self { world, robot, spec, limited, pools, ticks: 0 })
+        Ok(Self { world, robot, spec, limited, pools, drawer: None, ticks: 0 })
     }
 
     /// The world it lives in.
@@ -54,6 +57,9 @@ impl SimRig {
     #[must_use]
     pub fn begin(&mut self) -> Vec<f64> {
         self.ticks = 0;
+        if let Some(drawer) = &self.drawer {
+            drawer.forget_failure();
+        }
         let joints = &self.world.scene.layout.robots[&self.robot].joints;
         let data = &self.world.envs[0].data;
         let target = |servo: Option<usize>, qpos: usize| match servo {
@@ -67,6 +73,35 @@ impl SimRig {
     #[must_use]
     pub fn robot(&self) -> &str {
         &self.robot
+    }
+
+    /// Has a picture of every camera drawn as the world is now, and answers before they are.
+    /// Waits only when the drawer is frames behind.
+    fn shoot(&mut self, pictures: &mut Vec<Picture>) -> Result<(), SimError> {
+        let cameras = &self.spec.cameras;
+        if cameras.is_empty() {
+            return Ok(());
+        }
+        let drawer = match &mut self.drawer {
+            Some(drawer) => drawer,
+            none => {
+                let names = cameras.iter().map(|c| c.name.clone()).collect();
+                none.insert(Drawer::start(Arc::clone(&self.world.scene), names)?)
+            }
+        };
+        let mut shot = drawer.blank()?;
+        let data = &self.world.envs[0].data;
+        shot.step = self.world.steps(0);
+        shot.settings = self.world.render_settings();
+        shot.geom_pos_m.extend_from_slice(data.geom_xpos());
+        shot.geom_rot.extend_from_slice(data.geom_xmat());
+        for (camera, pool) in cameras.iter().zip(&mut self.pools) {
+            let view = self.world.view(self.world.scene.layout.camera(&camera.name)?, 0);
+            let (picture, undrawn) = pool.order();
+            shot.views.push((view, undrawn));
+            pictures.push(picture);
+        }
+        drawer.draw(shot).inspect_err(|_| pictures.clear())
     }
 }
 
@@ -135,10 +170,7 @@ impl Rig for SimRig {
         seen.joint_vel.extend(joints.iter().map(|j| data.qvel()[j.dof]));
         if pictures {
             seen.pictures.clear();
-            for (camera, pool) in self.spec.cameras.iter().zip(&mut self.pools) {
-                let frame = self.world.frame(0, &camera.name)?;
-                seen.pictures.push(pool.fill(&frame.rgb));
-            }
+            self.shoot(&mut seen.pictures)?;
         }
         Ok(())
     }

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use citrange_core::rig::{CameraSpec, JointSpec};
 use citrange_core::tape::{FrameRecord, TickRecord};
-use citrange_core::{Commanded, Observation, Outcome, Rates, RigSpec, Snapshot, Tape as _};
+use citrange_core::{
+    Commanded, Observation, Outcome, Picture, Rates, RigSpec, Snapshot, Tape as _,
+};
 use citrange_tape::{Header, RecordSettings, Recorder, Unit, new_uid, utc_now};
 use serde_json::{Value, json};
 
@@ -51,7 +53,8 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         let due = Duration::from_secs_f64(tick as f64 / f64::from(RATES.control_hz));
         std::thread::sleep(due.saturating_sub(begun.elapsed()));
         if tick % per_frame == 0 {
-            seen.pictures = vec![picture(tick).into(), picture(tick + 100).into()];
+            seen.pictures =
+                vec![Picture::ready(picture(tick)), Picture::ready(picture(tick + 100))];
             let wall_ns = begun.elapsed().as_nanos() as u64;
             let (index, snapshot) = (tick / per_frame, Some(&snapshot));
             let before = Instant::now();

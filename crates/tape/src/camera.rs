@@ -1,6 +1,7 @@
 //! One camera while recording: pictures go through a bounded queue to a thread that codes them
 //! and appends them to the camera's log.
 //!
+//! Pictures may come before they are drawn: the coder waits for their pixels, the loop does not.
 //! The control loop never waits for coding unless it was asked to. When the queue is full the
 //! picture is dropped and counted, and the one before takes its place, so that pictures and rows
 //! stay together.
@@ -10,8 +11,8 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_cha
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use citrange_core::Picture;
 use citrange_core::rig::CameraSpec;
+use citrange_core::{Picture, PictureError};
 use citrange_lerobot::ImageStats;
 use citrange_video::{Encoder, Settings};
 
@@ -76,6 +77,7 @@ impl CameraWriter {
         let writer = LogWriter::create(&log)?;
         let (queue, pictures) = sync_channel(settings.queue_pictures.max(1));
         let work = Worker {
+            name: spec.name.clone(),
             coder,
             writer,
             stats: ImageStats::new(),
@@ -150,14 +152,15 @@ impl Drop for CameraWriter {
     }
 }
 
-/// Coding and writing may wait a moment; the control loop may not. Where priorities cannot be set it is tried
-/// in vain, and nothing is lost.
+/// Coding and writing may wait a moment; the control loop may not. Where priorities cannot be set
+/// it is tried in vain, and nothing is lost.
 pub(crate) fn give_way() {
     #[cfg(target_os = "linux")]
     let _in_vain = rustix::process::nice(NICE);
 }
 
 struct Worker {
+    name: String,
     coder: Coder,
     writer: LogWriter,
     stats: ImageStats,
@@ -187,8 +190,9 @@ impl Worker {
                 self.keep(None)?;
             }
             if let Some(rgb) = message.rgb {
-                self.keep(Some(&rgb))?;
-                self.stats.add_rgb(&rgb, self.coder.width, self.coder.height);
+                let rgb = rgb.pixels().map_err(|e| self.cannot_see(&e))?;
+                self.keep(Some(rgb))?;
+                self.stats.add_rgb(rgb, self.coder.width, self.coder.height);
             }
             self.writer.flush()?;
             if synced.elapsed() > SYNC_EVERY {
@@ -204,6 +208,11 @@ impl Worker {
             Kind::Images => Coded::Png,
         };
         Ok(CodedPictures { log, how, pictures: self.coded, stats: Some(self.stats), damage: None })
+    }
+
+    fn cannot_see(&self, error: &PictureError) -> TapeError {
+        let frame = self.coded.len();
+        TapeError::Recording(format!("camera {}, frame {frame}: {error}", self.name))
     }
 
     fn keep(&mut self, rgb: Option<&[u8]>) -> Result<(), TapeError> {

@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeSet;
 
 use citrange_core::tape::{FrameRecord, TickRecord};
-use citrange_core::{Commanded, Observation, Rig as _, Tape as _};
+use citrange_core::{Commanded, Observation, Picture, Rig as _, Tape as _};
 use citrange_tape::{Dataset, RecordSettings, Recorder, WhenFull};
 use common::{header, settings, toy};
 
@@ -30,7 +30,7 @@ fn a_full_queue_drops_pictures_and_keeps_rows_and_pictures_together() {
     for tick in 0..FRAMES * 4 {
         if tick % 4 == 0 {
             rig.observe(false, &mut seen).unwrap();
-            seen.pictures = vec![vec![(tick / 4) as u8; 640 * 480 * 3].into(); 2];
+            seen.pictures = vec![Picture::ready(vec![(tick / 4) as u8; 640 * 480 * 3]); 2];
             let frame = FrameRecord { index: tick / 4, wall_ns: tick, seen: &seen, snapshot: None };
             recorder.frame(&frame).unwrap();
         }

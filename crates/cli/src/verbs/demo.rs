@@ -143,10 +143,10 @@ impl Tape for Show<'_> {
     fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
         self.film.add(&frame.seen.pictures)?;
         if std::mem::take(&mut self.still_due)
-            && let Some(rgb) = frame.seen.pictures.first()
+            && let Some(picture) = frame.seen.pictures.first()
         {
             let (width, height) = (self.size.0 as usize, self.size.1 as usize);
-            self.stills.push(Image { width, height, rgb: rgb.to_vec() }.halved());
+            self.stills.push(Image { width, height, rgb: picture.pixels()?.to_vec() }.halved());
         }
         self.bar.set_position(frame.index + 1);
         self.recorder.frame(frame)

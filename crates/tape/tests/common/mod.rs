@@ -7,7 +7,9 @@ use std::path::Path;
 use citrange_core::pilot::{Move, Script};
 use citrange_core::rig::{CameraSpec, JointSpec, state_digest};
 use citrange_core::run::run;
-use citrange_core::{Commanded, Fault, Observation, Rates, Rig, RigSpec, RunSettings, Snapshot};
+use citrange_core::{
+    Commanded, Fault, Observation, Picture, Rates, Rig, RigSpec, RunSettings, Snapshot,
+};
 use citrange_tape::{Dataset, Header, RecordSettings, Recorder, Unit, WhenFull, new_uid};
 
 pub struct Toy {
@@ -44,7 +46,8 @@ impl Rig for Toy {
         seen.joint_vel = vec![0.0; 2];
         if pictures {
             let shade = (self.ticks % 200) as u8;
-            seen.pictures = [shade, 255 - shade].map(|s| vec![s; 64 * 48 * 3].into()).to_vec();
+            seen.pictures =
+                [shade, 255 - shade].map(|s| Picture::ready(vec![s; 64 * 48 * 3])).to_vec();
         }
         Ok(())
     }
