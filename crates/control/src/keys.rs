@@ -1,7 +1,10 @@
 //! Keys and sticks: what a person holds, and the motion it means.
 
+use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
+use crate::chain::Chain;
+use crate::settings::Settings;
 use crate::velocity::Velocity;
 
 /// A direction that can be held. "Forward" is where the robot's base faces.
@@ -127,13 +130,30 @@ pub struct Speeds {
     pub linear_m_s: f64,
     /// Roll of the tool, and tilt.
     pub turn_rad_s: f64,
-    /// The gripper, in units of its first joint; its sign is the way to open.
+    /// The gripper, in units of its first joint.
     pub gripper_per_s: f64,
     /// Which way the robot's base faces: turn about the vertical.
     pub facing_rad: f64,
 }
 
 impl Speeds {
+    /// The speeds that settings give an arm.
+    #[must_use]
+    pub fn of(settings: &Settings, chain: &Chain) -> Self {
+        let gripper = chain.joints.iter().find(|joint| joint.gripper.is_some());
+        let gripper_per_s = match gripper {
+            Some(joint) if joint.is_slide => settings.grip_speed_m_s,
+            _ => settings.grip_speed_rad_s,
+        };
+        let ahead = chain.world_from_base.isometry().rotation * Vector3::x();
+        Self {
+            linear_m_s: settings.lin_speed_m_s,
+            turn_rad_s: settings.yaw_speed_rad_s,
+            gripper_per_s,
+            facing_rad: ahead.y.atan2(ahead.x),
+        }
+    }
+
     /// The motion that is asked for, in the world's axes.
     #[must_use]
     pub fn velocity(&self, held: &Held) -> Velocity {

@@ -8,7 +8,7 @@
 
 use nalgebra::{Rotation3, UnitQuaternion, Vector3, Vector6};
 
-use crate::chain::Chain;
+use crate::chain::{Chain, ChainSite};
 use crate::error::ControlError;
 use crate::kinematics::{Frame, Kinematics};
 use crate::memory::Memory;
@@ -108,6 +108,15 @@ impl Law {
     #[must_use]
     pub fn chain(&self) -> &Chain {
         &self.chain
+    }
+
+    /// The point that is driven: the wrist where the tool is held down, else the tool.
+    #[must_use]
+    pub fn hand(&self) -> &ChainSite {
+        match self.roles.kind {
+            Kind::ToolDown { .. } => &self.chain.wrist,
+            Kind::Twist => &self.chain.tool,
+        }
     }
 
     /// The numbers in use.

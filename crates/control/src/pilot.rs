@@ -1,0 +1,156 @@
+//! A person as a Pilot: what is held in the seat goes through the law, tick by tick.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use citrange_core::{Event, Fault, Observation, Outcome, Pilot, Verdict};
+
+use crate::error::ControlError;
+use crate::keys::{Held, Speeds};
+use crate::law::{Law, Scratch};
+use crate::memory::Memory;
+use crate::seat::{Grip, Order, Seat};
+use crate::status::Status;
+
+/// What a stretch of driving waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// An order, or the end of its time.
+    Order,
+    /// Somebody in the driver's seat; the arm holds still.
+    Driver,
+    /// The end of its time, or an order; the arm holds still.
+    Still,
+}
+
+/// Drives an arm by the keys held in a seat.
+pub struct Teleop {
+    seat: Arc<Seat>,
+    law: Arc<Law>,
+    speeds: Speeds,
+    until: Until,
+    memory: Option<Memory>,
+    ticks: u64,
+    soft_ticks: f64,
+    scratch: Scratch,
+    grip: Grip,
+    status: Status,
+    ended_by: Option<Order>,
+}
+
+impl Teleop {
+    /// A driver's pilot; the law begins from the targets in force at the first tick.
+    #[must_use]
+    pub fn new(seat: Arc<Seat>, law: Arc<Law>, speeds: Speeds, until: Until) -> Self {
+        let scratch = law.scratch();
+        let soft_ticks = law.settings().soft_start_s / law.tick_secs;
+        Self {
+            seat,
+            law,
+            speeds,
+            until,
+            memory: None,
+            ticks: 0,
+            soft_ticks,
+            scratch,
+            grip: Grip::default(),
+            status: Status::default(),
+            ended_by: None,
+        }
+    }
+
+    /// Goes on with the memory that a snapshot has, so that driving continues as it was.
+    ///
+    /// # Errors
+    /// When the snapshot holds the memory of another arm.
+    pub fn recall(&mut self, fields: &BTreeMap<String, Vec<f64>>) -> Result<(), ControlError> {
+        self.memory = Some(Memory::recall(fields, self.law.chain().joints.len())?);
+        Ok(())
+    }
+
+    /// The order that ended it.
+    #[must_use]
+    pub fn ended_by(&self) -> Option<Order> {
+        self.ended_by
+    }
+
+    /// What was held at the last tick.
+    #[must_use]
+    pub fn grip(&self) -> &Grip {
+        &self.grip
+    }
+
+    /// The law.
+    #[must_use]
+    pub fn law(&self) -> &Law {
+        &self.law
+    }
+
+    /// What the law made of it.
+    #[must_use]
+    pub fn status(&self) -> &Status {
+        &self.status
+    }
+
+    fn outcome(&mut self, order: Order) -> Outcome {
+        self.ended_by = Some(order);
+        match order {
+            Order::Save => Outcome::unjudged("saved"),
+            Order::Discard => Outcome::unjudged("discarded"),
+            Order::Reset => Outcome::unjudged("reset"),
+            Order::Stop => Outcome::unjudged("stopped"),
+            Order::Success => Outcome { success: Some(true), reason: "success".into() },
+            Order::Failure => Outcome { success: Some(false), reason: "failure".into() },
+        }
+    }
+}
+
+impl Pilot for Teleop {
+    fn name(&self) -> &str {
+        "teleop"
+    }
+
+    fn decide(
+        &mut self,
+        seen: &Observation,
+        targets: &mut [f64],
+        events: &mut Vec<Event>,
+    ) -> Result<Verdict, Fault> {
+        if let Some(order) = self.seat.next_order() {
+            return Ok(Verdict::Done(self.outcome(order)));
+        }
+        if self.until == Until::Driver && self.seat.driver().is_some() {
+            return Ok(Verdict::Done(Outcome::unjudged("driver_came")));
+        }
+        let mut grip = self.seat.grip(Instant::now());
+        if self.until != Until::Order {
+            grip.held = Held::NOTHING;
+        }
+        if grip.held != self.grip.held || grip.brake != self.grip.brake {
+            let keys: Vec<&str> = grip.held.keys().map(|key| key.name()).collect();
+            let detail = serde_json::json!({
+                "held": keys, "sticks": grip.held.pushed(), "brake": grip.brake,
+            });
+            events.push(Event { name: "keys".to_owned(), detail });
+        }
+        let memory = match &mut self.memory {
+            Some(memory) => memory,
+            None => self.memory.insert(self.law.begin(targets, &seen.joint_pos)),
+        };
+        // The first moments of driving are slower: a hand already on the keys starts softly.
+        self.ticks += 1;
+        let softly = (self.ticks as f64 / self.soft_ticks.max(1.0)).min(1.0);
+        let wanted = self.speeds.velocity(&grip.held).scaled(softly);
+        self.status =
+            self.law.step(memory, &mut self.scratch, &seen.joint_pos, &wanted, grip.brake, targets);
+        self.grip = grip;
+        Ok(Verdict::Go)
+    }
+
+    fn remember(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
+        if let Some(memory) = &self.memory {
+            memory.remember(fields);
+        }
+    }
+}
