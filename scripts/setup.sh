@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Brings what a fresh machine lacks: a linker, a C++ compiler and an assembler (for the video
-# encoder), python3 with pip (to fetch packages), the MuJoCo library. Quick when nothing is missing.
+# encoder), python3 with pip and npm (to fetch packages), the MuJoCo library, the page's three.js.
+# Quick when nothing is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,6 +12,9 @@ command -v cc >/dev/null || need_apt+=(gcc libc6-dev)
 command -v c++ >/dev/null || need_apt+=(g++)
 command -v python3 >/dev/null || need_apt+=(python3)
 python3 -m pip --version >/dev/null 2>&1 || need_apt+=(python3-pip)
+if ! scripts/web.sh >/dev/null 2>&1; then
+  command -v npm >/dev/null || need_apt+=(npm)
+fi
 # Not needed, but the video encoder is more than twice as fast with it.
 if ! command -v nasm >/dev/null; then
   if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
@@ -37,3 +41,6 @@ fi
 if ! cargo run --quiet -p citrange-mujoco --example fetch -- --check 2>/dev/null; then
   cargo run --quiet -p citrange-mujoco --example fetch
 fi
+
+# The one library of the studio's page, once per machine.
+scripts/web.sh >/dev/null

@@ -156,7 +156,7 @@ pub enum Phase {
 }
 
 /// The recording as people follow it.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Session {
     /// What happens.
     pub phase: Phase,

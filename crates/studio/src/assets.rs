@@ -1,0 +1,60 @@
+//! The page's files, inside the program.
+
+/// A file of the page.
+pub(crate) struct Asset {
+    pub(crate) path: &'static str,
+    pub(crate) kind: &'static str,
+    pub(crate) bytes: &'static [u8],
+    /// Whether the path changes when the content does.
+    pub(crate) versioned: bool,
+}
+
+/// The page itself.
+pub(crate) const PAGE: &str = include_str!("../web/index.html");
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+const PLAIN: &str = "text/plain; charset=utf-8";
+const ICON: &str = "image/svg+xml";
+
+macro_rules! ours {
+    ($kind:expr, $file:literal) => {
+        Asset {
+            path: concat!("/", $file),
+            kind: $kind,
+            bytes: include_bytes!(concat!("../web/", $file)),
+            versioned: false,
+        }
+    };
+}
+
+macro_rules! three {
+    ($kind:expr, $file:literal) => {
+        Asset {
+            path: concat!("/three-0.178.0/", $file),
+            kind: $kind,
+            bytes: include_bytes!(concat!(env!("OUT_DIR"), "/", $file)),
+            versioned: true,
+        }
+    };
+}
+
+/// Everything else.
+pub(crate) const ALL: &[Asset] = &[
+    ours!(STYLE, "studio.css"),
+    ours!(ICON, "icon.svg"),
+    ours!(SCRIPT, "again.js"),
+    ours!(SCRIPT, "bars.js"),
+    ours!(SCRIPT, "cameras.js"),
+    ours!(SCRIPT, "drive.js"),
+    ours!(SCRIPT, "gamepad.js"),
+    ours!(SCRIPT, "link.js"),
+    ours!(SCRIPT, "main.js"),
+    ours!(SCRIPT, "orbit.js"),
+    ours!(SCRIPT, "plots.js"),
+    ours!(SCRIPT, "shapes.js"),
+    ours!(SCRIPT, "view.js"),
+    three!(SCRIPT, "three.module.min.js"),
+    three!(SCRIPT, "three.core.min.js"),
+    three!(PLAIN, "LICENSE"),
+];

@@ -1,0 +1,124 @@
+//! What can be asked for over HTTP, and the headers on every answer.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::{Extension, RawQuery, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+
+use crate::listener::CameInOn;
+use crate::protocol::MOST_BYTES;
+use crate::server::{Counted, Shared};
+use crate::{assets, connection, guard};
+
+/// No script, style or picture but ours, no frames, no forms.
+const POLICY: &str = "default-src 'self'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'; object-src 'none'";
+const HTML: &str = "text/html; charset=utf-8";
+const PLAIN: &str = "text/plain; charset=utf-8";
+const NO_TOKEN: &str = "This page needs its token: open the whole link that citrange printed.\n";
+const WRONG_TOKEN: &str =
+    "This link is out of date: the server was started again. Open the new link it printed.\n";
+
+pub(crate) fn router(shared: Arc<Shared>) -> Router {
+    Router::new()
+        .route("/", get(page))
+        .route("/ws", get(socket))
+        .fallback(asset)
+        .layer(middleware::from_fn_with_state(Arc::clone(&shared), guarded))
+        .with_state(shared)
+}
+
+/// Checks the Host header before everything else, and puts the safe headers on the answer.
+async fn guarded(
+    State(shared): State<Arc<Shared>>,
+    Extension(CameInOn(local)): Extension<CameInOn>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let mut response = if shared.names.allow(request.headers(), local) {
+        next.run(request).await
+    } else {
+        let line = "This server does not go by that name: use localhost, its address, or a name \
+                    it was started with.\n";
+        (StatusCode::FORBIDDEN, line).into_response()
+    };
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+fn refuse_token(query: Option<&str>) -> Response {
+    if guard::token_of(query).is_some() {
+        return (StatusCode::FORBIDDEN, WRONG_TOKEN).into_response();
+    }
+    // A page that is loaded again has lost the token from its address, but not from its tab.
+    let body = format!(
+        "<!doctype html><meta charset=utf-8><title>Citrange</title>\
+         <script src=/again.js></script><p>{NO_TOKEN}"
+    );
+    (StatusCode::UNAUTHORIZED, [(header::CONTENT_TYPE, HTML)], body).into_response()
+}
+
+async fn page(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery) -> Response {
+    if !shared.token.is_in(query.as_deref()) {
+        return refuse_token(query.as_deref());
+    }
+    ([(header::CONTENT_TYPE, HTML)], assets::PAGE).into_response()
+}
+
+async fn asset(method: Method, uri: Uri) -> Response {
+    if method != Method::GET && method != Method::HEAD {
+        return StatusCode::METHOD_NOT_ALLOWED.into_response();
+    }
+    let Some(asset) = assets::ALL.iter().find(|asset| asset.path == uri.path()) else {
+        return (StatusCode::NOT_FOUND, [(header::CONTENT_TYPE, PLAIN)], "Not found.\n")
+            .into_response();
+    };
+    // Versioned paths never change what they hold.
+    let keep = if asset.versioned { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let headers = [(header::CONTENT_TYPE, asset.kind), (header::CACHE_CONTROL, keep)];
+    (headers, asset.bytes).into_response()
+}
+
+async fn socket(
+    State(shared): State<Arc<Shared>>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Response {
+    if !guard::same_origin(&headers) {
+        let line =
+            "Only this server's own page may connect: the Origin header is another's or missing.\n";
+        return (StatusCode::FORBIDDEN, line).into_response();
+    }
+    if !shared.token.is_in(query.as_deref()) {
+        return refuse_token(query.as_deref());
+    }
+    let upgrade = match upgrade {
+        Ok(upgrade) => upgrade,
+        Err(rejection) => return rejection.into_response(),
+    };
+    let Some(place) = Counted::new(&shared, |shared| &shared.viewers, shared.most_viewers) else {
+        let line = format!("{} people watch already, that is the most.\n", shared.most_viewers);
+        return (StatusCode::SERVICE_UNAVAILABLE, line).into_response();
+    };
+    upgrade
+        .max_message_size(MOST_BYTES)
+        .max_frame_size(MOST_BYTES)
+        .write_buffer_size(0)
+        .on_upgrade(move |socket| connection::run(socket, shared, place))
+}
