@@ -3,7 +3,7 @@
 set -eu
 
 venv="${CITRANGE_CACHE:-$HOME/.cache/citrange}/peers/venv"
-packages="av==15.1.0 h5py==3.16.0 mujoco==3.17.0 numpy==2.4.6 pytest==8.4.2 tqdm==4.67.1"
+packages="av==15.1.0 h5py==3.16.0 mujoco==3.17.0 numpy==2.4.6 playwright==1.65.0 pytest==8.4.2 tqdm==4.67.1"
 # Its dependencies are gigabytes; what is tested of it does without them.
 alone="robomimic==0.3.0"
 
@@ -15,8 +15,8 @@ if [ ! -f "$venv/.ready" ] || [ "$(cat "$venv/.ready")" != "$packages $alone" ];
     printf '%s\n' "$packages $alone" > "$venv/.ready"
 fi
 
-# What MuJoCo's own renderer needs to draw without a screen.
-for package in libosmesa6 libegl1 libgl1-mesa-dri; do
+# What MuJoCo's own renderer needs to draw without a screen, and a browser to drive from.
+for package in libosmesa6 libegl1 libgl1-mesa-dri chromium; do
     if command -v dpkg-query >/dev/null && ! dpkg-query -W "$package" >/dev/null 2>&1; then
         if [ "$(id -u)" = 0 ]; then
             [ -n "${updated:-}" ] || { apt-get update -qq >&2; updated=yes; }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use citrange_control::ControlError;
 use citrange_lerobot::LerobotError;
 use citrange_sim::SimError;
 use citrange_tape::TapeError;
@@ -49,6 +50,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     } else if error.downcast_ref::<SimError>().is_some_and(is_bad_input)
         || error.downcast_ref::<TapeError>().is_some_and(is_bad_file)
         || error.downcast_ref::<LerobotError>().is_some_and(is_bad_dataset)
+        || error.downcast_ref::<ControlError>().is_some()
     {
         3
     } else {

@@ -3,6 +3,7 @@
 //! Data goes to stdout, talk and progress to stderr. Exit codes: 0 ok, 1 failed, 2 usage, 3 bad
 //! input, 4 a check found problems, 5 robot or link, 130 interrupted.
 
+mod drive;
 mod exit;
 mod film;
 mod hdf5_in;
@@ -38,6 +39,8 @@ enum Verb {
     Scene(verbs::scene::Command),
     /// Simulate many environments; speed, energy and contact sanity.
     Sim(verbs::sim::Args),
+    /// Drive an arm from a browser or a terminal, and record.
+    Drive(verbs::drive::Args),
     /// Record episodes of a scripted arm into a dataset.
     Collect(verbs::collect::Args),
     /// Repeat a recorded episode, exactly where the file allows it.
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Verb::Doctor(args) => verbs::doctor::run(&args),
         Verb::Scene(command) => verbs::scene::run(&command),
         Verb::Sim(args) => verbs::sim::run(&args),
+        Verb::Drive(args) => verbs::drive::run(&args),
         Verb::Collect(args) => verbs::collect::run(&args),
         Verb::Replay(args) => verbs::replay::run(&args),
         Verb::Data(command) => verbs::data::run(&command),

@@ -12,14 +12,14 @@ use citrange_tape::{Dataset, Parent, RecordSettings, Recorder, Repaired, WhenFul
 use indicatif::ProgressBar;
 use serde_json::json;
 
-use crate::say;
+use crate::say::{self, Voice};
 use crate::session::{Choice, header};
 
 /// An episode being recorded, whose progress is seen.
 pub(crate) struct Take<'a> {
     recorder: Recorder,
     bar: &'a ProgressBar,
-    json: bool,
+    voice: Voice,
 }
 
 impl<'a> Take<'a> {
@@ -30,18 +30,18 @@ impl<'a> Take<'a> {
         choice: Choice<'_>,
         when_full: WhenFull,
         bar: &'a ProgressBar,
-        json: bool,
+        voice: Voice,
     ) -> anyhow::Result<Self> {
         let episode = choice.episode;
         let (header, model) = header(rig, choice)?;
-        if json {
+        if voice == Voice::Json {
             say::data(
                 &json!({"event": "begin", "uid": header.uid, "episode": episode}).to_string(),
             )?;
         }
         let folder = dataset.recording_folder(&header.uid);
         let how = RecordSettings { when_full, ..RecordSettings::default() };
-        Ok(Self { recorder: Recorder::begin(&folder, header, &model, &how)?, bar, json })
+        Ok(Self { recorder: Recorder::begin(&folder, header, &model, &how)?, bar, voice })
     }
 
     /// Pictures dropped so far.
@@ -61,7 +61,7 @@ impl<'a> Take<'a> {
         let dropped: usize = recording.dropped.values().map(Vec::len).sum();
         let number = dataset.save(recording)?;
         let saved_ms = begun.elapsed().as_secs_f64() * 1e3;
-        if self.json {
+        if self.voice == Voice::Json {
             let line = json!({
                 "event": "saved", "number": number, "frames": report.frames,
                 "outcome": report.outcome, "dropped_pictures": dropped,
@@ -80,7 +80,9 @@ impl<'a> Take<'a> {
         if report.late_ticks > 0 {
             line += &format!(", {} ticks late", report.late_ticks);
         }
-        say::talk(&line);
+        if self.voice == Voice::Talk {
+            say::talk(&line);
+        }
         Ok(number)
     }
 }
@@ -93,7 +95,7 @@ impl Tape for Take<'_> {
         if dropped > 0 {
             self.bar.set_message(format!("recording ({dropped} pictures dropped)"));
         }
-        if self.json {
+        if self.voice == Voice::Json {
             let line = json!({"event": "frame", "frame": frame.index, "wall_ns": frame.wall_ns});
             say::data(&line.to_string())?;
         }

@@ -4,6 +4,17 @@ use std::io::Write;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+/// How a verb tells what happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Voice {
+    /// Lines for people.
+    Talk,
+    /// One JSON object per event.
+    Json,
+    /// Nothing: something else shows it.
+    Quiet,
+}
+
 /// One line of data on stdout.
 pub(crate) fn data(line: &str) -> anyhow::Result<()> {
     writeln!(std::io::stdout(), "{line}")?;

@@ -7,6 +7,7 @@ pub(crate) mod data_files;
 mod data_look;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod drive;
 pub(crate) mod replay;
 pub(crate) mod scene;
 pub(crate) mod setup;

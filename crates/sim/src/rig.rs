@@ -69,6 +69,14 @@ impl SimRig {
         joints.iter().map(|j| target(j.position_servo, j.qpos)).collect()
     }
 
+    /// Where the joints are now.
+    #[must_use]
+    pub fn joint_positions(&self) -> Vec<f64> {
+        let data = &self.world.envs[0].data;
+        let joints = &self.world.scene.layout.robots[&self.robot].joints;
+        joints.iter().map(|j| data.qpos()[j.qpos]).collect()
+    }
+
     /// Name of the robot in the scene.
     #[must_use]
     pub fn robot(&self) -> &str {

@@ -196,7 +196,7 @@ pub struct Live {
     /// Angle between tool and straight down; not a number where it does not matter.
     pub tilt_rad: f32,
     /// What limits the motion now: `floor`, `reach`, `elbow_flex`, …
-    pub limited_by: Vec<&'static str>,
+    pub limited_by: Vec<String>,
     /// Names of the keys held.
     pub held: Vec<&'static str>,
     /// Whether the dead man's brake is on.

@@ -65,7 +65,7 @@ fn code_all(shared: &Shared, newest: &mut Pictures) -> bool {
 
 /// The pixels, when they are there already.
 fn pixels(picture: &Picture) -> Option<&[u8]> {
-    Some(picture.as_slice())
+    picture.is_ready().then(|| picture.pixels().ok()).flatten()
 }
 
 /// A JPEG; `None` when the picture has not the size that the stage says.

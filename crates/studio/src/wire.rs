@@ -154,7 +154,7 @@ pub(crate) struct Status {
     pub(crate) session: Session,
     pub(crate) held: Vec<&'static str>,
     pub(crate) brake: bool,
-    pub(crate) limited_by: Vec<&'static str>,
+    pub(crate) limited_by: Vec<String>,
     pub(crate) driver: Option<String>,
     pub(crate) viewers: usize,
 }

@@ -102,6 +102,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         stop: Some(stop),
         pictures: !rig.spec().cameras.is_empty(),
     };
+    let voice = if args.json { say::Voice::Json } else { say::Voice::Talk };
     for episode in first..first + args.episodes {
         if stopped() {
             break;
@@ -127,7 +128,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         let ticks = script.ticks();
         let frames = ticks.div_ceil(u64::from(rig.spec().rates.ticks_per_frame()));
         let bar = say::progress("recording", frames.min(max_frames.unwrap_or(frames)));
-        let mut tape = Take::begin(&dataset, &rig, choice, when_full, &bar, args.json)?;
+        let mut tape = Take::begin(&dataset, &rig, choice, when_full, &bar, voice)?;
         let ran = run_episode(&mut script, &mut rig, &mut tape, &targets, &settings);
         bar.finish_and_clear();
         let report = ran.with_context(|| cut_short(episode, &args.out))?;

@@ -1,0 +1,7 @@
+//! Driving an arm by hand: the flow of a session, what is shown of it, and the terminal driver.
+
+pub(crate) mod flow;
+pub(crate) mod live;
+pub(crate) mod stage;
+pub(crate) mod terminal;
+pub(crate) mod terminal_keys;

@@ -1,0 +1,307 @@
+//! The flow of a driving session: wait for a driver, count down, record, save, set back, again.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use citrange_control::{Law, Order, Seat, Speeds, Teleop, Until};
+use citrange_core::run::run as run_phase;
+use citrange_core::tape::{FrameRecord, NoTape, TickRecord};
+use citrange_core::{Event, Fault, Outcome, Rig as _, RunReport, RunSettings, Snapshot, Tape};
+use citrange_sim::SimRig;
+use citrange_studio::{Board, Phase, Session};
+use citrange_tape::{Dataset, Unit, WhenFull};
+use indicatif::ProgressBar;
+use serde_json::json;
+
+use super::live::{LivePilot, LiveRig};
+use crate::recording::{Origin, Take, cut_short};
+use crate::say::{self, Voice};
+use crate::session::{Choice, go_to, stopped};
+
+/// What a session does.
+pub(crate) struct Plan<'a> {
+    /// Episodes wanted; none: until stopped.
+    pub(crate) episodes: Option<u64>,
+    pub(crate) episode_s: Option<f64>,
+    pub(crate) reset_s: f64,
+    pub(crate) countdown_s: f64,
+    pub(crate) seed: u64,
+    pub(crate) first: Option<u64>,
+    pub(crate) task: &'a str,
+    pub(crate) unit: Unit,
+    pub(crate) images: &'a BTreeSet<String>,
+    pub(crate) origin: Option<Origin>,
+    pub(crate) config: serde_json::Value,
+    pub(crate) voice: Voice,
+}
+
+/// An arm, its driver's seat, and where it is shown and recorded.
+pub(crate) struct Drive<'a> {
+    pub(crate) rig: SimRig,
+    pub(crate) law: Arc<Law>,
+    pub(crate) speeds: Speeds,
+    pub(crate) seat: Arc<Seat>,
+    pub(crate) board: Arc<Board>,
+    pub(crate) dataset: Option<Dataset>,
+    pub(crate) stop: &'static AtomicBool,
+    pub(crate) plan: Plan<'a>,
+    pub(crate) tally: Tally,
+}
+
+/// What a session was like.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) saved: u64,
+    pub(crate) discarded: u64,
+    pub(crate) ticks: u64,
+    pub(crate) late_ticks: u64,
+    pub(crate) worst_late: Duration,
+    pub(crate) dropped: u64,
+}
+
+/// One stretch of the session.
+struct Stretch {
+    phase: Phase,
+    limit_s: Option<f64>,
+    until: Until,
+    recording: bool,
+}
+
+impl Drive<'_> {
+    /// Drives until everything wanted is recorded or the driver stops.
+    pub(crate) fn run(&mut self) -> anyhow::Result<()> {
+        let first = self.plan.first.unwrap_or(self.dataset.as_ref().map_or(0, |d| d.len() as u64));
+        let mut layout = first;
+        while self.plan.episodes.is_none_or(|wanted| self.tally.saved < wanted) && !stopped() {
+            self.set_back(layout)?;
+            let again =
+                if self.dataset.is_some() { self.record(layout)? } else { self.drive_freely()? };
+            match again {
+                Next::Same => {}
+                Next::Following => layout += 1,
+                Next::End => break,
+            }
+        }
+        self.board.write(|live| live.session.phase = Phase::Finished);
+        Ok(())
+    }
+
+    /// The scene at the start of an episode.
+    fn set_back(&mut self, layout: u64) -> anyhow::Result<()> {
+        match &self.plan.origin {
+            Some(origin) => drop(go_to(&mut self.rig, &origin.tape, origin.frame)?),
+            None => self.rig.world_mut().reset_env(0, self.plan.seed, layout)?,
+        }
+        Ok(())
+    }
+
+    fn drive_freely(&mut self) -> anyhow::Result<Next> {
+        self.message(
+            "W/S A/D Q/E move, [ ] roll, O/C gripper; R sets back, → next scene, Esc ends",
+        );
+        let free =
+            Stretch { phase: Phase::Free, limit_s: None, until: Until::Order, recording: false };
+        let (_, order) = self.stretch(&free, &mut NoTape)?;
+        Ok(match order {
+            Some(Order::Reset | Order::Discard) => Next::Same,
+            Some(Order::Save | Order::Success | Order::Failure) => Next::Following,
+            Some(Order::Stop) | None => Next::End,
+        })
+    }
+
+    fn record(&mut self, layout: u64) -> anyhow::Result<Next> {
+        if self.seat.driver().is_none() {
+            self.message("press a key to take the wheel");
+            let wait = Stretch {
+                phase: Phase::Starting,
+                limit_s: None,
+                until: Until::Driver,
+                recording: false,
+            };
+            let (report, order) = self.stretch(&wait, &mut NoTape)?;
+            if order == Some(Order::Stop) || report.outcome.reason == "stopped" {
+                return Ok(Next::End);
+            }
+        }
+        self.message("get ready");
+        let still = Stretch {
+            phase: Phase::Countdown,
+            limit_s: Some(self.plan.countdown_s),
+            until: Until::Still,
+            recording: false,
+        };
+        let (_, order) = self.stretch(&still, &mut NoTape)?;
+        if order == Some(Order::Stop) || stopped() {
+            return Ok(Next::End);
+        }
+        // Nothing moved, but time went by: the episode begins at its own beginning.
+        self.set_back(layout)?;
+        self.message("→ save, ← again, Enter success, Backspace failure, Esc stop");
+        let next = self.take(layout)?;
+        if next == Next::Following && self.plan.episodes != Some(self.tally.saved) {
+            let pause = Stretch {
+                phase: Phase::Reset,
+                limit_s: Some(self.plan.reset_s),
+                until: Until::Order,
+                recording: false,
+            };
+            let (_, order) = self.stretch(&pause, &mut NoTape)?;
+            if order == Some(Order::Stop) {
+                return Ok(Next::End);
+            }
+        }
+        Ok(next)
+    }
+
+    /// Records one episode and saves it or throws it away.
+    fn take(&mut self, layout: u64) -> anyhow::Result<Next> {
+        let Some(mut dataset) = self.dataset.take() else { return Ok(Next::End) };
+        let bar = match (self.plan.voice, self.plan.episode_s) {
+            (Voice::Talk, Some(seconds)) => {
+                let frames = seconds * f64::from(self.rig.spec().rates.frame_hz);
+                say::progress("recording", frames.ceil() as u64)
+            }
+            _ => ProgressBar::hidden(),
+        };
+        let choice = Choice {
+            task: Some(self.plan.task),
+            pilot: "teleop",
+            seed: self.plan.seed,
+            episode: layout,
+            unit: self.plan.unit,
+            images: self.plan.images,
+            parent: self.plan.origin.as_ref().map(Origin::parent),
+            config: self.plan.config.clone(),
+        };
+        let take = Take::begin(&dataset, &self.rig, choice, WhenFull::Drop, &bar, self.plan.voice)?;
+        let mut tape = Counted { take, board: Arc::clone(&self.board), before: self.tally.dropped };
+        let recording = Stretch {
+            phase: Phase::Recording,
+            limit_s: self.plan.episode_s,
+            until: Until::Order,
+            recording: true,
+        };
+        let ran = self.stretch(&recording, &mut tape);
+        bar.finish_and_clear();
+        let (report, order) = ran.with_context(|| cut_short(layout, dataset.root()))?;
+        self.tally.dropped += tape.take.dropped() as u64;
+        let unwanted = matches!(order, Some(Order::Discard | Order::Reset));
+        if unwanted || report.frames == 0 {
+            tape.take.discard()?;
+            self.tally.discarded += 1;
+            self.message("thrown away; again");
+            if self.plan.voice == Voice::Json {
+                say::data(&json!({"event": "discarded", "frames": report.frames}).to_string())?;
+            }
+        } else {
+            self.board.write(|live| live.session.phase = Phase::Saving);
+            let number = tape.take.save(&mut dataset, &report)?;
+            self.tally.saved += 1;
+            let (frames, reason) = (report.frames, &report.outcome.reason);
+            self.message(&format!("episode {number} saved: {frames} frames, {reason}"));
+        }
+        self.dataset = Some(dataset);
+        Ok(match order {
+            Some(Order::Stop) => Next::End,
+            None if stopped() => Next::End,
+            _ if unwanted => Next::Same,
+            _ => Next::Following,
+        })
+    }
+
+    fn stretch(
+        &mut self,
+        stretch: &Stretch,
+        tape: &mut dyn Tape,
+    ) -> anyhow::Result<(RunReport, Option<Order>)> {
+        self.seat.forget_orders();
+        let targets = self.rig.begin();
+        let rates = self.rig.spec().rates;
+        let dataset = self.dataset.as_ref().map(|d| d.root().display().to_string());
+        let episode = self.dataset.as_ref().map_or(0, |d| d.len() as u64);
+        self.board.write(|live| {
+            let session = &live.session;
+            live.session = Session {
+                phase: stretch.phase,
+                // A recording has taken the dataset along.
+                episode: if stretch.recording { session.episode } else { episode },
+                saved: self.tally.saved,
+                wanted: self.plan.episodes,
+                seconds: 0.0,
+                limit_s: stretch.limit_s,
+                dataset: if stretch.recording { session.dataset.clone() } else { dataset },
+                dropped: self.tally.dropped,
+                message: session.message.clone(),
+            };
+        });
+        let mut teleop =
+            Teleop::new(Arc::clone(&self.seat), Arc::clone(&self.law), self.speeds, stretch.until);
+        if let Some(origin) = self.plan.origin.as_ref().filter(|_| stretch.recording)
+            && let Some(snapshot) = origin.tape.snapshot(origin.frame)
+        {
+            teleop.recall(&snapshot.fields)?;
+        }
+        let mut pilot = LivePilot::new(teleop, &self.board, rates.control_hz);
+        let pictures = !self.rig.spec().cameras.is_empty();
+        let mut rig = LiveRig::new(&mut self.rig, &self.board, stretch.recording);
+        let settings = RunSettings {
+            speed: Some(1.0),
+            max_frames: stretch.limit_s.map(|s| (s * f64::from(rates.frame_hz)).round() as u64),
+            stop: Some(self.stop),
+            pictures,
+        };
+        let report = run_phase(&mut pilot, &mut rig, tape, &targets, &settings)?;
+        self.tally.ticks += report.ticks;
+        self.tally.late_ticks += report.late_ticks;
+        self.tally.worst_late = self.tally.worst_late.max(report.worst_late);
+        Ok((report, pilot.teleop.ended_by()))
+    }
+
+    fn message(&self, text: &str) {
+        self.board.write(|live| text.clone_into(&mut live.session.message));
+    }
+
+    /// Where the recorded episodes are.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        self.dataset.as_ref().map(Dataset::root)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// The same scene again.
+    Same,
+    /// The next scene.
+    Following,
+    /// Enough.
+    End,
+}
+
+/// A recording whose dropped pictures are seen.
+struct Counted<'a> {
+    take: Take<'a>,
+    board: Arc<Board>,
+    before: u64,
+}
+
+impl Tape for Counted<'_> {
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
+        self.take.frame(frame)?;
+        let dropped = self.before + self.take.dropped() as u64;
+        self.board.write(|live| live.session.dropped = dropped);
+        Ok(())
+    }
+    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault> {
+        self.take.tick(tick)
+    }
+    fn event(&mut self, tick: u64, event: &Event) -> Result<(), Fault> {
+        self.take.event(tick, event)
+    }
+    fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), Fault> {
+        self.take.end(outcome, last)
+    }
+}

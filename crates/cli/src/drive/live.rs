@@ -1,0 +1,164 @@
+//! Pilot and rig whose doings are seen on a board.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use citrange_control::{ChainSite, Kinematics, Teleop};
+use citrange_core::{Commanded, Event, Fault, Observation, Pilot, Rig, RigSpec, Snapshot, Verdict};
+use citrange_sim::SimRig;
+use citrange_studio::Board;
+
+/// How often the board gets new poses.
+const SHOWN_HZ: u32 = 60;
+/// How often pictures are drawn while nothing is recorded.
+const IDLE_PICTURES_HZ: u32 = 10;
+
+/// A driver whose grip, limits and pace are seen.
+pub(crate) struct LivePilot<'a> {
+    pub(crate) teleop: Teleop,
+    board: &'a Board,
+    control_hz: u32,
+    begun: Option<Instant>,
+    ticks: u64,
+    second: Second,
+    kinematics: Kinematics,
+    hand: ChainSite,
+}
+
+impl<'a> LivePilot<'a> {
+    pub(crate) fn new(teleop: Teleop, board: &'a Board, control_hz: u32) -> Self {
+        let chain = teleop.law().chain();
+        let (kinematics, hand) = (Kinematics::new(chain), teleop.law().hand().clone());
+        let second = Second::default();
+        Self { teleop, board, control_hz, begun: None, ticks: 0, second, kinematics, hand }
+    }
+}
+
+/// The pace of the last second.
+#[derive(Default)]
+struct Second {
+    begun: Option<Instant>,
+    ticks: u32,
+    worst: Duration,
+    /// What the second before was like: rate, latest start.
+    shown: (f32, f32),
+}
+
+impl Second {
+    fn tick(&mut self, now: Instant, late: Duration) {
+        let begun = *self.begun.get_or_insert(now);
+        let length = now - begun;
+        if length >= Duration::from_secs(1) {
+            let worst_ms = self.worst.as_secs_f32() * 1e3;
+            self.shown = (self.ticks as f32 / length.as_secs_f32(), worst_ms);
+            (self.begun, self.ticks, self.worst) = (Some(now), 0, Duration::ZERO);
+        }
+        self.ticks += 1;
+        self.worst = self.worst.max(late);
+    }
+}
+
+impl Pilot for LivePilot<'_> {
+    fn name(&self) -> &str {
+        self.teleop.name()
+    }
+
+    fn decide(
+        &mut self,
+        seen: &Observation,
+        targets: &mut [f64],
+        events: &mut Vec<Event>,
+    ) -> Result<Verdict, Fault> {
+        let now = Instant::now();
+        let begun = *self.begun.get_or_insert(now);
+        let seconds = self.ticks as f64 / f64::from(self.control_hz);
+        let late = (now - begun).saturating_sub(Duration::from_secs_f64(seconds));
+        self.second.tick(now, late);
+        self.ticks += 1;
+        let verdict = self.teleop.decide(seen, targets, events)?;
+        let (grip, status) = (self.teleop.grip(), self.teleop.status());
+        let limited_by = status.words(self.teleop.law().chain());
+        self.kinematics.update(&seen.joint_pos);
+        let hand_m = self.kinematics.site(&self.hand).pos_m;
+        let hand_m = [hand_m.x, hand_m.y, hand_m.z].map(|v| v as f32);
+        let is_late = late.as_secs_f64() * f64::from(self.control_hz) > 1.0;
+        self.board.write(|live| {
+            live.session.seconds = seconds;
+            live.held.clear();
+            live.held.extend(grip.held.keys().map(|key| key.name()));
+            live.brake = grip.brake;
+            live.seq = grip.seq;
+            live.hand_m = hand_m;
+            live.tilt_rad = status.tilt_rad as f32;
+            live.limited_by = limited_by;
+            (live.loop_hz, live.worst_late_ms) = self.second.shown;
+            live.late_ticks += u64::from(is_late);
+        });
+        Ok(verdict)
+    }
+
+    fn remember(&self, fields: &mut std::collections::BTreeMap<String, Vec<f64>>) {
+        self.teleop.remember(fields);
+    }
+}
+
+/// A rig whose bodies and pictures are seen.
+pub(crate) struct LiveRig<'a> {
+    rig: &'a mut SimRig,
+    board: &'a Arc<Board>,
+    recording: bool,
+    ticks: u64,
+    poses: Vec<[f32; 7]>,
+}
+
+impl<'a> LiveRig<'a> {
+    pub(crate) fn new(rig: &'a mut SimRig, board: &'a Arc<Board>, recording: bool) -> Self {
+        Self { rig, board, recording, ticks: 0, poses: Vec::new() }
+    }
+}
+
+impl Rig for LiveRig<'_> {
+    fn spec(&self) -> &RigSpec {
+        self.rig.spec()
+    }
+
+    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), Fault> {
+        let rates = self.rig.spec().rates;
+        let frame = self.ticks / u64::from(rates.ticks_per_frame());
+        let every = u64::from((rates.frame_hz / IDLE_PICTURES_HZ).max(1));
+        let wanted = pictures && (self.recording || frame.is_multiple_of(every));
+        self.rig.observe(wanted, seen)?;
+        if wanted {
+            self.board.write(|live| {
+                live.pictures.clone_from(&seen.pictures);
+                live.picture_frame += 1;
+            });
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), Fault> {
+        self.rig.act(targets, commanded)?;
+        let every = u64::from((self.rig.spec().rates.control_hz / SHOWN_HZ).max(1));
+        if self.ticks.is_multiple_of(every) {
+            let world = self.rig.world();
+            world.shown_poses(0, &mut self.poses)?;
+            let joints = self.rig.joint_positions();
+            let time_s = world.steps(0) as f64 / f64::from(self.rig.spec().rates.physics_hz);
+            self.board.write(|live| {
+                live.time_s = time_s;
+                live.bodies.clone_from(&self.poses);
+                live.joint_pos.clear();
+                live.joint_pos.extend(joints.iter().map(|q| *q as f32));
+                live.targets.clear();
+                live.targets.extend(commanded.limited.iter().map(|q| *q as f32));
+            });
+        }
+        self.ticks += 1;
+        Ok(())
+    }
+
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, Fault> {
+        self.rig.snapshot()
+    }
+}

@@ -1,0 +1,125 @@
+"""Hands on: a real Chromium in front of `citrange drive`; keys move the arm, nothing else does."""
+
+import math
+import time
+from urllib.parse import urlsplit
+
+import pytest
+from drive import WATCH, Browser, Cable, Drive
+from operator_by_keys import Operator, rotate
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with Browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def arm(tmp_path):
+    drive = Drive(tmp_path, "block_box", "--cameras", "none")
+    yield drive
+    drive.kill()
+
+
+def speed(samples):
+    """Velocity of the wrist by the simulation's own clock, and the largest tilt of the tool."""
+    first, last = samples[0], samples[-1]
+    length = last["time"] - first["time"]
+    assert length > 0.5, "too few samples"
+    velocity = [(b - a) / length for a, b in zip(first["wrist"], last["wrist"])]
+    down = min(-rotate(s["gripper"][3:], (0, 0, -1))[2] for s in samples)
+    return velocity, math.degrees(math.acos(min(down, 1.0)))
+
+
+def test_held_keys_move_the_wrist_and_the_tool_stays_down(arm, browser):
+    page = browser.open(arm.link)
+    page.evaluate(WATCH)
+    operator = Operator(page)
+    operator.hold("forward")
+    time.sleep(0.8)  # The first motion also brings the tool upright.
+    operator.hold()
+    for key, axis, sign in [("forward", 1, 1), ("left", 0, -1), ("up", 2, 1), ("backward", 1, -1)]:
+        time.sleep(0.4)
+        page.evaluate("() => { window.seen.length = 0 }")
+        operator.hold(key)
+        time.sleep(1.4)
+        seen = page.evaluate("() => window.seen")
+        operator.hold()
+        begun = seen[0]["time"]
+        velocity, tilt = speed([s for s in seen if s["time"] > begun + 0.3])
+        assert velocity[axis] == pytest.approx(0.04 * sign, rel=0.05), (key, velocity)
+        across = [v for i, v in enumerate(velocity) if i != axis]
+        assert max(map(abs, across)) < 0.002, (key, velocity)
+        assert tilt < 5, (key, tilt)
+    assert page.errors == []
+
+
+def stop_time(watcher, moment):
+    """Seconds from a moment of the wall clock until the wrist stands still."""
+    time.sleep(0.6)
+    seen = watcher.evaluate("() => window.seen")
+    after = [s for s in seen if s["wall"] >= moment]
+    rest = after[-1]["wrist"]
+    # Standing still: never again more than a third of a millimetre from where it rests.
+    moving = [s for s in after if math.dist(s["wrist"], rest) > 0.0003]
+    travelled = math.dist(after[0]["wrist"], rest)
+    return (moving[-1]["wall"] - moment if moving else 0.0), travelled
+
+
+@pytest.mark.parametrize("way", ["release", "blur", "hidden", "close the tab", "cut the cable"])
+def test_the_arm_stops(arm, browser, way):
+    link = arm.link
+    if way == "cut the cable":
+        port = urlsplit(link).port
+        cable = Cable(port)
+        link = link.replace(f":{port}", f":{cable.port}")
+    watcher = browser.open(arm.link)
+    watcher.evaluate(WATCH)
+    page = browser.open(link)
+    operator = Operator(page)
+    operator.hold("up")
+    time.sleep(0.8)
+    before = watcher.evaluate("() => window.seen.slice(-12)")
+    assert before[-1]["wrist"][2] - before[0]["wrist"][2] > 0.005, "it does not move at all"
+    moment = time.time()
+    if way == "release":
+        operator.hold()
+    elif way == "blur":
+        page.evaluate("() => window.dispatchEvent(new Event('blur'))")
+    elif way == "hidden":
+        page.evaluate("""() => {
+            Object.defineProperty(document, 'hidden', {value: true, configurable: true});
+            Object.defineProperty(document, 'visibilityState', {value: 'hidden', configurable: true});
+            document.dispatchEvent(new Event('visibilitychange'));
+        }""")
+    elif way == "close the tab":
+        page.close()
+    else:
+        cable.cut = True
+    seconds, travelled = stop_time(watcher, moment)
+    print(f"{way}: stopped after {seconds * 1e3:.0f} ms, {travelled * 1e3:.1f} mm")
+    assert seconds < 0.2
+    assert travelled < 0.01
+
+
+def test_one_drives_and_others_watch(arm, browser):
+    first, second = browser.open(arm.link), browser.open(arm.link)
+    Operator(first).hold("up")
+    time.sleep(0.3)
+    Operator(first).page.keyboard.up("KeyQ")
+    time.sleep(0.3)
+    before = first.evaluate("() => window.citrange.state.joints")
+    operator = Operator(second)
+    operator.hold("open")
+    time.sleep(0.6)
+    operator.hold()
+    after = second.evaluate("() => window.citrange.state.joints")
+    assert after == pytest.approx(before, abs=1e-3), "the second driver moved the arm"
+
+
+def test_a_token_is_needed(arm, browser):
+    page = browser.browser.new_page()
+    bare = arm.link.split("?")[0]
+    assert page.goto(bare).status in (401, 403)
+    assert page.goto(bare + "?token=0123456789abcdef0123456789abcdef").status in (401, 403)

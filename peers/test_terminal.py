@@ -1,0 +1,162 @@
+"""`citrange drive --tui` in a real pseudo-terminal: a plain one, and one that tells of releases."""
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import fcntl
+import termios
+import threading
+import time
+
+import pytest
+
+CITRANGE = os.environ["CITRANGE_BIN"]
+
+
+class Terminal:
+    """A terminal with a program in it; answers the questions that programs ask terminals."""
+
+    def __init__(self, folder, *args, kitty=False):
+        self.kitty, self.text, self.open = kitty, "", True
+        self.pid, self.master = pty.fork()
+        if self.pid == 0:
+            os.chdir(folder)
+            os.environ["TERM"] = "xterm-256color"
+            os.execv(CITRANGE, [CITRANGE, "drive", "--tui", *args])
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 140, 0, 0))
+        self.thread = threading.Thread(target=self._read, daemon=True)
+        self.thread.start()
+
+    def _read(self):
+        while self.open:
+            if not select.select([self.master], [], [], 0.1)[0]:
+                continue
+            try:
+                data = os.read(self.master, 65536).decode(errors="replace")
+            except OSError:
+                break
+            if "\x1b[?u" in data and self.kitty:
+                os.write(self.master, b"\x1b[?0u")
+            if "\x1b[c" in data:
+                os.write(self.master, b"\x1b[?62;c")
+            self.text = (self.text + data)[-200000:]
+
+    def type(self, text):
+        os.write(self.master, text.encode())
+
+    def find(self, pattern):
+        """The newest match on the screen."""
+        found = re.findall(pattern, self.text)
+        return found[-1] if found else None
+
+    def wait_for(self, pattern, limit_s=20):
+        end = time.monotonic() + limit_s
+        while time.monotonic() < end:
+            if found := self.find(pattern):
+                return found
+            time.sleep(0.02)
+        raise AssertionError(f"{pattern} did not appear: {self.text[-2000:]!r}")
+
+    def height(self):
+        """Height of the hand in mm, as the screen says now."""
+        time.sleep(0.25)
+        return float(self.find(r"hand +[-\d.]+ +[-\d.]+ +([-\d.]+) mm"))
+
+    def end(self, limit_s=20):
+        end = time.monotonic() + limit_s
+        while time.monotonic() < end:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.open = False
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(0.02)
+        os.kill(self.pid, signal.SIGKILL)
+        raise AssertionError("it does not end")
+
+
+def test_a_plain_terminal_moves_in_steps_and_says_so(tmp_path):
+    terminal = Terminal(tmp_path, "block_box", "--cameras", "none")
+    terminal.wait_for("hand +[-\\d.]+")
+    assert terminal.find("every press is a short step")
+    before = terminal.height()
+    terminal.type("q")
+    one = terminal.height()
+    assert 3 < one - before < 9, "one press is one short step"
+    begun = time.monotonic()
+    while time.monotonic() - begun < 1.0:
+        terminal.type("q")
+        time.sleep(0.04)
+    many = terminal.height()
+    assert 30 < many - one < 55, "a held key goes on at the full speed of 40 mm/s"
+    time.sleep(0.3)
+    assert terminal.height() == pytest.approx(many, abs=0.2), "and stops when let go"
+    terminal.type("\x1b")
+    assert terminal.end() == 0
+
+
+def test_a_terminal_that_tells_releases_holds_keys(tmp_path):
+    terminal = Terminal(tmp_path, "block_box", "--cameras", "none", kitty=True)
+    terminal.wait_for("hold keys to move")
+    before = terminal.height()
+    terminal.type("\x1b[113;1:1u")
+    time.sleep(0.6)
+    terminal.type("\x1b[113;1:3u")
+    moved = terminal.height()
+    assert moved - before == pytest.approx(0.6 * 40, abs=6)
+    time.sleep(0.3)
+    assert terminal.height() == pytest.approx(moved, abs=0.2)
+    # A terminal that is gone says nothing: the arm stops by itself.
+    terminal.type("\x1b[113;1:1u")
+    time.sleep(1.2)
+    stopped = terminal.height()
+    assert stopped - moved == pytest.approx(0.7 * 40, abs=6)
+    time.sleep(0.3)
+    assert terminal.height() == pytest.approx(stopped, abs=0.2)
+    # Losing the focus lets go.
+    terminal.type("\x1b[101;1:1u")
+    time.sleep(0.2)
+    terminal.type("\x1b[O")
+    low = terminal.height()
+    time.sleep(0.3)
+    assert terminal.height() == pytest.approx(low, abs=0.2)
+    terminal.type("\x1b[27;1:1u")
+    assert terminal.end() == 0
+
+
+def test_episodes_are_recorded_judged_and_thrown_away(tmp_path):
+    args = ["block_box", "--record", "set", "--cameras", "none", "--countdown", "0.2", "--reset-time", "0.2"]
+    terminal = Terminal(tmp_path, *args, "--episodes", "3")
+    for number, (key, _) in enumerate([("\x1b[D", None), ("\r", True), ("\x7f", False), ("\x1b[C", None)]):
+        terminal.wait_for("RECORDING")
+        terminal.text = ""
+        for _ in range(10):
+            terminal.type("qo" if number % 2 else "qc")
+            time.sleep(0.04)
+        time.sleep(0.2)
+        terminal.text = ""
+        terminal.type(key)
+    assert terminal.end() == 0
+    assert "3 episodes saved, 1 thrown away" in terminal.text
+    shown = subprocess.run([CITRANGE, "data", "show", "set", "--json"], cwd=tmp_path, capture_output=True, text=True)
+    outcomes = [json.loads(line) for line in shown.stdout.splitlines()]
+    print(outcomes)
+    verified = subprocess.run([CITRANGE, "replay", "set", "--verify", "--json"], cwd=tmp_path, capture_output=True, text=True)
+    report = json.loads(verified.stdout)
+    assert report["differing"] == 0 and len(report["episodes"]) == 3
+
+
+def test_a_hangup_keeps_what_was_recorded(tmp_path):
+    terminal = Terminal(tmp_path, "block_box", "--record", "set", "--cameras", "none", "--countdown", "0")
+    terminal.wait_for("RECORDING")
+    time.sleep(0.5)
+    terminal.open = False
+    terminal.thread.join()
+    os.close(terminal.master)
+    terminal.end()
+    verified = subprocess.run([CITRANGE, "data", "check", "set"], cwd=tmp_path, capture_output=True, text=True)
+    assert verified.returncode == 0, verified.stderr
