@@ -24,6 +24,9 @@ const GRIP_EVERY: Duration = Duration::from_millis(20);
 /// How often the screen is drawn.
 const DRAW_EVERY: Duration = Duration::from_millis(100);
 
+/// How long the screen may take to be given back.
+const LONGEST_GOODBYE: Duration = Duration::from_secs(1);
+
 /// A terminal that drives.
 pub(crate) struct Terminal {
     ended: Arc<AtomicBool>,
@@ -60,7 +63,13 @@ impl Terminal {
 
     fn close(&mut self) {
         self.ended.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
+        let Some(thread) = self.thread.take() else { return };
+        // A terminal that was hung up can keep its reader waiting for ever.
+        let begun = Instant::now();
+        while !thread.is_finished() && begun.elapsed() < LONGEST_GOODBYE {
+            std::thread::sleep(GRIP_EVERY);
+        }
+        if thread.is_finished() {
             let _its_panic_was_printed = thread.join();
         }
     }
