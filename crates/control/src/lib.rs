@@ -2,11 +2,12 @@
 //!
 //! | to change | look in |
 //! |---|---|
-//! | what can be asked for | `velocity.rs` |
+//! | what can be asked for | `velocity.rs`; by name `action.rs` |
 //! | a robot as numbers, and its kinematics | `chain.rs`, `kinematics.rs` |
 //! | the law | `law.rs`; by kind of arm `tool_down.rs`, `twist.rs`; floor and limits `bounds.rs` |
 //! | numbers of the law, profiles | `settings.rs`, `/crates/control/profiles` |
 
+mod action;
 mod bounds;
 mod chain;
 mod error;
@@ -22,6 +23,7 @@ mod tool_down;
 mod twist;
 mod velocity;
 
+pub use action::Action;
 pub use chain::{Chain, ChainJoint, ChainSite, Guard};
 pub use error::ControlError;
 pub use kinematics::{Frame, Kinematics};
