@@ -11,6 +11,9 @@ const LIFTS: usize = 4;
 /// Lifts aim this much above the floor, so that one is enough where the path is straight.
 const LIFT_MARGIN_M: f64 = 1e-7;
 
+/// Speed at which a point outside of the workspace is led back, as a share of the wish.
+const PUSH_BACK: f64 = 0.1;
+
 impl Law {
     /// Wanted speed of a point, less what leads into the floor or out of the workspace. What
     /// leads along the border stays.
@@ -31,10 +34,12 @@ impl Law {
             }
         }
         let Some(space) = self.settings.workspace else { return v };
+        // A point that is outside is led back gently, and only while it is asked to move.
+        let back = PUSH_BACK * v.norm();
         let mut fade = |v: &mut Vector3<f64>, along: Vector3<f64>, at: f64, span: [f64; 2]| {
             let speed = v.dot(&along);
-            let most = ((span[1] - at) / self.fade_secs).max(0.0);
-            let least = ((span[0] - at) / self.fade_secs).min(0.0);
+            let most = ((span[1] - at) / self.fade_secs).max(-back);
+            let least = ((span[0] - at) / self.fade_secs).min(back).min(most);
             let allowed = speed.clamp(least, most);
             if allowed != speed {
                 *v += along * (allowed - speed);

@@ -21,6 +21,10 @@ use crate::velocity::Velocity;
 /// left; so it fades as the limit comes near.
 const FADE_SECS: f64 = 0.1;
 
+/// Slow loops integrate in several steps per tick: a hand that turns while it moves leaves its
+/// line within 50 ms.
+const SUBSTEP_HZ: u32 = 100;
+
 /// Speeds and positions beyond this are mistakes, and could overflow.
 const ABSURD: f64 = 1e6;
 
@@ -30,6 +34,8 @@ pub struct Law {
     pub(crate) chain: Chain,
     pub(crate) settings: Settings,
     pub(crate) roles: Roles,
+    /// Steps of integration in a tick, and the length of one.
+    substeps: u32,
     pub(crate) tick_secs: f64,
     pub(crate) fade_secs: f64,
     /// Share of the new speed per tick: arm, wrist, brake.
@@ -86,14 +92,17 @@ impl Law {
         if settings.method == Method::Plain && roles.kind == Kind::Twist {
             return refuse("method: plain is for arms of 4 or 5 joints; use profile default");
         }
-        let tick_secs = 1.0 / f64::from(control_hz);
+        let substeps = SUBSTEP_HZ.div_ceil(control_hz);
+        let steps_hz = control_hz.saturating_mul(substeps);
+        let tick_secs = 1.0 / f64::from(steps_hz);
         let floor_m = floor_z_m.filter(|_| settings.floor_guard);
         Ok(Self {
             roles,
+            substeps,
             tick_secs,
             fade_secs: FADE_SECS.max(2.0 * tick_secs),
-            smooth: Settings::smoothing_at(settings.smooth_dq, control_hz),
-            smooth_wrist: Settings::smoothing_at(settings.smooth_dq_wrist, control_hz),
+            smooth: Settings::smoothing_at(settings.smooth_dq, steps_hz),
+            smooth_wrist: Settings::smoothing_at(settings.smooth_dq_wrist, steps_hz),
             smooth_brake: 1.0 - (-tick_secs / settings.brake_s).exp(),
             limits: limits(&chain, settings, roles.kind),
             grip: grip(&chain),
@@ -204,24 +213,36 @@ impl Law {
         scratch.measured.copy_from_slice(if refused { &memory.desired } else { measured });
         let brake = brake || refused;
         let wanted = if brake { &Velocity::ZERO } else { wanted };
+        let mut status = Status::default();
+        for _ in 0..self.substeps {
+            status = Status { refused, ..Status::default() };
+            self.integrate(memory, scratch, wanted, brake, &mut status);
+        }
+        self.send(memory, scratch, targets);
+        status
+    }
+
+    fn integrate(
+        &self,
+        memory: &mut Memory,
+        scratch: &mut Scratch,
+        wanted: &Velocity,
+        brake: bool,
+        status: &mut Status,
+    ) {
         let from = match self.settings.state {
             State::Targets => &memory.desired,
             State::Measured => &scratch.measured,
         };
         scratch.at.copy_from_slice(from);
-        let mut status = Status { refused, ..Status::default() };
         match (self.settings.method, self.roles.kind) {
-            (Method::Careful, Kind::Twist) => {
-                self.twist(memory, scratch, wanted, brake, &mut status);
-            }
+            (Method::Careful, Kind::Twist) => self.twist(memory, scratch, wanted, brake, status),
             (Method::Careful, Kind::ToolDown { tilt, roll }) => {
-                self.tool_down(memory, scratch, (tilt, roll), (wanted, brake), &mut status);
+                self.tool_down(memory, scratch, (tilt, roll), (wanted, brake), status);
             }
-            (Method::Plain, _) => self.plain(memory, scratch, wanted, brake, &mut status),
+            (Method::Plain, _) => self.plain(memory, scratch, wanted, brake, status),
         }
         memory.desired.copy_from_slice(&scratch.next);
-        self.send(memory, scratch, targets);
-        status
     }
 
     /// Targets for the joints in `memory.desired`: gravity and what is left of the start.

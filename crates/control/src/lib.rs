@@ -2,12 +2,13 @@
 //!
 //! | to change | look in |
 //! |---|---|
-//! | what can be asked for | `velocity.rs`; keys and sticks: `keys.rs` |
+//! | what can be asked for | `velocity.rs`; by name `action.rs`; keys and sticks `keys.rs` |
 //! | who may drive, and when a grip is lost | `seat.rs`; a person as a pilot: `pilot.rs` |
 //! | a robot as numbers, and its kinematics | `chain.rs`, `kinematics.rs` |
 //! | the law | `law.rs`; by kind of arm `tool_down.rs`, `twist.rs`; floor and limits `bounds.rs` |
 //! | numbers of the law, profiles | `settings.rs`, `/crates/control/profiles` |
 
+mod action;
 mod bounds;
 mod chain;
 mod error;
@@ -26,6 +27,7 @@ mod tool_down;
 mod twist;
 mod velocity;
 
+pub use action::Action;
 pub use chain::{Chain, ChainJoint, ChainSite, Guard};
 pub use error::ControlError;
 pub use keys::{Held, Key, Speeds};

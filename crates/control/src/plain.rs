@@ -26,7 +26,7 @@ impl Law {
         let s = &self.settings;
         scratch.kinematics.update(&scratch.at);
         let (_, columns) = self.wrist_columns(scratch);
-        status.sigma_min = solve::sigma_min(&columns);
+        status.sigma_min = solve::sigma_min(columns.into_iter());
         status.singular = solve::is_singular(s.lambda_pos, status.sigma_min);
         scratch.rates.fill(0.0);
         let v = Vector3::from(wanted.linear_m_s);

@@ -25,11 +25,11 @@ impl Square for Matrix6<f64> {
 }
 
 /// Smallest singular value of the matrix with these columns.
-pub(crate) fn sigma_min<const R: usize>(columns: &[SVector<f64, R>]) -> f64
+pub(crate) fn sigma_min<const R: usize>(columns: impl Iterator<Item = SVector<f64, R>>) -> f64
 where
     SMatrix<f64, R, R>: Square,
 {
-    let square = columns.iter().fold(SMatrix::zeros(), |sum, c| sum + c * c.transpose());
+    let square = columns.fold(SMatrix::zeros(), |sum, c| sum + c * c.transpose());
     square.smallest().max(0.0).sqrt()
 }
 

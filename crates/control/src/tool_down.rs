@@ -90,7 +90,7 @@ impl Law {
         let (wrist, columns) = self.wrist_columns(scratch);
         let v = Vector3::from(wanted.linear_m_s);
         let v = self.fade_linear(v, &wrist, scratch, lowest_m, status);
-        status.sigma_min = solve::sigma_min(&columns);
+        status.sigma_min = solve::sigma_min(columns.into_iter());
         status.singular = solve::is_singular(s.lambda_pos, status.sigma_min);
         let seen = self.tilt_of(scratch, tilt, status);
 

@@ -12,8 +12,11 @@ use crate::solve;
 use crate::status::Status;
 use crate::velocity::Velocity;
 
-/// Metres that weigh as much as a radian.
-const RADIAN_M: f64 = 0.2;
+/// Metres that weigh as much as a radian. Long against the ways of a hand, so that where a joint
+/// ends the hand rather stays behind than turns.
+const RADIAN_M: f64 = 1.0;
+/// The same for telling how near a singular pose is: about the length of a hand.
+const HAND_M: f64 = 0.2;
 /// The held orientation never runs further from the tool's than this.
 const HELD_AHEAD_RAD: f64 = 0.1;
 /// Pull of a spare joint towards the posture at the start, per second.
@@ -42,7 +45,10 @@ impl Law {
             let (p, r) = scratch.kinematics.column(j, self.chain.tool.link, &tool.pos_m);
             scratch.twists[j] = weighed(&p, &r);
         }
-        status.sigma_min = solve::sigma_min(&scratch.twists);
+        let [one, less] = [1.0, HAND_M / RADIAN_M];
+        let shorter = Vector6::new(one, one, one, less, less, less);
+        status.sigma_min =
+            solve::sigma_min(scratch.twists.iter().map(|c| c.component_mul(&shorter)));
         status.singular = solve::is_singular(s.lambda_pos, status.sigma_min);
 
         // The wish, and the pull towards the held orientation.

@@ -60,6 +60,12 @@ impl Drive {
         self.step_with(&measured, wanted, false)
     }
 
+    pub fn steps(&mut self, count: u32, wanted: &Velocity) {
+        (0..count).for_each(|_| {
+            self.step(wanted);
+        });
+    }
+
     pub fn step_with(&mut self, measured: &[f64], wanted: &Velocity, brake: bool) -> Status {
         let Self { law, memory, scratch, targets } = self;
         law.step(memory, scratch, measured, wanted, brake, targets)
