@@ -1,0 +1,180 @@
+// Everything around the view: phase, meters, wheel, keycaps, orders, notices.
+
+const PHASES = {
+  starting: "Getting ready", free: "Driving", countdown: "Get ready", recording: "Recording",
+  saving: "Saving", reset: "Put things back", finished: "Finished",
+};
+// Rows of keycaps as they lie on a keyboard; null is a gap.
+const GROUPS = [
+  [["up", "forward", "down"], ["left", "backward", "right"]],
+  [["roll_left", "roll_right"], ["open", "close"]],
+  [[null, "tilt_forward", null], ["tilt_left", "tilt_backward", "tilt_right"]],
+];
+const ORDERS = [
+  ["success", "Success", "Enter"], ["save", "Save", "→"], ["reset", "Reset", "R"],
+  ["failure", "Failure", "Backspace"], ["discard", "Discard", "←"], ["stop", "Stop and end", "Esc"],
+];
+const TOAST_MS = 4000;
+
+const byId = (id) => document.getElementById(id);
+
+function text(id, value) {
+  const element = byId(id);
+  if (element.textContent !== value) element.textContent = value;
+}
+
+function make(tag, className, ...children) {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  element.append(...children);
+  return element;
+}
+
+export class Bars {
+  constructor({ take, leave, order, hold, letGo, again }) {
+    Object.assign(this, { hold, letGo, again });
+    this.caps = new Map();
+    const button = byId("take");
+    button.addEventListener("click", () => (this.driving ? leave() : take()));
+    byId("help-open").addEventListener("click", () => byId("help").showModal());
+    for (const [name, label, key] of ORDERS) {
+      const order_button = make("button", name, label, make("kbd", "", key));
+      order_button.type = "button";
+      order_button.addEventListener("click", () => order(name));
+      byId("orders").append(order_button);
+    }
+    // A clicked button must not keep the focus: the next Enter is meant for the arm.
+    addEventListener("click", (event) => {
+      if (event.detail > 0) event.target.closest?.("button")?.blur();
+    });
+  }
+
+  build(hello) {
+    const { stage } = hello;
+    text("task", stage.task || stage.title || stage.scene);
+    text("version", `citrange ${hello.version}, you are ${hello.you}`);
+    document.title = `${stage.title || stage.scene || "Citrange"} – studio`;
+    const keys = new Map(stage.keys.map((key) => [key.name, key.letter.toUpperCase()]));
+    this.caps.clear();
+    byId("caps").replaceChildren(...GROUPS.map((rows) => this.group(rows, keys)));
+    byId("help-keys").replaceChildren(...[...keys].map(([name, letter]) =>
+      make("tr", "", make("td", "", make("kbd", "", letter)), make("td", "", name.replaceAll("_", " ")))));
+  }
+
+  group(rows, keys) {
+    const group = make("div", "group");
+    const used = rows.flat().some((name) => keys.has(name));
+    group.classList.toggle("hidden", !used);
+    rows.forEach((row, down) => row.forEach((name, across) => {
+      if (!keys.has(name)) return;
+      const cap = this.cap(name, keys.get(name));
+      cap.style.gridRow = down + 1;
+      cap.style.gridColumn = across + 1;
+      group.append(cap);
+    }));
+    return group;
+  }
+
+  cap(name, letter) {
+    const cap = make("button", "cap", make("kbd", "", letter), make("span", "", name.replaceAll("_", " ")));
+    cap.type = "button";
+    cap.tabIndex = -1;
+    cap.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      event.preventDefault();
+      cap.setPointerCapture(event.pointerId);
+      this.hold(event.pointerId, name);
+    });
+    for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) {
+      cap.addEventListener(end, (event) => this.letGo(event.pointerId));
+    }
+    cap.addEventListener("contextmenu", (event) => event.preventDefault());
+    this.caps.set(name, cap);
+    return cap;
+  }
+
+  // Held here: orange. Held as the loop knows it: a green edge.
+  held(here, loop) {
+    for (const [name, cap] of this.caps) {
+      cap.classList.toggle("held", here.includes(name));
+      cap.classList.toggle("sent", loop.includes(name));
+    }
+  }
+
+  status(status, driving) {
+    this.driving = driving;
+    const { session } = status;
+    document.body.dataset.phase = session.phase;
+    text("phase-name", PHASES[session.phase] ?? session.phase);
+    const limit = session.limit_s;
+    text("clock", `${session.seconds.toFixed(1)} s${limit ? ` of ${limit.toFixed(0)} s` : ""}`);
+    byId("progress").firstElementChild.style.width = limit ? `${Math.min(100, (100 * session.seconds) / limit)}%` : "0";
+    text("episode", session.dataset === null ? "Not recording" : session.wanted === null
+      ? `Episode ${session.saved + 1}` : `Episode ${Math.min(session.saved + 1, session.wanted)} of ${session.wanted}`);
+    const facts = [`${session.saved} saved`];
+    if (session.dropped) facts.push(`${session.dropped} pictures dropped`);
+    if (session.message) facts.push(session.message);
+    text("saved", session.dataset === null ? session.message : facts.join(" · "));
+    byId("saved").title = session.dataset ?? "";
+    text("viewers", String(status.viewers));
+    text("driver", driving ? "You drive" : status.driver ? `${status.driver} drives` : "Nobody drives");
+    byId("driver").classList.toggle("you", driving);
+    text("take", driving ? "Leave the wheel" : "Take the wheel");
+    byId("take").classList.toggle("main", !driving);
+    byId("take").disabled = !driving && status.driver !== null;
+    for (const button of byId("orders").children) button.disabled = !driving;
+    byId("brake").classList.toggle("on", status.brake);
+    text("brake", status.brake ? "Brake on" : "Brake off");
+    const limits = status.limited_by.map((name) => name.replaceAll("_", " ")).join(", ");
+    byId("limits").classList.toggle("on", limits !== "");
+    text("limits", limits ? `Limit: ${limits}` : "No limit");
+    byId("limits").title = limits;
+  }
+
+  meters(state, latency_ms, control_hz) {
+    text("loop", `${state.loop_hz.toFixed(0)} Hz`);
+    byId("loop").parentElement.classList.toggle("bad", control_hz > 0 && state.loop_hz < 0.9 * control_hz);
+    text("late", state.late_ticks ? `${state.late_ticks} (${state.worst_late_ms.toFixed(1)} ms)` : "0");
+    text("latency", latency_ms === null ? "–" : `${latency_ms.toFixed(0)} ms`);
+    const [x, y, z] = state.hand.map((value) => `${(100 * value).toFixed(1)}`);
+    const tilt = Number.isFinite(state.tilt) ? `   tilt ${((180 * state.tilt) / Math.PI).toFixed(0)}°` : "";
+    text("hand", `hand  x ${x}  y ${y}  z ${z} cm${tilt}`);
+  }
+
+  // A red box until told otherwise; null takes it away.
+  notice(message, retry = false) {
+    const box = byId("notice");
+    if (box.dataset.message === (message ?? "")) return;
+    box.dataset.message = message ?? "";
+    box.hidden = !message;
+    box.replaceChildren(message ?? "");
+    if (retry) {
+      const button = make("button", "main", "Try again");
+      button.addEventListener("click", () => this.again());
+      box.append(document.createElement("br"), button);
+    }
+  }
+
+  // A word that goes away by itself.
+  toast(message) {
+    const box = byId("toast");
+    box.textContent = message;
+    box.hidden = false;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => (box.hidden = true), TOAST_MS);
+  }
+
+  down() {
+    document.body.classList.add("down");
+    text("phase-name", "Not connected");
+    text("clock", "");
+    text("latency", "–");
+    text("driver", "");
+    byId("take").disabled = true;
+    for (const button of byId("orders").children) button.disabled = true;
+  }
+
+  up() {
+    document.body.classList.remove("down");
+  }
+}

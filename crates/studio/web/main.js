@@ -1,0 +1,173 @@
+// Puts the parts of the page together.
+
+import { Bars } from "./bars.js";
+import { Cameras } from "./cameras.js";
+import { Drive } from "./drive.js";
+import { Link } from "./link.js";
+import { Plots } from "./plots.js";
+
+const STALE_MS = 700;
+
+// The token leaves the address bar, where it would end up in screenshots and histories.
+const given = new URLSearchParams(location.search).get("token");
+if (given) sessionStorage.setItem("citrange-token", given);
+history.replaceState(null, "", "/");
+const token = given ?? sessionStorage.getItem("citrange-token") ?? "";
+
+let stage = null;
+let state = null;
+let status = null;
+let driving = false;
+// Asked for the wheel, not answered yet.
+let asking = false;
+let old_before = 0;
+let state_at = 0;
+let moved_at = 0;
+let connected = false;
+
+const bars = new Bars({
+  take: () => ask(),
+  leave: () => link.send({ type: "leave" }),
+  order: (name) => give(name),
+  hold: (pointer, name) => drive.hold(pointer, name),
+  letGo: (pointer) => drive.letGo(pointer),
+  again: () => location.replace("/?token=" + encodeURIComponent(token)),
+});
+const cameras = new Cameras(document.getElementById("cameras"), (frame) => link.send({ type: "seen", frame }));
+const plots = new Plots(document.getElementById("plots"));
+
+// Without WebGL, or without its library, the rest of the page still works.
+let view = null;
+try {
+  const { View } = await import("./view.js");
+  view = new View(document.getElementById("scene"));
+} catch (error) {
+  console.warn("no 3D view:", error);
+  document.getElementById("hint").textContent =
+    "This browser has no WebGL, so there is no 3D view; cameras, plots and keys work.";
+}
+
+function ask() {
+  if (asking || !connected) return;
+  asking = link.send({ type: "take" });
+}
+
+function give(order) {
+  if (!connected) return;
+  if (!driving) bars.toast("You are not driving: take the wheel first.");
+  else link.order(order);
+}
+
+function showHeld() {
+  bars.held(drive.held(), status?.held ?? []);
+}
+
+function seat(is_mine) {
+  driving = is_mine;
+  asking = false;
+  if (status) bars.status(status, driving);
+  if (driving && drive.holdsSomething) drive.moved();
+}
+
+function wantedHz() {
+  return document.hidden ? 0 : Number(document.getElementById("hz").value);
+}
+
+const link = new Link(token, {
+  hello(message) {
+    connected = true;
+    stage = message.stage;
+    driving = false;
+    asking = false;
+    old_before = 0;
+    bars.up();
+    bars.build(message);
+    bars.notice(null);
+    cameras.build(stage.cameras);
+    plots.build(stage.joints);
+    view?.build(stage);
+    drive.setKnown(stage.keys.map((key) => key.name));
+    link.send({ type: "cameras", hz: wantedHz() });
+  },
+  state(message) {
+    const now = performance.now();
+    if (message.moment !== state?.moment) moved_at = now;
+    state_at = now;
+    const is_new = message.moment !== state?.moment;
+    state = message;
+    if (is_new) view?.show(state);
+    plots.show(state);
+    bars.meters(state, link.latency_ms, stage.control_hz);
+  },
+  picture: (message) => cameras.show(message),
+  status(message) {
+    status = message;
+    if (!asking && driving !== message.you_drive) seat(message.you_drive);
+    bars.status(status, driving);
+    showHeld();
+    if (message.refused.old > old_before) bars.toast("The connection is too slow: keys arrive too late and do not count.");
+    old_before = message.refused.old;
+  },
+  seat(message) {
+    seat(message.driving);
+    if (!message.driving && message.driver) bars.toast(message.message);
+  },
+  error: (message) => bars.toast(message.message),
+  down(why, final) {
+    connected = false;
+    driving = false;
+    asking = false;
+    drive.lost();
+    bars.down();
+    bars.notice(final ? why : `The arm has stopped; reconnecting…\n${why}`, final);
+  },
+});
+
+const drive = new Drive(link, {
+  may: () => driving,
+  // The only one here need not ask twice. Others press the button.
+  want() {
+    if (!connected || asking) return;
+    if (status && status.driver === null && status.viewers === 1) ask();
+    else if (status) bars.toast(status.driver ? `${status.driver} is driving.` : "Press “Take the wheel” to drive.");
+  },
+  changed: showHeld,
+  order: give,
+});
+
+document.getElementById("help").addEventListener("toggle", () => drive.releaseAll());
+document.getElementById("help-open").addEventListener("click", () => drive.releaseAll());
+document.getElementById("hz").addEventListener("change", (event) => {
+  link.send({ type: "cameras", hz: wantedHz() });
+  event.target.blur();
+});
+document.addEventListener("visibilitychange", () => link.send({ type: "cameras", hz: wantedHz() }));
+
+setInterval(() => {
+  if (!connected || !state) return;
+  const now = performance.now();
+  if (now - state_at > STALE_MS) bars.notice(`No news from the server for ${((now - state_at) / 1000).toFixed(0)} s.`);
+  else if (now - moved_at > 2000) bars.notice("The control loop stands still.");
+  else bars.notice(null);
+}, 250);
+
+// For tests and the curious; changing it changes nothing.
+Object.defineProperty(window, "citrange", {
+  get() {
+    const bodies = {};
+    stage?.bodies.forEach((name, index) => {
+      if (state) bodies[name] = [...state.bodies.subarray(7 * index, 7 * index + 7)];
+    });
+    return {
+      ready: connected && state !== null && status !== null,
+      state: state && {
+        time_s: state.time_s, hand: [...state.hand], tilt: state.tilt, moment: state.moment,
+        joints: [...state.joints], targets: [...state.targets], bodies,
+      },
+      status: status && structuredClone(status),
+      driving,
+      latency_ms: link.latency_ms,
+      drawn_frames: view?.drawn ?? 0,
+    };
+  },
+});

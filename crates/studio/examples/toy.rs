@@ -1,0 +1,338 @@
+//! A toy arm to look at the page with: `cargo run -p citrange-studio --example toy [port [secs]]`.
+//!
+//! Two links, a gripper, two drawn cameras; no physics. Prints the link to open.
+
+use std::error::Error;
+use std::f64::consts::{FRAC_PI_2, PI};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use citrange_control::{Key, Order, Seat, Speeds};
+use citrange_studio::{
+    Board, Form, Live, Phase, ServeOptions, Stage, StageCamera, StageJoint, StageKey, StageShape,
+    serve,
+};
+
+const TICK: Duration = Duration::from_millis(20);
+const LINK_M: f64 = 0.22;
+const SHOULDER_M: f64 = 0.12;
+const WIDTH: u32 = 320;
+const HEIGHT: u32 = 240;
+const EPISODE_S: f64 = 20.0;
+const BODIES: [&str; 8] =
+    ["floor", "base", "upper", "fore", "hand", "finger_left", "finger_right", "things"];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut words = std::env::args().skip(1);
+    let port: u16 = words.next().map_or(Ok(8420), |word| word.parse())?;
+    let longest: f64 = words.next().map_or(Ok(f64::INFINITY), |word| word.parse())?;
+    let (board, seat) = (Board::new(stage()), Seat::new(Seat::LONGEST_SILENCE));
+    let listen = ([127, 0, 0, 1], port).into();
+    let token = std::env::var("TOY_TOKEN").ok();
+    let options = ServeOptions { listen, token, ..ServeOptions::default() };
+    let server = serve(Arc::clone(&board), Arc::clone(&seat), &options)?;
+    println!("{}", server.link());
+
+    let begin = Instant::now();
+    let mut toy = Toy::default();
+    let mut next = begin;
+    while begin.elapsed().as_secs_f64() < longest && !toy.stopped {
+        toy.tick(&seat);
+        let late = begin.elapsed().saturating_sub(next - begin);
+        board.write(|live| toy.show(live, late));
+        next += TICK;
+        thread::sleep(next.saturating_duration_since(Instant::now()));
+    }
+    server.stop();
+    Ok(())
+}
+
+struct Toy {
+    hand_m: [f64; 3],
+    roll_rad: f64,
+    opening: f64,
+    joints: [f64; 5],
+    ticks: u64,
+    phase_ticks: u64,
+    saved: u64,
+    held: Vec<&'static str>,
+    limited: Vec<&'static str>,
+    brake: bool,
+    seq: u64,
+    stopped: bool,
+    message: String,
+}
+
+impl Default for Toy {
+    fn default() -> Self {
+        Self {
+            hand_m: [0.24, 0.05, 0.12],
+            roll_rad: 0.0,
+            opening: 0.5,
+            joints: [0.0; 5],
+            ticks: 0,
+            phase_ticks: 0,
+            saved: 0,
+            held: Vec::new(),
+            limited: Vec::new(),
+            brake: false,
+            seq: 0,
+            stopped: false,
+            message: String::new(),
+        }
+    }
+}
+
+impl Toy {
+    fn tick(&mut self, seat: &Seat) {
+        let dt = TICK.as_secs_f64();
+        let grip = seat.grip(Instant::now());
+        let speeds =
+            Speeds { linear_m_s: 0.15, turn_rad_s: 1.2, gripper_per_s: 0.8, facing_rad: 0.0 };
+        let wanted = speeds.velocity(&grip.held);
+        self.limited.clear();
+        for axis in 0..3 {
+            self.hand_m[axis] += dt * wanted.linear_m_s[axis];
+        }
+        if self.hand_m[2] < 0.03 {
+            self.hand_m[2] = 0.03;
+            self.limited.push("floor");
+        }
+        let [x, y, z] = self.hand_m;
+        let reach = (x * x + y * y + (z - SHOULDER_M).powi(2)).sqrt();
+        let most = 1.98 * LINK_M;
+        if reach > most {
+            self.hand_m =
+                [x * most / reach, y * most / reach, SHOULDER_M + (z - SHOULDER_M) * most / reach];
+            self.limited.push("reach");
+        }
+        self.roll_rad += dt * wanted.roll_rad_s;
+        self.opening = (self.opening + dt * wanted.gripper_per_s).clamp(0.0, 1.0);
+        self.held = grip.held.keys().map(Key::name).collect();
+        (self.brake, self.seq) = (grip.brake, grip.seq);
+        self.ticks += 1;
+        self.phase_ticks += 1;
+        while let Some(order) = seat.next_order() {
+            self.message = format!("{order:?}");
+            match order {
+                Order::Save | Order::Success | Order::Failure => {
+                    self.saved += 1;
+                    self.phase_ticks = 0;
+                }
+                Order::Discard => self.phase_ticks = 0,
+                Order::Reset => {
+                    *self = Self { ticks: self.ticks, saved: self.saved, ..Self::default() };
+                }
+                Order::Stop => self.stopped = true,
+            }
+        }
+    }
+
+    /// Turn, shoulder and elbow that put the hand where it is.
+    fn angles(&self) -> [f64; 3] {
+        let [x, y, z] = self.hand_m;
+        let (flat, up) = (x.hypot(y), z - SHOULDER_M);
+        let far = flat.hypot(up).clamp(0.02, 1.99 * LINK_M);
+        let bend = (far / (2.0 * LINK_M)).acos();
+        [y.atan2(x), up.atan2(flat) + bend, -2.0 * bend]
+    }
+
+    fn show(&mut self, live: &mut Live, late: Duration) {
+        let [turn, shoulder, elbow] = self.angles();
+        let targets = [turn, shoulder, elbow, self.roll_rad, self.opening];
+        // Joints follow their targets with a lag, so that plots have two lines.
+        for (joint, target) in self.joints.iter_mut().zip(targets) {
+            *joint += 0.25 * (target - *joint);
+        }
+        let [turn, shoulder, elbow, roll, opening] = self.joints;
+        let about_z = [(turn / 2.0).cos(), 0.0, 0.0, (turn / 2.0).sin()];
+        // A link's z points along it, `rise` above the horizon.
+        let along = |rise: f64| product(about_z, about_y(FRAC_PI_2 - rise));
+        let end = |from: [f64; 3], rise: f64, length: f64| {
+            [
+                from[0] + length * rise.cos() * turn.cos(),
+                from[1] + length * rise.cos() * turn.sin(),
+                from[2] + length * rise.sin(),
+            ]
+        };
+        let top = [0.0, 0.0, SHOULDER_M];
+        let middle = end(top, shoulder, LINK_M);
+        let hand = end(middle, shoulder + elbow, LINK_M);
+        let tool = product(
+            about_z,
+            product(about_y(PI), [(roll / 2.0).cos(), 0.0, 0.0, (roll / 2.0).sin()]),
+        );
+        let side = |way: f64| {
+            let angle = turn - roll;
+            let out = way * (0.008 + 0.025 * opening);
+            [hand[0] - out * angle.sin(), hand[1] + out * angle.cos(), hand[2] - 0.03]
+        };
+        let still = [1.0, 0.0, 0.0, 0.0];
+        let poses = [
+            ([0.0; 3], still),
+            ([0.0; 3], about_z),
+            (top, along(shoulder)),
+            (middle, along(shoulder + elbow)),
+            (hand, tool),
+            (side(1.0), tool),
+            (side(-1.0), tool),
+            ([0.0; 3], still),
+        ];
+        live.bodies = poses
+            .iter()
+            .map(|(p, q)| [p[0], p[1], p[2], q[0], q[1], q[2], q[3]].map(|value| value as f32))
+            .collect();
+        live.time_s = self.ticks as f64 * TICK.as_secs_f64();
+        live.joint_pos = self.joints.iter().map(|value| *value as f32).collect();
+        live.targets = targets.iter().map(|value| *value as f32).collect();
+        live.hand_m = hand.map(|value| value as f32);
+        live.tilt_rad = 0.0;
+        live.limited_by.clone_from(&self.limited);
+        live.held.clone_from(&self.held);
+        (live.brake, live.seq) = (self.brake, self.seq);
+        live.loop_hz = 50.0;
+        let late_ms = late.as_secs_f32() * 1e3;
+        live.worst_late_ms =
+            if self.ticks.is_multiple_of(50) { late_ms } else { late_ms.max(live.worst_late_ms) };
+        live.late_ticks += u64::from(late_ms > 5.0);
+        if self.ticks.is_multiple_of(2) {
+            live.picture_frame = self.ticks / 2;
+            live.pictures = (0..2).map(|camera| self.picture(camera)).collect();
+        }
+        let seconds = self.phase_ticks as f64 * TICK.as_secs_f64();
+        if seconds >= EPISODE_S {
+            self.phase_ticks = 0;
+        }
+        let session = &mut live.session;
+        session.phase = if seconds < 3.0 { Phase::Countdown } else { Phase::Recording };
+        (session.seconds, session.limit_s) = (seconds, Some(EPISODE_S));
+        (session.saved, session.episode, session.wanted) = (self.saved, self.saved, Some(10));
+        session.dataset = Some("toy".into());
+        session.message.clone_from(&self.message);
+    }
+
+    /// A drawn camera: a table with a disc where the hand is.
+    fn picture(&self, camera: usize) -> citrange_core::Picture {
+        let (across, down) = if camera == 0 {
+            (0.5 - self.hand_m[1], 1.0 - 2.0 * self.hand_m[0])
+        } else {
+            (0.2 + self.hand_m[0], 0.9 - 2.0 * self.hand_m[2])
+        };
+        let (disc_x, disc_y) = (across * f64::from(WIDTH), down * f64::from(HEIGHT));
+        let mut rgb = Vec::with_capacity((WIDTH * HEIGHT * 3) as usize);
+        for row in 0..HEIGHT {
+            for column in 0..WIDTH {
+                let far = (f64::from(column) - disc_x).hypot(f64::from(row) - disc_y);
+                let tile = if (column / 40 + row / 40).is_multiple_of(2) { 70 } else { 90 };
+                let pixel = if far < 14.0 + 10.0 * self.opening {
+                    [255, 150, 50]
+                } else {
+                    [tile, tile + 10, tile + (row / 4) as u8]
+                };
+                rgb.extend_from_slice(&pixel);
+            }
+        }
+        Arc::new(rgb)
+    }
+}
+
+fn about_y(angle: f64) -> [f64; 4] {
+    [(angle / 2.0).cos(), 0.0, (angle / 2.0).sin(), 0.0]
+}
+
+fn product([a, b, c, d]: [f64; 4], [e, f, g, h]: [f64; 4]) -> [f64; 4] {
+    [
+        a * e - b * f - c * g - d * h,
+        a * f + b * e + c * h - d * g,
+        a * g - b * h + c * e + d * f,
+        a * h + b * g - c * f + d * e,
+    ]
+}
+
+fn stage() -> Stage {
+    let shape = |body: &str, form, pos_m, rgba| StageShape {
+        body: BODIES.iter().position(|name| *name == body).unwrap_or(0),
+        form,
+        pos_m,
+        quat_wxyz: [1.0, 0.0, 0.0, 0.0],
+        rgba,
+    };
+    let (white, orange, dark) =
+        ([0.9, 0.9, 0.88, 1.0], [1.0, 0.55, 0.15, 1.0], [0.2, 0.22, 0.25, 1.0]);
+    let half = LINK_M / 2.0;
+    let limb = Form::Capsule { radius_m: 0.024, half_length_m: half };
+    let joint = Form::Sphere { radius_m: 0.034 };
+    let finger = Form::Box { half_m: [0.008, 0.005, 0.03] };
+    let wedge = Form::Mesh {
+        vertices_m: vec![
+            [0.0, 0.0, 0.0],
+            [0.06, 0.0, 0.0],
+            [0.06, 0.06, 0.0],
+            [0.0, 0.06, 0.0],
+            [0.03, 0.03, 0.06],
+        ],
+        triangles: vec![[0, 2, 1], [0, 3, 2], [0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]],
+    };
+    let joint_names = ["turn", "shoulder", "elbow", "roll", "gripper"];
+    Stage {
+        scene: "toy".into(),
+        title: "Toy arm".into(),
+        robot: "toy".into(),
+        task: "Put the red block into the blue dish".into(),
+        joints: joint_names
+            .map(|name| {
+                let range = Some(if name == "gripper" { [0.0, 1.0] } else { [-PI, PI] });
+                StageJoint { name: name.into(), is_slide: false, range }
+            })
+            .into(),
+        cameras: ["above", "side"]
+            .map(|name| StageCamera { name: name.into(), width_px: WIDTH, height_px: HEIGHT })
+            .into(),
+        bodies: BODIES.map(String::from).into(),
+        shapes: vec![
+            shape("floor", Form::Plane { half_m: [0.0, 0.0] }, [0.0; 3], [0.32, 0.36, 0.41, 1.0]),
+            shape(
+                "base",
+                Form::Cylinder { radius_m: 0.06, half_length_m: 0.05 },
+                [0.0, 0.0, 0.05],
+                dark,
+            ),
+            shape("upper", joint.clone(), [0.0; 3], orange),
+            shape("upper", limb.clone(), [0.0, 0.0, half], white),
+            shape("fore", joint, [0.0; 3], orange),
+            shape("fore", limb, [0.0, 0.0, half], white),
+            shape("hand", Form::Box { half_m: [0.02, 0.04, 0.015] }, [0.0; 3], dark),
+            shape("finger_left", finger.clone(), [0.0; 3], orange),
+            shape("finger_right", finger, [0.0; 3], orange),
+            shape(
+                "things",
+                Form::Box { half_m: [0.018; 3] },
+                [0.25, 0.15, 0.018],
+                [0.9, 0.2, 0.2, 1.0],
+            ),
+            shape(
+                "things",
+                Form::Ellipsoid { radii_m: [0.04, 0.025, 0.02] },
+                [0.2, -0.18, 0.02],
+                [0.3, 0.8, 0.4, 1.0],
+            ),
+            shape(
+                "things",
+                Form::Cylinder { radius_m: 0.05, half_length_m: 0.01 },
+                [0.32, -0.05, 0.01],
+                [0.25, 0.45, 0.9, 1.0],
+            ),
+            shape("things", wedge, [0.1, 0.22, 0.0], [0.8, 0.7, 0.3, 1.0]),
+        ],
+        keys: Key::ALL
+            .iter()
+            .map(|(_, name, letter)| StageKey { name: (*name).into(), letter: *letter })
+            .collect(),
+        control_hz: 50,
+        frame_hz: 25,
+        speed_m_s: 0.15,
+        look_at_m: [0.16, 0.0, 0.1],
+        look_from_m: [0.72, -0.55, 0.5],
+    }
+}
