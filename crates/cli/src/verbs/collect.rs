@@ -172,7 +172,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             let line = json!({
                 "event": "saved", "number": number, "frames": report.frames,
                 "outcome": report.outcome, "dropped_pictures": dropped,
-                "late_ticks": report.late_ticks, "save_ms": saved_ms,
+                "late_ticks": report.late_ticks,
+                "worst_late_ms": report.worst_late.as_secs_f64() * 1e3, "save_ms": saved_ms,
             });
             say::data(&line.to_string())?;
         } else {
