@@ -65,7 +65,8 @@ impl<'a> Take<'a> {
             let line = json!({
                 "event": "saved", "number": number, "frames": report.frames,
                 "outcome": report.outcome, "dropped_pictures": dropped,
-                "late_ticks": report.late_ticks, "save_ms": saved_ms,
+                "late_ticks": report.late_ticks,
+                "worst_late_ms": report.worst_late.as_secs_f64() * 1e3, "save_ms": saved_ms,
             });
             say::data(&line.to_string())?;
             return Ok(number);

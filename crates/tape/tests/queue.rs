@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeSet;
 
 use citrange_core::tape::{FrameRecord, TickRecord};
-use citrange_core::{Commanded, Observation, Picture, Rig as _, Tape as _};
+use citrange_core::{Commanded, Observation, Picture, PicturePool, Rig as _, Tape as _};
 use citrange_tape::{Dataset, RecordSettings, Recorder, WhenFull};
 use common::{header, settings, toy};
 
@@ -66,4 +66,50 @@ fn a_full_queue_drops_pictures_and_keeps_rows_and_pictures_together() {
         reader.next_frame(&mut rgb).unwrap();
         assert!(rgb.iter().all(|v| *v == shade), "frame {frame} shows {} not {shade}", rgb[0]);
     }
+}
+
+/// Records one frame of these pictures, which `draw` finishes while the coders wait.
+fn record_one(
+    pictures: Vec<Picture>,
+    draw: impl FnOnce(),
+) -> Result<citrange_tape::Recording, citrange_tape::TapeError> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rig = toy();
+    let mut header = header(&rig.spec, "wave");
+    header.images = BTreeSet::from(["front".to_owned(), "wrist".to_owned()]);
+    let mut recorder = Recorder::begin(folder.path(), header, &[], &settings()).unwrap();
+    let mut seen = Observation::default();
+    rig.observe(false, &mut seen).unwrap();
+    seen.pictures = pictures;
+    let frame = FrameRecord { index: 0, wall_ns: 0, seen: &seen, snapshot: None };
+    recorder.frame(&frame).unwrap();
+    // Nothing waited for the drawer so far.
+    assert!(seen.pictures.iter().any(|p| !p.is_ready()));
+    recorder.end(&citrange_core::Outcome::unjudged("script_end"), None).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    draw();
+    recorder.finish()
+}
+
+#[test]
+fn coders_wait_for_pictures_that_are_drawn_later() {
+    let rgb = vec![7; 64 * 48 * 3];
+    let (late, mut undrawn) = PicturePool::default().order();
+    let recording = record_one(vec![Picture::ready(rgb.clone()), late], || {
+        undrawn.rgb_mut().extend_from_slice(&rgb);
+        undrawn.finish();
+    });
+    assert_eq!(recording.unwrap().frames(), 1);
+}
+
+#[test]
+fn a_picture_that_cannot_be_drawn_fails_the_recording() {
+    let ready = || Picture::ready(vec![7; 64 * 48 * 3]);
+    let (failed, undrawn) = PicturePool::default().order();
+    let error = record_one(vec![ready(), failed], || undrawn.fail("no paint")).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("camera wrist, frame 0") && text.contains("no paint"), "{text}");
+    let (lost, undrawn) = PicturePool::default().order();
+    let error = record_one(vec![lost, ready()], || drop(undrawn)).unwrap_err().to_string();
+    assert!(error.contains("camera front, frame 0") && error.contains("never drawn"), "{error}");
 }
