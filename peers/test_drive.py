@@ -36,10 +36,11 @@ def test_held_keys_move_the_wrist_and_the_tool_stays_down(arm, browser):
     page = browser.open(arm.link)
     page.evaluate(WATCH)
     operator = Operator(page)
-    operator.hold("forward")
-    time.sleep(0.8)  # The first motion also brings the tool upright.
+    operator.hold("down")
+    time.sleep(1.0)  # The first motion also brings the tool upright.
     operator.hold()
-    for key, axis, sign in [("forward", 1, 1), ("left", 0, -1), ("up", 2, 1), ("backward", 1, -1)]:
+    # Where the arm can hold its tool upright: up while near, then out and to the side.
+    for key, axis, sign in [("up", 2, 1), ("forward", 1, 1), ("left", 0, -1)]:
         time.sleep(0.4)
         page.evaluate("() => { window.seen.length = 0 }")
         operator.hold(key)

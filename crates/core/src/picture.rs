@@ -10,6 +10,9 @@ pub enum PictureError {
     /// Drawing it failed.
     #[error("the picture could not be drawn: {0}")]
     Failed(String),
+    /// The drawer was too far behind, and the loop could not wait.
+    #[error("the picture was left out: drawing was too far behind")]
+    LeftOut,
     /// Whoever was to draw it gave up without a word.
     #[error("the picture was never drawn: its drawer ended first")]
     Lost,
@@ -38,6 +41,18 @@ impl Picture {
             Ok(rgb) => Ok(rgb),
             Err(error) => Err(error.clone()),
         }
+    }
+
+    /// A picture that is not drawn, because the drawer is too far behind.
+    #[must_use]
+    pub fn left_out() -> Self {
+        Self(Arc::new(OnceLock::from(Err(PictureError::LeftOut))))
+    }
+
+    /// Whether it was left out.
+    #[must_use]
+    pub fn is_left_out(&self) -> bool {
+        matches!(self.0.get(), Some(Err(PictureError::LeftOut)))
     }
 
     /// Whether [`Picture::pixels`] answers at once.

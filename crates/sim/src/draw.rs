@@ -1,6 +1,7 @@
 //! A thread that draws beside the control loop: the loop says where everything is and goes on,
 //! the pictures it handed out fill up behind it.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -38,6 +39,8 @@ pub(crate) struct Shot {
 /// The loop's end of the drawing thread. Dropped, it waits until all that was asked for is drawn.
 pub(crate) struct Drawer {
     queue: Option<SyncSender<Shot>>,
+    /// Shots handed over and not begun.
+    waiting: Arc<AtomicUsize>,
     /// Shots that were drawn, to be used again.
     used: Receiver<Shot>,
     failure: Failure,
@@ -54,6 +57,8 @@ impl Drawer {
         // One is in the drawer's hands, one in the loop's.
         let (give_back, used) = sync_channel(QUEUE_FRAMES + 2);
         let failure = Failure::default();
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let begun = Arc::clone(&waiting);
         let told = Arc::clone(&failure);
         let thread = std::thread::Builder::new()
             .name("draw".into())
@@ -62,6 +67,7 @@ impl Drawer {
                 // Made here: meshes and textures take longer than a tick.
                 let mut easel = Easel::new(&scene);
                 while let Ok(mut shot) = shots.recv() {
+                    begun.fetch_sub(1, Ordering::AcqRel);
                     for ((view, undrawn), name) in shot.views.drain(..).zip(&cameras) {
                         let place = (&shot.geom_pos_m[..], &shot.geom_rot[..]);
                         let drawn = match &mut easel {
@@ -78,7 +84,12 @@ impl Drawer {
                 }
             })
             .map_err(|e| SimError::Drawing(format!("no thread to draw with: {e}")))?;
-        Ok(Self { queue: Some(queue), used, failure, thread: Some(thread) })
+        Ok(Self { queue: Some(queue), waiting, used, failure, thread: Some(thread) })
+    }
+
+    /// Whether a shot handed over now would have to wait.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.waiting.load(Ordering::Acquire) >= QUEUE_FRAMES
     }
 
     /// An empty shot.
@@ -101,6 +112,7 @@ impl Drawer {
     pub(crate) fn draw(&self, shot: Shot) -> Result<(), SimError> {
         let crashed = || SimError::Drawing("the drawing thread crashed".into());
         let queue = self.queue.as_ref().ok_or_else(crashed)?;
+        self.waiting.fetch_add(1, Ordering::AcqRel);
         queue.send(shot).map_err(|_| crashed())
     }
 

@@ -21,6 +21,7 @@ pub struct SimRig {
     pools: Vec<PicturePool>,
     /// Started when the first pictures are asked for.
     drawer: Option<Drawer>,
+    leave_out: bool,
     ticks: u64,
 }
 
@@ -39,7 +40,7 @@ impl SimRig {
         let world = World::new(scene, 1, Threads::Exactly(1))?;
         let limited = vec![0.0; spec.joints.len()];
         let pools = vec![PicturePool::default(); spec.cameras.len()];
-        Ok(Self { world, robot, spec, limited, pools, drawer: None, ticks: 0 })
+        Ok(Self { world, robot, spec, limited, pools, drawer: None, leave_out: false, ticks: 0 })
     }
 
     /// The world it lives in.
@@ -83,8 +84,14 @@ impl SimRig {
         &self.robot
     }
 
+    /// What to do when drawing is frames behind: wait for it (the default), or leave pictures out,
+    /// as a loop that moves a robot in real time must.
+    pub fn leave_pictures_out(&mut self, when_behind: bool) {
+        self.leave_out = when_behind;
+    }
+
     /// Has a picture of every camera drawn as the world is now, and answers before they are.
-    /// Waits only when the drawer is frames behind.
+    /// When the drawer is frames behind it waits, or leaves them out.
     fn shoot(&mut self, pictures: &mut Vec<Picture>) -> Result<(), SimError> {
         let cameras = &self.spec.cameras;
         if cameras.is_empty() {
@@ -98,6 +105,11 @@ impl SimRig {
             }
         };
         let mut shot = drawer.blank()?;
+        // The first of an episode has none before it that could take its place: it waits.
+        if self.leave_out && self.ticks > 0 && drawer.is_behind() {
+            pictures.extend(cameras.iter().map(|_| Picture::left_out()));
+            return Ok(());
+        }
         let data = &self.world.envs[0].data;
         shot.step = self.world.steps(0);
         shot.settings = self.world.render_settings();

@@ -132,3 +132,20 @@ fn a_rig_can_go_while_its_pictures_are_drawn() {
     let lengths = told.recv_timeout(Duration::from_secs(60)).expect("the drop hangs");
     assert_eq!(lengths, vec![Ok(640 * 480 * 3); 4]);
 }
+
+#[test]
+fn a_loop_in_a_hurry_leaves_pictures_out_rather_than_wait() {
+    let mut rig = rig();
+    rig.leave_pictures_out(true);
+    let start = rig.begin();
+    let mut pictures = Vec::new();
+    for frame in 0..20 {
+        pictures.extend(one_frame(&mut rig, &start, frame).0);
+    }
+    let left_out: Vec<bool> = pictures.iter().map(Picture::is_left_out).collect();
+    assert!(!left_out[0] && !left_out[1], "the first frame always has its pictures");
+    assert!(left_out.iter().filter(|l| **l).count() >= 10, "frames take far less than drawing");
+    for picture in pictures {
+        assert_eq!(picture.pixels().is_err(), picture.is_left_out());
+    }
+}

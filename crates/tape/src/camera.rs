@@ -104,6 +104,11 @@ impl CameraWriter {
         let queue = self.queue.as_ref().ok_or_else(cannot)?;
         let frame = self.frames;
         self.frames += 1;
+        if rgb.is_left_out() && frame > 0 {
+            self.owed += 1;
+            self.dropped.push(frame);
+            return Ok(());
+        }
         let message = Message { owed: self.owed, rgb: Some(Picture::clone(rgb)) };
         // The very first picture has none before it that could take its place: it waits.
         let sent = match self.when_full {

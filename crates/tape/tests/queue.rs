@@ -113,3 +113,26 @@ fn a_picture_that_cannot_be_drawn_fails_the_recording() {
     let error = record_one(vec![lost, ready()], || drop(undrawn)).unwrap_err().to_string();
     assert!(error.contains("camera front, frame 0") && error.contains("never drawn"), "{error}");
 }
+
+#[test]
+fn a_picture_left_out_is_counted_and_the_one_before_takes_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rig = toy();
+    let mut recorder =
+        Recorder::begin(folder.path(), header(&rig.spec, "wave"), &[], &settings()).unwrap();
+    let mut seen = Observation::default();
+    for index in 0..4 {
+        rig.observe(false, &mut seen).unwrap();
+        let picture = || match index {
+            1 | 3 => Picture::left_out(),
+            _ => Picture::ready(vec![40 * index as u8; 64 * 48 * 3]),
+        };
+        seen.pictures = vec![picture(), picture()];
+        recorder.frame(&FrameRecord { index, wall_ns: 0, seen: &seen, snapshot: None }).unwrap();
+    }
+    recorder.end(&citrange_core::Outcome::unjudged("script_end"), None).unwrap();
+    let recording = recorder.finish().unwrap();
+    assert_eq!(recording.frames(), 4);
+    assert_eq!(recording.dropped["front"], [1, 3]);
+    assert_eq!(recording.dropped["wrist"], [1, 3]);
+}

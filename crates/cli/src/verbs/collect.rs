@@ -88,6 +88,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         Some(origin) => rig_of(&origin.tape, cameras.as_deref())?,
         None => SimRig::new(compiled(&args.scene)?, cameras.as_deref())?,
     };
+    // Only a loop that keeps time may leave pictures out rather than wait.
+    rig.leave_pictures_out(args.speed.is_some());
     let images: BTreeSet<String> = args.images.iter().cloned().collect();
     let (mut dataset, repaired) =
         Dataset::record(&args.out, rig.spec(), args.unit.into(), &images)?;
@@ -123,7 +125,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             parent: origin.as_ref().map(Origin::parent),
             config: json!({ "seconds": args.seconds, "speed": args.speed }),
         };
-        // Only a loop that keeps time may drop pictures rather than wait.
         let when_full = if args.speed.is_some() { WhenFull::Drop } else { WhenFull::Wait };
         let ticks = script.ticks();
         let frames = ticks.div_ceil(u64::from(rig.spec().rates.ticks_per_frame()));

@@ -99,10 +99,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         .cameras
         .as_ref()
         .map(|names| names.iter().filter(|n| *n != "none").cloned().collect::<Vec<_>>());
-    let rig = match &origin {
+    let mut rig = match &origin {
         Some(origin) => rig_of(&origin.tape, cameras.as_deref())?,
         None => SimRig::new(compiled(&args.scene)?, cameras.as_deref())?,
     };
+    // The loop moves a robot: it does not wait for cameras.
+    rig.leave_pictures_out(true);
     let scene = Arc::clone(rig.world().scene());
     let robot = rig.robot().to_owned();
     let chain = scene.chain(&robot)?;

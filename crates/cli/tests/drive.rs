@@ -1,0 +1,243 @@
+//! `citrange drive`, driven over its own socket: keys in, an arm that moves, episodes that stay.
+
+mod common;
+
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use citrange_studio::wire::ServerBytes;
+use common::{fails, json, ok, temp};
+use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+use tokio_tungstenite::tungstenite::stream::MaybeTlsStream;
+use tokio_tungstenite::tungstenite::{Message, WebSocket, connect};
+
+/// A running drive and its one page.
+struct Drive {
+    child: Child,
+    events: Receiver<Value>,
+    socket: WebSocket<MaybeTlsStream<TcpStream>>,
+    seq: u64,
+    /// Server time and when it came.
+    echo: (f64, Instant),
+    joints: Vec<f32>,
+    hand_m: [f32; 3],
+}
+
+impl Drive {
+    fn start(folder: &Path, words: &str) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_citrange"))
+            .current_dir(folder)
+            .args(["drive", "--json", "--listen", "127.0.0.1:0"])
+            .args(words.split(' '))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let (tell, events) = channel();
+        std::thread::spawn(move || {
+            for line in out.lines().map_while(Result::ok) {
+                if tell.send(serde_json::from_str(&line).unwrap()).is_err() {
+                    break;
+                }
+            }
+        });
+        let serving = wait_for(&events, "serving");
+        let link = serving["link"].as_str().unwrap();
+        let (origin, query) = link.split_once("/?").unwrap();
+        let mut request =
+            format!("{}/ws?{query}", origin.replace("http", "ws")).into_client_request().unwrap();
+        request.headers_mut().insert("Origin", origin.parse().unwrap());
+        let (socket, _) = connect(request).unwrap();
+        let echo = (0.0, Instant::now());
+        let mut drive =
+            Self { child, events, socket, seq: 0, echo, joints: vec![], hand_m: [0.0; 3] };
+        drive.look();
+        drive.say(&json!({"type": "take"}));
+        drive
+    }
+
+    fn say(&mut self, message: &Value) {
+        self.socket.send(Message::text(message.to_string())).unwrap();
+    }
+
+    /// Takes in what is said until a state comes.
+    fn look(&mut self) {
+        loop {
+            if let Message::Binary(bytes) = self.socket.read().unwrap()
+                && let Some(ServerBytes::State { live, server_ms }) = ServerBytes::decode(&bytes)
+                && !live.joint_pos.is_empty()
+            {
+                self.echo = (server_ms, Instant::now());
+                (self.joints, self.hand_m) = (live.joint_pos, live.hand_m);
+                return;
+            }
+        }
+    }
+
+    fn since_ms(&self) -> f64 {
+        self.echo.1.elapsed().as_secs_f64() * 1e3
+    }
+
+    /// Holds keys for a while, as a page does.
+    fn hold(&mut self, held: &[&str], seconds: f64) {
+        let begun = Instant::now();
+        while begun.elapsed().as_secs_f64() < seconds {
+            self.seq += 1;
+            let message = json!({
+                "type": "keys", "seq": self.seq, "held": held,
+                "echo": self.echo.0, "since": self.since_ms(),
+            });
+            self.say(&message);
+            self.look();
+        }
+        self.seq += 1;
+        let (echo, since) = (self.echo.0, self.since_ms());
+        self.say(
+            &json!({"type": "keys", "seq": self.seq, "held": [], "echo": echo, "since": since}),
+        );
+    }
+
+    fn order(&mut self, order: &str) {
+        let (echo, since) = (self.echo.0, self.since_ms());
+        self.say(&json!({"type": "order", "order": order, "echo": echo, "since": since}));
+    }
+
+    fn wait_for(&self, event: &str) -> Value {
+        wait_for(&self.events, event)
+    }
+
+    /// Its own end: exit code 0 and its last words.
+    fn end(mut self) -> Value {
+        let end = self.wait_for("end");
+        assert!(self.child.wait().unwrap().success());
+        end
+    }
+}
+
+impl Drop for Drive {
+    fn drop(&mut self) {
+        let _ended_already = self.child.kill();
+        let _nobody_asks = self.child.wait();
+    }
+}
+
+fn wait_for(events: &Receiver<Value>, wanted: &str) -> Value {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let event = events.recv_timeout(left).unwrap_or_else(|_| panic!("no {wanted} event"));
+        if event["event"] == wanted {
+            return event;
+        }
+    }
+}
+
+#[test]
+fn keys_move_the_arm_and_episodes_are_kept_judged_or_thrown_away() {
+    let folder = temp();
+    let words = "block_box --record set --cameras none --countdown 0.1 --reset-time 0.1 --episodes 2 --seed 5";
+    let mut drive = Drive::start(folder.path(), words);
+
+    // Thrown away: the same scene comes again.
+    assert_eq!(drive.wait_for("begin")["episode"], 0);
+    drive.hold(&["up"], 0.3);
+    drive.order("discard");
+    drive.wait_for("discarded");
+
+    assert_eq!(drive.wait_for("begin")["episode"], 0);
+    // The page may still show the last moment of the wait before.
+    std::thread::sleep(Duration::from_millis(200));
+    drive.look();
+    let (before, grip) = (drive.hand_m, drive.joints[5]);
+    drive.hold(&["up", "open"], 1.0);
+    drive.look();
+    let risen = drive.hand_m[2] - before[2];
+    // 0.04 m/s; the start is soft, the machine may be slow.
+    assert!((0.015..0.05).contains(&risen), "rose by {risen} m in a second");
+    assert!(drive.joints[5] - grip > 0.3, "opened from {grip} to {}", drive.joints[5]);
+    drive.order("success");
+    let saved = drive.wait_for("saved");
+    assert_eq!((&saved["number"], &saved["outcome"]["success"]), (&json!(0), &json!(true)));
+
+    assert_eq!(drive.wait_for("begin")["episode"], 1);
+    drive.hold(&["left"], 0.3);
+    drive.order("failure");
+    assert_eq!(drive.wait_for("saved")["outcome"]["success"], false);
+    let end = drive.end();
+    assert_eq!((&end["saved"], &end["discarded"]), (&json!(2), &json!(1)));
+
+    let report = json(&ok(folder.path(), "replay set --verify --json"));
+    assert_eq!(
+        (&report["differing"], report["episodes"].as_array().unwrap().len()),
+        (&json!(0), 2)
+    );
+    ok(folder.path(), "replay set --episode 0 --frame-targets");
+    ok(folder.path(), "data check set");
+
+    // Driving goes on with the dataset, from the middle of an episode, with the law's memory.
+    let words =
+        "block_box --record set --resume --from set:0:20 --cameras none --countdown 0 --episodes 1";
+    let mut drive = Drive::start(folder.path(), words);
+    assert_eq!(drive.wait_for("begin")["episode"], 2);
+    drive.hold(&["down"], 0.3);
+    drive.order("stop");
+    assert_eq!(drive.wait_for("saved")["number"], 2);
+    assert_eq!(drive.end()["saved"], 1);
+    let report = json(&ok(folder.path(), "replay set --episode 2 --verify --json"));
+    assert_eq!(report["differing"], 0);
+}
+
+#[test]
+fn a_driver_who_vanishes_stops_the_arm_and_ctrl_c_keeps_the_episode() {
+    let folder = temp();
+    let words = "block_box --record set --cameras none --countdown 0 --episode-time 30";
+    let mut drive = Drive::start(folder.path(), words);
+    drive.wait_for("begin");
+    drive.hold(&["up"], 0.6);
+    // Cut in the middle of a held key: no goodbye.
+    drive.seq += 1;
+    let (echo, since) = (drive.echo.0, drive.since_ms());
+    let held =
+        json!({"type": "keys", "seq": drive.seq, "held": ["up"], "echo": echo, "since": since});
+    drive.say(&held);
+    let MaybeTlsStream::Plain(stream) = drive.socket.get_mut() else { panic!("plain") };
+    stream.shutdown(std::net::Shutdown::Both).unwrap();
+    std::thread::sleep(Duration::from_millis(600));
+    let pid = rustix::process::Pid::from_child(&drive.child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    drive.wait_for("saved");
+    assert_eq!(drive.child.wait().unwrap().code(), Some(130));
+    // The wrist's targets stand still for the last frames.
+    let shown = json(&ok(folder.path(), "replay set --verify --json"));
+    assert_eq!(shown["differing"], 0);
+    let dataset = citrange_tape::Dataset::open(&folder.path().join("set")).unwrap();
+    let (tape, _) = dataset.tape(0).unwrap().unwrap();
+    let last = &tape.ticks.last().unwrap().limited;
+    let before = &tape.ticks[tape.ticks.len() - 40].limited;
+    let moved = last.iter().zip(before).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(moved < 1e-4, "targets still moved by {moved} rad");
+    assert!(tape.events.iter().any(|(_, e)| e.name == "keys" && e.detail["brake"] == true));
+}
+
+#[test]
+fn bad_wishes_are_refused_before_anything_moves() {
+    let folder = temp();
+    let path = folder.path();
+    assert!(fails(path, "drive block_bx", 3).contains("block_box"));
+    assert!(fails(path, "drive --profile sed", 3).contains("seed"));
+    std::fs::write(path.join("mine.yaml"), "lin_sped_m_s: 0.1\n").unwrap();
+    let said = fails(path, "drive --profile mine.yaml", 3);
+    assert!(said.contains("lin_speed_m_s") && said.contains("mine.yaml"), "{said}");
+    assert!(fails(path, "drive --record set --episode-time NaN", 3).contains("--episode-time"));
+    assert!(fails(path, "drive --tui", 1).contains("terminal"));
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let said = fails(path, &format!("drive --listen {}", taken.local_addr().unwrap()), 1);
+    assert!(said.contains("--listen") || said.contains("port"), "{said}");
+    assert!(!path.join("set").exists());
+}
