@@ -164,6 +164,7 @@ async fn a_thousand_bad_messages_change_nothing() {
         "\u{0}\u{1}{\"",
         "{\"type\":\"take\"",
     ];
+    let before = resident_bytes();
     let (mut sent, mut closed) = (0, 0);
     while sent < 1000 {
         let mut eve = rig.join().await;
@@ -194,9 +195,18 @@ async fn a_thousand_bad_messages_change_nothing() {
         wheel_is_free(&rig).await;
     }
     assert_eq!(closed, 20);
+    // Other tests run beside this one; a leak of every message and connection would be more.
+    let grown = resident_bytes().saturating_sub(before);
+    assert!(grown < 64 << 20, "{grown} bytes more");
     assert_eq!((rig.x_m(), rig.orders().len()), (0.0, 0));
     watcher.listen(Duration::from_millis(500)).await;
     assert!(watcher.states >= 12, "{}", watcher.states);
+}
+
+/// Memory of this process, server included.
+fn resident_bytes() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    pages.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4096
 }
 
 async fn wheel_is_free(rig: &common::Rig) {

@@ -57,13 +57,14 @@ export class Bars {
   build(hello) {
     const { stage } = hello;
     text("task", stage.task || stage.title || stage.scene);
+    byId("task").title = byId("task").textContent;
     text("version", `citrange ${hello.version}, you are ${hello.you}`);
     document.title = `${stage.title || stage.scene || "Citrange"} – studio`;
     const keys = new Map(stage.keys.map((key) => [key.name, key.letter.toUpperCase()]));
     this.caps.clear();
     byId("caps").replaceChildren(...GROUPS.map((rows) => this.group(rows, keys)));
-    byId("help-keys").replaceChildren(...[...keys].map(([name, letter]) =>
-      make("tr", "", make("td", "", make("kbd", "", letter)), make("td", "", words(name)))));
+    const all = [...[...keys].map(([name, letter]) => [letter, words(name)]), ...ORDERS.map(([, label, key]) => [key, label])];
+    byId("help-keys").replaceChildren(...all.map(([key, meaning]) => make("li", "", make("kbd", "", key), meaning)));
   }
 
   group(rows, keys) {
@@ -173,8 +174,8 @@ export class Bars {
   down() {
     document.body.classList.add("down");
     text("phase-name", "Not connected");
-    text("clock", "");
-    text("latency", "–");
+    text("clock", "the arm has stopped");
+    for (const meter of ["loop", "latency", "late", "viewers"]) text(meter, "–");
     text("driver", "");
     byId("take").disabled = true;
     for (const button of byId("orders").children) button.disabled = true;

@@ -113,7 +113,9 @@ const link = new Link(token, {
     connected = false;
     driving = false;
     asking = false;
-    drive.lost();
+    if (status) status.held = [];
+    // A key that is still down must go up and down again before it counts.
+    drive.releaseAll();
     bars.down();
     bars.notice(final ? why : `The arm has stopped; reconnecting…\n${why}`, final);
   },
@@ -131,7 +133,8 @@ const drive = new Drive(link, {
   order: give,
 });
 
-document.getElementById("help").addEventListener("toggle", () => drive.releaseAll());
+// The next Enter is meant for the arm, not for the button that opened the help.
+document.getElementById("help").addEventListener("close", () => document.activeElement?.blur());
 document.getElementById("help-open").addEventListener("click", () => drive.releaseAll());
 document.getElementById("hz").addEventListener("change", (event) => {
   link.send({ type: "cameras", hz: wantedHz() });

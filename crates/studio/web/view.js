@@ -10,20 +10,30 @@ const SLOW_MS = 70;
 const BACK = 0x10161e;
 const TRAIL = 240;
 
+// Whether there is WebGL, and whether the processor has to do the drawing.
+export function probe(canvas) {
+  const gl = canvas.getContext("webgl2");
+  if (!gl) return { able: false, soft: false };
+  const more = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = String(gl.getParameter(more ? more.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+  gl.getExtension("WEBGL_lose_context")?.loseContext();
+  return { able: true, soft: /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name) };
+}
+
 export class View {
-  constructor(canvas, told) {
+  constructor({ canvas, soft }, told) {
     this.told = told;
     this.drawn = 0;
     this.dirty = true;
     this.bodies = [];
     this.size = null;
     this.eye = null;
-    this.quality = 1;
+    this.quality = soft ? 0.75 : 1;
     this.slow = 0;
     // Throws where there is no WebGL.
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true });
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !soft });
     this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.renderer.shadowMap.type = soft ? THREE.BasicShadowMap : THREE.PCFShadowMap;
     this.scene = new THREE.Scene();
     this.scene.background = new THREE.Color(BACK);
     this.scene.fog = new THREE.Fog(BACK, 2.5, 9);
@@ -31,8 +41,11 @@ export class View {
     this.camera.up.set(0, 0, 1);
     this.light();
     this.last = 0;
+    let before = 0;
     const frame = (now) => {
       requestAnimationFrame(frame);
+      this.adapt(now - before);
+      before = now;
       if (this.dirty && this.size && this.eye && now - this.last >= PERIOD_MS - 4) this.draw(now);
     };
     requestAnimationFrame(frame);
@@ -128,29 +141,27 @@ export class View {
   }
 
   draw(now) {
-    const since = now - this.last;
     this.last = now;
     this.dirty = false;
     this.camera.position.set(...this.eye.from);
     this.camera.lookAt(...this.eye.at);
-    const begin = performance.now();
     this.renderer.render(this.scene, this.camera);
     this.drawn += 1;
     this.told(this.drawn);
-    this.adapt(since, performance.now() - begin);
   }
 
-  adapt(since, spent) {
-    // Long pauses are no slowness: nothing had changed, or the page was hidden.
-    if (this.drawn < 5 || since > 1000) return;
-    this.slow = since > SLOW_MS || spent > SLOW_MS / 2 ? this.slow + 1 : Math.max(0, this.slow - 1);
+  // Frames come late when drawing takes long; very late, when the page was hidden.
+  adapt(gap_ms) {
+    if (this.drawn < 5 || gap_ms > 3000) return;
+    this.slow = gap_ms > SLOW_MS ? this.slow + 1 : Math.max(0, this.slow - 0.5);
     if (this.slow < 8) return;
     this.slow = 0;
-    if (this.quality > 0.55) {
+    if (this.quality > 0.45) {
       this.quality *= 0.75;
       this.resize(this.size);
     } else if (this.sun.castShadow) {
       this.sun.castShadow = false;
+      this.dirty = true;
     }
   }
 }

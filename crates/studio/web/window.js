@@ -16,7 +16,7 @@ function inWorker(canvas, told) {
         told(data.drawn);
       } else if (data.able) {
         const offscreen = canvas.transferControlToOffscreen();
-        worker.postMessage({ call: "open", with: offscreen }, [offscreen]);
+        worker.postMessage({ call: "open", with: { canvas: offscreen, soft: data.soft } }, [offscreen]);
         resolve((call, argument) => worker.postMessage({ call, with: argument }));
       } else {
         worker.terminate();
@@ -29,8 +29,8 @@ function inWorker(canvas, told) {
 // A view in the page itself; null without WebGL.
 async function inPage(canvas, told) {
   try {
-    const { View } = await import("./view.js");
-    const view = new View(canvas, told);
+    const { View, probe } = await import("./view.js");
+    const view = new View({ canvas, soft: probe(document.createElement("canvas")).soft }, told);
     return (call, argument) => view[call](argument);
   } catch (error) {
     console.warn("no 3D view:", error);

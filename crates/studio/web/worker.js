@@ -1,6 +1,6 @@
 // Draws the 3D view beside the page.
 
-import { View } from "./view.js";
+import { View, probe } from "./view.js";
 
 let view = null;
 
@@ -8,4 +8,4 @@ onmessage = ({ data }) => {
   if (data.call === "open") view = new View(data.with, (drawn) => postMessage({ drawn }));
   else view?.[data.call](data.with);
 };
-postMessage({ able: Boolean(new OffscreenCanvas(1, 1).getContext("webgl2")) });
+postMessage(probe(new OffscreenCanvas(1, 1)));
