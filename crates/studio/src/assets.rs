@@ -54,6 +54,8 @@ pub(crate) const ALL: &[Asset] = &[
     ours!(SCRIPT, "plots.js"),
     ours!(SCRIPT, "shapes.js"),
     ours!(SCRIPT, "view.js"),
+    ours!(SCRIPT, "window.js"),
+    ours!(SCRIPT, "worker.js"),
     three!(SCRIPT, "three.module.min.js"),
     three!(SCRIPT, "three.core.min.js"),
     three!(PLAIN, "LICENSE"),

@@ -63,7 +63,7 @@ pub(crate) async fn run(socket: WebSocket, shared: Arc<Shared>, place: Counted) 
     let number = shared.connections.fetch_add(1, Ordering::Relaxed) + 1;
     let name = format!("viewer {number}");
     let (mut sink, mut stream) = socket.split();
-    let (answers, waiting) = mpsc::channel(MOST_ANSWERS);
+    let (answers, mut waiting) = mpsc::channel(MOST_ANSWERS);
     let talk = Mutex::new(Talk {
         driving: false,
         refused: Refused::default(),
@@ -82,7 +82,7 @@ pub(crate) async fn run(socket: WebSocket, shared: Arc<Shared>, place: Counted) 
     };
     let ending = tokio::select! {
         ending = listen(&mut stream, &mut ear) => ending,
-        ending = outbox::tell(&mut sink, &shared, &name, &talk, waiting) => ending,
+        ending = outbox::tell(&mut sink, &shared, &name, &talk, &mut waiting) => ending,
     };
     // Nothing may keep the wheel while goodbyes are said.
     drop(ear);
@@ -90,6 +90,11 @@ pub(crate) async fn run(socket: WebSocket, shared: Arc<Shared>, place: Counted) 
     let reason = ending.reason.as_ref().into();
     let close = Message::Close(Some(CloseFrame { code: ending.code, reason }));
     let goodbye = async {
+        while let Ok(text) = waiting.try_recv() {
+            if sink.send(Message::text(text)).await.is_err() {
+                return;
+            }
+        }
         if sink.send(close).await.is_ok() {
             // Closing on unread bytes would lose the reason on its way.
             while let Some(Ok(_)) = stream.next().await {}

@@ -99,7 +99,7 @@ pub(crate) async fn tell(
     shared: &Arc<Shared>,
     name: &str,
     talk: &Mutex<Talk>,
-    answers: mpsc::Receiver<String>,
+    answers: &mut mpsc::Receiver<String>,
 ) -> Ending {
     let Err(ending) = tell_all(sink, shared, name, talk, answers).await;
     ending
@@ -110,7 +110,7 @@ async fn tell_all(
     shared: &Arc<Shared>,
     name: &str,
     talk: &Mutex<Talk>,
-    mut answers: mpsc::Receiver<String>,
+    answers: &mut mpsc::Receiver<String>,
 ) -> Result<std::convert::Infallible, Ending> {
     let mut stop = shared.stop.subscribe();
     let mut states = shared.states.subscribe();

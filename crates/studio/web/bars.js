@@ -11,9 +11,10 @@ const GROUPS = [
   [[null, "tilt_forward", null], ["tilt_left", "tilt_backward", "tilt_right"]],
 ];
 const ORDERS = [
-  ["success", "Success", "Enter"], ["save", "Save", "→"], ["reset", "Reset", "R"],
-  ["failure", "Failure", "Backspace"], ["discard", "Discard", "←"], ["stop", "Stop and end", "Esc"],
+  ["success", "Success", "Enter"], ["failure", "Failure", "Backspace"], ["save", "Save", "→"],
+  ["discard", "Discard", "←"], ["reset", "Reset", "R"], ["stop", "Stop and end", "Esc"],
 ];
+const SHORT = { backward: "back", tilt_forward: "tilt fwd", tilt_backward: "tilt back" };
 const TOAST_MS = 4000;
 
 const byId = (id) => document.getElementById(id);
@@ -21,6 +22,10 @@ const byId = (id) => document.getElementById(id);
 function text(id, value) {
   const element = byId(id);
   if (element.textContent !== value) element.textContent = value;
+}
+
+function words(name) {
+  return name.replaceAll("_", " ");
 }
 
 function make(tag, className, ...children) {
@@ -52,13 +57,14 @@ export class Bars {
   build(hello) {
     const { stage } = hello;
     text("task", stage.task || stage.title || stage.scene);
+    byId("task").title = byId("task").textContent;
     text("version", `citrange ${hello.version}, you are ${hello.you}`);
     document.title = `${stage.title || stage.scene || "Citrange"} – studio`;
     const keys = new Map(stage.keys.map((key) => [key.name, key.letter.toUpperCase()]));
     this.caps.clear();
     byId("caps").replaceChildren(...GROUPS.map((rows) => this.group(rows, keys)));
-    byId("help-keys").replaceChildren(...[...keys].map(([name, letter]) =>
-      make("tr", "", make("td", "", make("kbd", "", letter)), make("td", "", name.replaceAll("_", " ")))));
+    const all = [...[...keys].map(([name, letter]) => [letter, words(name)]), ...ORDERS.map(([, label, key]) => [key, label])];
+    byId("help-keys").replaceChildren(...all.map(([key, meaning]) => make("li", "", make("kbd", "", key), meaning)));
   }
 
   group(rows, keys) {
@@ -76,7 +82,8 @@ export class Bars {
   }
 
   cap(name, letter) {
-    const cap = make("button", "cap", make("kbd", "", letter), make("span", "", name.replaceAll("_", " ")));
+    const cap = make("button", "cap", make("kbd", "", letter), make("span", "", SHORT[name] ?? words(name)));
+    cap.title = words(name);
     cap.type = "button";
     cap.tabIndex = -1;
     cap.addEventListener("pointerdown", (event) => {
@@ -125,7 +132,7 @@ export class Bars {
     for (const button of byId("orders").children) button.disabled = !driving;
     byId("brake").classList.toggle("on", status.brake);
     text("brake", status.brake ? "Brake on" : "Brake off");
-    const limits = status.limited_by.map((name) => name.replaceAll("_", " ")).join(", ");
+    const limits = status.limited_by.map(words).join(", ");
     byId("limits").classList.toggle("on", limits !== "");
     text("limits", limits ? `Limit: ${limits}` : "No limit");
     byId("limits").title = limits;
@@ -167,8 +174,8 @@ export class Bars {
   down() {
     document.body.classList.add("down");
     text("phase-name", "Not connected");
-    text("clock", "");
-    text("latency", "–");
+    text("clock", "the arm has stopped");
+    for (const meter of ["loop", "latency", "late", "viewers"]) text(meter, "–");
     text("driver", "");
     byId("take").disabled = true;
     for (const button of byId("orders").children) button.disabled = true;

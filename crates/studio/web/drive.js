@@ -25,8 +25,6 @@ export class Drive {
     this.sticks = null;
     this.known = new Set(Object.values(CODES));
     this.releases = 0;
-    // After a lost connection every key must go up before one counts again.
-    this.locked = false;
     this.gamepad = new Gamepad({
       sticks: (sticks) => this.setSticks(sticks),
       order: (order) => this.give(order),
@@ -122,8 +120,7 @@ export class Drive {
 
   // Something went down or up.
   moved() {
-    if (!this.holdsSomething) this.locked = false;
-    else if (!this.may() && !this.locked) this.want();
+    if (this.holdsSomething && !this.may()) this.want();
     this.releases = this.holdsSomething ? 0 : RELEASES;
     this.tell();
     this.timer ??= setInterval(() => this.tell(), REPEAT_MS);
@@ -131,8 +128,10 @@ export class Drive {
   }
 
   tell() {
+    // Drawing can be slow; sticks must not be as old as the last frame.
+    if (this.sticks) this.gamepad.poll();
     if (this.holdsSomething) {
-      if (this.may() && !this.locked) this.link.keys(this.held(), this.sticks);
+      if (this.may()) this.link.keys(this.held(), this.sticks);
       return;
     }
     if (this.releases > 0 && this.may()) {
@@ -143,12 +142,4 @@ export class Drive {
     clearInterval(this.timer);
     this.timer = null;
   }
-
-  // The connection is gone.
-  lost() {
-    this.locked = this.holdsSomething;
-    this.changed();
-  }
 }
-
-export { CODES };

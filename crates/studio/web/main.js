@@ -5,6 +5,7 @@ import { Cameras } from "./cameras.js";
 import { Drive } from "./drive.js";
 import { Link } from "./link.js";
 import { Plots } from "./plots.js";
+import { openWindow } from "./window.js";
 
 const STALE_MS = 700;
 
@@ -36,13 +37,8 @@ const bars = new Bars({
 const cameras = new Cameras(document.getElementById("cameras"), (frame) => link.send({ type: "seen", frame }));
 const plots = new Plots(document.getElementById("plots"));
 
-// Without WebGL, or without its library, the rest of the page still works.
-let view = null;
-try {
-  const { View } = await import("./view.js");
-  view = new View(document.getElementById("scene"));
-} catch (error) {
-  console.warn("no 3D view:", error);
+const view = await openWindow(document.getElementById("scene"));
+if (!view) {
   document.getElementById("hint").textContent =
     "This browser has no WebGL, so there is no 3D view; cameras, plots and keys work.";
 }
@@ -117,7 +113,9 @@ const link = new Link(token, {
     connected = false;
     driving = false;
     asking = false;
-    drive.lost();
+    if (status) status.held = [];
+    // A key that is still down must go up and down again before it counts.
+    drive.releaseAll();
     bars.down();
     bars.notice(final ? why : `The arm has stopped; reconnecting…\n${why}`, final);
   },
@@ -135,7 +133,8 @@ const drive = new Drive(link, {
   order: give,
 });
 
-document.getElementById("help").addEventListener("toggle", () => drive.releaseAll());
+// The next Enter is meant for the arm, not for the button that opened the help.
+document.getElementById("help").addEventListener("close", () => document.activeElement?.blur());
 document.getElementById("help-open").addEventListener("click", () => drive.releaseAll());
 document.getElementById("hz").addEventListener("change", (event) => {
   link.send({ type: "cameras", hz: wantedHz() });

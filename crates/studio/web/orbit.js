@@ -32,12 +32,12 @@ export class Orbit {
     this.far = Math.min(FARTHEST_M, Math.max(NEAREST_M, Math.hypot(x, y, z)));
     this.turn = Math.atan2(y, x);
     this.rise = Math.atan2(z, Math.hypot(x, y));
-    this.changed();
+    this.changed(this);
   }
 
   nearer(factor) {
     this.far = Math.min(FARTHEST_M, Math.max(NEAREST_M, this.far * factor));
-    this.changed();
+    this.changed(this);
   }
 
   move(event, element) {
@@ -57,7 +57,7 @@ export class Orbit {
       this.rise = Math.min(1.55, Math.max(-0.4, this.rise + 0.006 * dy));
     }
     this.pointers.set(event.pointerId, now);
-    this.changed();
+    this.changed(this);
   }
 
   shift(dx, dy, element) {
@@ -69,13 +69,13 @@ export class Orbit {
     this.at[2] += scale * Math.cos(this.rise) * dy;
   }
 
-  place(camera) {
+  // Where the eye is.
+  from() {
     const flat = this.far * Math.cos(this.rise);
-    camera.position.set(
+    return [
       this.at[0] + flat * Math.cos(this.turn),
       this.at[1] + flat * Math.sin(this.turn),
       this.at[2] + this.far * Math.sin(this.rise),
-    );
-    camera.lookAt(...this.at);
+    ];
   }
 }

@@ -1,7 +1,7 @@
-// The 3D view. Drawn at most 30 times a second, and only when something changed.
+// The 3D view. Drawn at most 30 times a second, and only when something changed. It touches nothing
+// of the page, so that it can live in a worker.
 
 import * as THREE from "./three-0.178.0/three.module.min.js";
-import { Orbit } from "./orbit.js";
 import { build, isEndless } from "./shapes.js";
 
 const PERIOD_MS = 1000 / 30;
@@ -10,31 +10,43 @@ const SLOW_MS = 70;
 const BACK = 0x10161e;
 const TRAIL = 240;
 
+// Whether there is WebGL, and whether the processor has to do the drawing.
+export function probe(canvas) {
+  const gl = canvas.getContext("webgl2");
+  if (!gl) return { able: false, soft: false };
+  const more = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = String(gl.getParameter(more ? more.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+  gl.getExtension("WEBGL_lose_context")?.loseContext();
+  return { able: true, soft: /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name) };
+}
+
 export class View {
-  constructor(canvas) {
-    this.canvas = canvas;
+  constructor({ canvas, soft }, told) {
+    this.told = told;
     this.drawn = 0;
     this.dirty = true;
     this.bodies = [];
-    this.sharpness = Math.min(devicePixelRatio, 1.5);
+    this.size = null;
+    this.eye = null;
+    this.quality = soft ? 0.75 : 1;
     this.slow = 0;
     // Throws where there is no WebGL.
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true });
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !soft });
     this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.renderer.shadowMap.type = soft ? THREE.BasicShadowMap : THREE.PCFShadowMap;
     this.scene = new THREE.Scene();
     this.scene.background = new THREE.Color(BACK);
     this.scene.fog = new THREE.Fog(BACK, 2.5, 9);
     this.camera = new THREE.PerspectiveCamera(45, 1, 0.01, 60);
     this.camera.up.set(0, 0, 1);
     this.light();
-    this.orbit = new Orbit(canvas, () => (this.dirty = true));
-    new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
-    this.resize();
     this.last = 0;
+    let before = 0;
     const frame = (now) => {
       requestAnimationFrame(frame);
-      if (this.dirty && now - this.last >= PERIOD_MS - 4) this.draw(now);
+      this.adapt(now - before);
+      before = now;
+      if (this.dirty && this.size && this.eye && now - this.last >= PERIOD_MS - 4) this.draw(now);
     };
     requestAnimationFrame(frame);
   }
@@ -54,6 +66,7 @@ export class View {
   // Builds what there is; the page may come back to another stage.
   build(stage) {
     for (const body of this.bodies) this.scene.remove(body);
+    this.shown = null;
     this.scene.remove(this.extras);
     this.bodies = stage.bodies.map(() => new THREE.Group());
     let floor = null;
@@ -68,7 +81,7 @@ export class View {
     grid.material.transparent = true;
     grid.material.opacity = 0.55;
     grid.position.z = (floor?.pos_m[2] ?? 0) + 0.0008;
-    const axes = new THREE.AxesHelper(0.1);
+    const axes = new THREE.AxesHelper(0.1).setColors(0xf85149, 0x3fb950, 0x58a6ff);
     axes.position.z = grid.position.z + 0.001;
     this.trail = new THREE.Line(
       new THREE.BufferGeometry().setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * TRAIL), 3)),
@@ -82,19 +95,20 @@ export class View {
     const [x, y, z] = stage.look_at_m;
     this.sun.target.position.set(x, y, z);
     this.sun.position.set(x + 0.5, y - 0.7, z + 1.6);
-    const same = stage.look_from_m.every((value, axis) => value === stage.look_at_m[axis]);
-    this.orbit.home([x, y, z], same ? [x + 0.6, y - 0.6, z + 0.5] : stage.look_from_m);
     this.dirty = true;
   }
 
-  show(state) {
+  show({ bodies, hand }) {
+    // An arm that stands still need not be drawn again.
+    if (this.shown?.length === bodies.length && this.shown.every((value, at) => value === bodies[at])) return;
+    this.shown = bodies;
     this.bodies.forEach((body, index) => {
-      const pose = state.bodies.subarray(7 * index, 7 * index + 7);
+      const pose = bodies.subarray(7 * index, 7 * index + 7);
       if (pose.length < 7) return;
       body.position.set(pose[0], pose[1], pose[2]);
       body.quaternion.set(pose[4], pose[5], pose[6], pose[3]);
     });
-    this.follow(state.hand);
+    this.follow(hand);
     this.dirty = true;
   }
 
@@ -112,10 +126,14 @@ export class View {
     this.trail.geometry.setDrawRange(0, this.trailed.length);
   }
 
-  resize() {
-    const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
-    if (!width || !height) return;
-    this.renderer.setPixelRatio(this.sharpness);
+  look({ from, at }) {
+    this.eye = { from, at };
+    this.dirty = true;
+  }
+
+  resize({ width, height, ratio }) {
+    this.size = { width, height, ratio };
+    this.renderer.setPixelRatio(this.quality * ratio);
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
@@ -123,27 +141,27 @@ export class View {
   }
 
   draw(now) {
-    const since = now - this.last;
     this.last = now;
     this.dirty = false;
-    this.orbit.place(this.camera);
-    const begin = performance.now();
+    this.camera.position.set(...this.eye.from);
+    this.camera.lookAt(...this.eye.at);
     this.renderer.render(this.scene, this.camera);
     this.drawn += 1;
-    this.adapt(since, performance.now() - begin);
+    this.told(this.drawn);
   }
 
-  adapt(since, spent) {
-    // Long pauses are no slowness: nothing had changed, or the page was hidden.
-    if (this.drawn < 10 || since > 1000) return;
-    this.slow = since > SLOW_MS || spent > SLOW_MS / 2 ? this.slow + 1 : Math.max(0, this.slow - 1);
-    if (this.slow < 25) return;
+  // Frames come late when drawing takes long; very late, when the page was hidden.
+  adapt(gap_ms) {
+    if (this.drawn < 5 || gap_ms > 3000) return;
+    this.slow = gap_ms > SLOW_MS ? this.slow + 1 : Math.max(0, this.slow - 0.5);
+    if (this.slow < 8) return;
     this.slow = 0;
-    if (this.sharpness > 0.55) {
-      this.sharpness = Math.max(0.5, 0.7 * this.sharpness);
-      this.resize();
+    if (this.quality > 0.45) {
+      this.quality *= 0.75;
+      this.resize(this.size);
     } else if (this.sun.castShadow) {
       this.sun.castShadow = false;
+      this.dirty = true;
     }
   }
 }
