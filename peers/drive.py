@@ -1,5 +1,6 @@
 """`citrange drive` and a real Chromium in front of it."""
 
+import contextlib
 import json
 import os
 import select
@@ -103,16 +104,16 @@ class Cable:
 
     def _carry(self, near, far):
         ways = {near: far, far: near}
-        while True:
-            for source in select.select([near, far], [], [], 0.05)[0]:
-                if self.cut:
-                    time.sleep(0.05)
-                    continue
-                data = source.recv(65536)
-                if not data:
-                    near.close(), far.close()
-                    return
-                ways[source].sendall(data)
+        with near, far, contextlib.suppress(OSError):
+            while True:
+                for source in select.select([near, far], [], [], 0.05)[0]:
+                    if self.cut:
+                        time.sleep(0.05)
+                        continue
+                    data = source.recv(65536)
+                    if not data:
+                        return
+                    ways[source].sendall(data)
 
 
 # Collects what the page is told, with the wall clock of the machine.

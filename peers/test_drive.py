@@ -56,6 +56,11 @@ def test_held_keys_move_the_wrist_and_the_tool_stays_down(arm, browser):
     assert page.errors == []
 
 
+def take_wheel(page):
+    page.get_by_role("button", name="Take the wheel").click()
+    page.wait_for_function("() => window.citrange.status.you_drive", timeout=5000)
+
+
 def stop_time(watcher, moment):
     """Seconds from a moment of the wall clock until the wrist stands still."""
     time.sleep(0.6)
@@ -78,6 +83,7 @@ def test_the_arm_stops(arm, browser, way):
     watcher = browser.open(arm.link)
     watcher.evaluate(WATCH)
     page = browser.open(link)
+    take_wheel(page)
     operator = Operator(page)
     operator.hold("up")
     time.sleep(0.8)
@@ -106,9 +112,11 @@ def test_the_arm_stops(arm, browser, way):
 
 def test_one_drives_and_others_watch(arm, browser):
     first, second = browser.open(arm.link), browser.open(arm.link)
-    Operator(first).hold("up")
+    take_wheel(first)
+    operator = Operator(first)
+    operator.hold("up")
     time.sleep(0.3)
-    Operator(first).page.keyboard.up("KeyQ")
+    operator.hold()
     time.sleep(0.3)
     before = first.evaluate("() => window.citrange.state.joints")
     operator = Operator(second)
