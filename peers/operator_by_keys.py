@@ -12,7 +12,7 @@ KEYS = {
 }  # fmt: skip
 # Where a block of 3 cm has to be in the gripper's frame before the jaws close: between them, a
 # little nearer to the fixed one, as deep as the tips allow above the table.
-BETWEEN_JAWS = (0.011, 0.0, -0.087)
+BETWEEN_JAWS = (0.011, 0.0, -0.09)
 BOX = (0.3, 0.2)
 LOOK_EVERY = 0.03
 
@@ -62,7 +62,7 @@ class Operator:
             self.hold(*keys)
             time.sleep(LOOK_EVERY)
         self.hold()
-        raise Lost(f"{what}: not done after {limit_s} s")
+        raise Lost(f"{what}: not done after {limit_s} s, held {keys} at the end")
 
     # --- the task ---------------------------------------------------------------------------
 

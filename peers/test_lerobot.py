@@ -140,6 +140,11 @@ def test_a_recording_has_no_problems(ours):
     assert len(Files(ours).cameras) >= 2
 
 
+@pytest.mark.skipif("CITRANGE_DRIVEN" not in os.environ, reason="nothing was driven before")
+def test_a_recording_driven_by_keys_has_no_problems():
+    assert problems(Path(os.environ["CITRANGE_DRIVEN"])) == []
+
+
 def test_act_trains_on_a_recording(ours):
     from lerobot.policies.act.configuration_act import ACTConfig
     from lerobot.policies.factory import make_policy, make_pre_post_processors

@@ -29,7 +29,7 @@ if [[ ! -e $robots/.ready ]]; then
 fi
 export CITRANGE_PEER_ROBOTS=$robots
 
-# The real MuJoCo, ffmpeg and h5py in Python.
+# The real MuJoCo, ffmpeg and h5py in Python, and a real browser.
 venv=$(scripts/peers.sh)
 cargo build --quiet --release -p citrange-cli -p citrange-bench
 cargo build --quiet --release -p citrange-video --example make_movie
@@ -37,6 +37,10 @@ cargo build --quiet --release -p citrange-hdf5 --example hdf5_files
 export CITRANGE_BIN="$PWD/target/release/citrange" CITRANGE_BENCH_BIN="$PWD/target/release/citrange-bench"
 export CITRANGE_MAKE_MOVIE="$PWD/target/release/examples/make_movie"
 export CITRANGE_HDF5_FILES="$PWD/target/release/examples/hdf5_files"
+# Driven by keys in a browser; lerobot reads it below.
+driven=$(mktemp -d)
+trap 'rm -rf "$driven"' EXIT
+export CITRANGE_DRIVEN="$driven/set"
 "$venv/bin/python" -m pytest -q peers --ignore-glob='*lerobot*'
 
 # The real lerobot reads what we record. It brings a numpy of its own, hence a second environment.
