@@ -2,8 +2,9 @@
 
 use nalgebra::{Vector2, Vector3};
 
-use crate::law::{Law, Scratch};
+use crate::law::Law;
 use crate::memory::Memory;
+use crate::scratch::Scratch;
 use crate::settings::{Gravity, State};
 use crate::solve;
 use crate::status::Status;
