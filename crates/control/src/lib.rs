@@ -4,7 +4,7 @@
 //! |---|---|
 //! | what can be asked for | `velocity.rs`; by name `action.rs` |
 //! | a robot as numbers, and its kinematics | `chain.rs`, `kinematics.rs` |
-//! | the law | `law.rs`; by kind of arm `tool_down.rs`, `twist.rs`; floor and limits `bounds.rs` |
+//! | the law | `law.rs`; by kind of arm `tool_down.rs`, `twist.rs`; limits `bounds.rs`, `stretch.rs` |
 //! | numbers of the law, profiles | `settings.rs`, `/crates/control/profiles` |
 
 mod action;
@@ -20,6 +20,7 @@ mod scratch;
 mod settings;
 mod solve;
 mod status;
+mod stretch;
 mod tool_down;
 mod twist;
 mod velocity;

@@ -163,14 +163,6 @@ settings! {
 }
 
 impl Settings {
-    /// The built-in profile for everyday use.
-    ///
-    /// # Errors
-    /// Never with the profiles as built; the type is that of [`Settings::load`].
-    pub fn standard() -> Result<Self, ControlError> {
-        Self::load("default")
-    }
-
     /// Names of the built-in profiles.
     pub fn profiles() -> impl Iterator<Item = &'static str> + Clone {
         PROFILES.iter().map(|(name, _)| *name)

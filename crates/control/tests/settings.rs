@@ -61,3 +61,16 @@ fn smoothing_keeps_its_time_constant() {
     assert!(((1.0 - half) * (1.0 - half) - 0.7).abs() < 1e-12);
     assert!((Settings::smoothing_at(0.08, 20) - (1.0 - 0.92_f64.powi(9))).abs() < 1e-12);
 }
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_an_answer(text in ".{0,200}", key in 0..26_usize, value in ".{0,12}") {
+        let _answer = Settings::parse(&text, "any.yaml");
+        let profile = include_str!("../profiles/default.yaml");
+        let keys: Vec<&str> = profile.lines().filter_map(|line| line.split_once(':')).map(|l| l.0).collect();
+        let text = format!("{}: {value}\n", keys[key % keys.len()]);
+        if let Ok(settings) = Settings::parse(&text, "any.yaml") {
+            settings.check().unwrap();
+        }
+    }
+}
