@@ -213,7 +213,7 @@ fn the_simulated_wrist_moves_as_asked() {
         }
         checked += 1;
         worst_tilt = worst_tilt.max(tilt);
-        // From 0.2 s on, over windows of 0.1 s.
+        // From 0.17 s on, over windows of 0.1 s.
         for pair in at[4..].windows(4) {
             let got = (pair[3] - pair[0]) * 10.0;
             worst = worst.max((got - v).norm() / 0.04);
