@@ -2,8 +2,9 @@
 
 use nalgebra::Vector3;
 
-use crate::law::{Law, Scratch};
+use crate::law::Law;
 use crate::memory::Memory;
+use crate::scratch::Scratch;
 use crate::status::Status;
 
 /// How often a step that would touch the floor is lifted before it is given up.
@@ -95,7 +96,7 @@ impl Law {
         }
         let mut share = 1.0_f64;
         for j in joints.clone() {
-            let ahead = memory.desired[j] - Self::measured(scratch)[j];
+            let ahead = memory.desired[j] - scratch.measured[j];
             let step = scratch.rates[j] * self.tick_secs;
             let next = (ahead + step).abs();
             if next > most && next > ahead.abs() {

@@ -8,6 +8,9 @@ use crate::error::ControlError;
 /// More joints than any robot here has; bounds what a chain read from a file may ask for.
 const MAX_JOINTS: usize = 32;
 
+/// Metres, kilograms and radians beyond this are mistakes, and could overflow.
+const ABSURD: f64 = 1e6;
+
 /// A tree of joints, each with the link it moves. A joint's parent always comes before it, so
 /// one sweep from the first to the last visits everything in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -99,8 +102,8 @@ impl Chain {
         if self.arm_joints > count {
             return Err(fail(format!("{} arm joints of {count} joints", self.arm_joints)));
         }
-        if !self.gravity_m_s2.iter().all(|n| n.is_finite()) || !is_pose(&self.world_from_base) {
-            return Err(fail("base pose and gravity must be finite numbers".into()));
+        if !self.gravity_m_s2.iter().all(is_sane) || !is_pose(&self.world_from_base) {
+            return Err(fail("base pose and gravity must be sensible numbers".into()));
         }
         for (index, joint) in self.joints.iter().enumerate() {
             joint.check(index).map_err(|why| fail(format!("joint {}: {why}", joint.name)))?;
@@ -118,7 +121,7 @@ impl Chain {
             }
         }
         let is_good = |g: &Guard| {
-            g.link < count && g.point_m.iter().all(|n| n.is_finite()) && g.radius_m >= 0.0
+            g.link < count && g.point_m.iter().all(is_sane) && (0.0..ABSURD).contains(&g.radius_m)
         };
         match self.guards.iter().position(|g| !is_good(g)) {
             Some(at) => Err(fail(format!("guard {at} needs a link below {count} and numbers"))),
@@ -138,25 +141,32 @@ impl ChainJoint {
             return Err("its parent must come before it");
         }
         let axis = self.axis.iter().map(|n| n * n).sum::<f64>();
+        let range = self.range.unwrap_or_default();
         let numbers = self.anchor_m.iter().chain(&self.com_m).chain([&self.reference]);
-        if !numbers.copied().all(f64::is_finite) || !is_pose(&self.parent_from_link) {
-            return Err("pose, anchor, centre of mass and reference must be finite numbers");
+        if !numbers.chain(&range).all(is_sane) || !is_pose(&self.parent_from_link) {
+            return Err(
+                "pose, anchor, centre of mass, reference and range must be sensible numbers",
+            );
         }
         if axis.is_nan() || (axis - 1.0).abs() > 1e-6 {
             return Err("the axis must have unit length");
         }
-        if !(self.mass_kg >= 0.0 && self.mass_kg.is_finite()) {
+        if !(0.0..ABSURD).contains(&self.mass_kg) {
             return Err("the mass must be 0 or more");
         }
         if self.range.is_some_and(|[low, high]| low > high || (low - high).is_nan()) {
             return Err("the range must be [lowest, highest]");
         }
-        let positive = |n: Option<f64>| n.is_none_or(|n| n > 0.0 && n.is_finite());
+        let positive = |n: Option<f64>| n.is_none_or(|n| n > 1.0 / ABSURD && n.is_finite());
         if !positive(self.stiffness) || !positive(self.max_speed) {
-            return Err("stiffness and largest speed must be above 0");
+            return Err("stiffness and largest speed must be well above 0");
         }
         match self.gripper {
-            Some([closed, open]) if !(closed.is_finite() && open.is_finite() && closed != open) => {
+            Some([closed, open])
+                if !(is_sane(&closed)
+                    && is_sane(&open)
+                    && (closed - open).abs() > 1.0 / ABSURD) =>
+            {
                 Err("closed and open must be two numbers that differ")
             }
             _ => Ok(()),
@@ -173,7 +183,11 @@ impl ChainJoint {
     }
 }
 
+fn is_sane(number: &f64) -> bool {
+    number.abs() < ABSURD
+}
+
 fn is_pose(pose: &Pose) -> bool {
     let norm = pose.quat_wxyz.iter().map(|n| n * n).sum::<f64>();
-    pose.pos_m.iter().all(|n| n.is_finite()) && (norm - 1.0).abs() < 1e-3
+    pose.pos_m.iter().all(is_sane) && (norm - 1.0).abs() < 1e-3
 }

@@ -6,13 +6,14 @@
 //! Arms of 4 or 5 joints are driven by their wrist, with the tool held down (`tool_down.rs`);
 //! arms of 6 or 7 by their tool, with its orientation held (`twist.rs`).
 
-use nalgebra::{Rotation3, UnitQuaternion, Vector3, Vector6};
+use nalgebra::{Rotation3, UnitQuaternion, Vector3};
 
 use crate::chain::{Chain, ChainSite};
 use crate::error::ControlError;
 use crate::kinematics::{Frame, Kinematics};
 use crate::memory::Memory;
 use crate::roles::{Kind, Roles};
+use crate::scratch::Scratch;
 use crate::settings::{Gravity, Method, Settings, State};
 use crate::status::Status;
 use crate::velocity::Velocity;
@@ -49,24 +50,6 @@ pub struct Law {
     /// Lowest height of the hand.
     pub(crate) floor_m: Option<f64>,
     soft_ticks: f64,
-}
-
-/// Room for one tick's work; make one per arm with [`Law::scratch`].
-#[derive(Clone, Debug)]
-pub struct Scratch {
-    pub(crate) kinematics: Kinematics,
-    /// Joint positions the kinematics are computed at.
-    pub(crate) at: Vec<f64>,
-    /// Speeds of this tick.
-    pub(crate) rates: Vec<f64>,
-    /// Speeds that lift the hand by 1 m/s.
-    pub(crate) lift: Vec<f64>,
-    /// Positions after this tick.
-    pub(crate) next: Vec<f64>,
-    pub(crate) twists: Vec<Vector6<f64>>,
-    pub(crate) spare: Vec<f64>,
-    torques: Vec<f64>,
-    measured: Vec<f64>,
 }
 
 impl Law {
@@ -132,23 +115,6 @@ impl Law {
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
-    }
-
-    /// Room to work in.
-    #[must_use]
-    pub fn scratch(&self) -> Scratch {
-        let zeros = vec![0.0; self.chain.joints.len()];
-        Scratch {
-            kinematics: Kinematics::new(&self.chain),
-            at: zeros.clone(),
-            rates: zeros.clone(),
-            lift: zeros.clone(),
-            next: zeros.clone(),
-            twists: vec![Vector6::zeros(); self.chain.arm_joints],
-            spare: zeros.clone(),
-            torques: zeros.clone(),
-            measured: zeros,
-        }
     }
 
     /// Takes the arm over without a jump: the first targets continue those in force.
@@ -283,11 +249,6 @@ impl Law {
     pub(crate) fn torque(&self, scratch: &mut Scratch, joint: usize) -> f64 {
         scratch.kinematics.gravity_torques(&mut scratch.torques);
         scratch.torques[joint]
-    }
-
-    /// The joints that were measured in this tick.
-    pub(crate) fn measured(scratch: &Scratch) -> &[f64] {
-        &scratch.measured
     }
 }
 

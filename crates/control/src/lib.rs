@@ -5,7 +5,7 @@
 //! | what can be asked for | `velocity.rs`; by name `action.rs`; keys and sticks `keys.rs` |
 //! | who may drive, and when a grip is lost | `seat.rs`; a person as a pilot: `pilot.rs` |
 //! | a robot as numbers, and its kinematics | `chain.rs`, `kinematics.rs` |
-//! | the law | `law.rs`; by kind of arm `tool_down.rs`, `twist.rs`; floor and limits `bounds.rs` |
+//! | the law | `law.rs`; by kind of arm `tool_down.rs`, `twist.rs`; limits `bounds.rs`, `stretch.rs` |
 //! | numbers of the law, profiles | `settings.rs`, `/crates/control/profiles` |
 
 mod action;
@@ -19,10 +19,12 @@ mod memory;
 mod pilot;
 mod plain;
 mod roles;
+mod scratch;
 mod seat;
 mod settings;
 mod solve;
 mod status;
+mod stretch;
 mod tool_down;
 mod twist;
 mod velocity;
@@ -32,9 +34,10 @@ pub use chain::{Chain, ChainJoint, ChainSite, Guard};
 pub use error::ControlError;
 pub use keys::{Held, Key, Speeds};
 pub use kinematics::{Frame, Kinematics};
-pub use law::{Law, Scratch};
+pub use law::Law;
 pub use memory::Memory;
 pub use pilot::{Teleop, Until};
+pub use scratch::Scratch;
 pub use seat::{Grip, Order, Seat, Taken, Ticket};
 pub use settings::{Gravity, Method, Settings, State, Workspace};
 pub use status::Status;

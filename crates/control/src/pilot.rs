@@ -8,8 +8,9 @@ use citrange_core::{Event, Fault, Observation, Outcome, Pilot, Verdict};
 
 use crate::error::ControlError;
 use crate::keys::{Held, Speeds};
-use crate::law::{Law, Scratch};
+use crate::law::Law;
 use crate::memory::Memory;
+use crate::scratch::Scratch;
 use crate::seat::{Grip, Order, Seat};
 use crate::status::Status;
 

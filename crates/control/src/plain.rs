@@ -5,9 +5,10 @@
 
 use nalgebra::Vector3;
 
-use crate::law::{Law, Scratch};
+use crate::law::Law;
 use crate::memory::Memory;
 use crate::roles::Kind;
+use crate::scratch::Scratch;
 use crate::settings::Gravity;
 use crate::solve;
 use crate::status::Status;

@@ -3,7 +3,7 @@
 use nalgebra::{Matrix3, Matrix6, SMatrix, SVector};
 
 /// The damping grows from nothing at this many times itself to its full value at 0.
-const FADE: f64 = 3.0;
+pub(crate) const FADE: f64 = 3.0;
 /// Keeps the square matrix invertible where there is no damping.
 const TINY: f64 = 1e-14;
 

@@ -2,8 +2,9 @@
 
 use nalgebra::{Vector2, Vector3};
 
-use crate::law::{Law, Scratch};
+use crate::law::Law;
 use crate::memory::Memory;
+use crate::scratch::Scratch;
 use crate::settings::{Gravity, State};
 use crate::solve;
 use crate::status::Status;
@@ -97,8 +98,21 @@ impl Law {
         // Three joints carry the wrist; their speeds keep its direction.
         let lambda = [solve::damping(s.lambda_pos, status.sigma_min), s.lambda_pos];
         let room = |j: usize| self.room(j, memory.desired[j]);
+        let (rest, stretch) = self.split_stretch(scratch, &columns, v, status);
         let mut speeds = [0.0; 3];
-        status.joints_at_limit |= solve::bounded(&columns, &v, lambda, room, &mut speeds);
+        let mut at_limit = solve::bounded(&columns, &rest, lambda, room, &mut speeds);
+        let is_free = |j: usize| (room(j)[0]..=room(j)[1]).contains(&(speeds[j] + stretch[j]));
+        if at_limit == 0 && (0..3).all(is_free) {
+            (0..3).for_each(|j| speeds[j] += stretch[j]);
+        } else {
+            at_limit = solve::bounded(&columns, &v, lambda, room, &mut speeds);
+        }
+        status.joints_at_limit |= at_limit;
+        // Joints at their ends or a singular pose never make the wrist faster than asked.
+        let got = (0..3).map(|j| columns[j] * speeds[j]).sum::<Vector3<f64>>().norm();
+        if got > v.norm() {
+            speeds.iter_mut().for_each(|speed| *speed *= v.norm() / got);
+        }
         status.speed |= self.slow(&mut speeds, 0..3);
         let share = if brake { self.smooth_brake } else { self.smooth };
         for j in 0..3 {

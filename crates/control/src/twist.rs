@@ -5,8 +5,9 @@
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3, Vector6};
 
-use crate::law::{Law, Scratch, quaternion};
+use crate::law::{Law, quaternion};
 use crate::memory::Memory;
+use crate::scratch::Scratch;
 use crate::settings::State;
 use crate::solve;
 use crate::status::Status;

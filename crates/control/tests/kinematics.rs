@@ -132,3 +132,40 @@ fn four_joints_are_enough() {
     let moved = drive.at(false) - before;
     assert!((moved - Vector3::new(0.015, 0.01, 0.0)).norm() < 0.001, "{moved}");
 }
+
+/// Cut and flipped chains are refused, or driven without a panic to finite targets.
+#[test]
+fn damaged_chains_do_no_harm() {
+    let text = include_bytes!("chains/so101.json");
+    let settings = Settings::load("default").unwrap();
+    let mut rng = citrange_core::rng::Rng::new(77);
+    let (mut refused, mut driven) = (0, 0);
+    for round in 0..3000 {
+        let mut bytes = text.to_vec();
+        for _ in 0..1 + round % 3 {
+            let at = (rng.next_u64() % bytes.len() as u64) as usize;
+            // Digits, signs and dots most often: what is still JSON.
+            bytes[at] = match rng.next_u64() % 4 {
+                0 => bytes[at] ^ (1 << (rng.next_u64() % 8)),
+                _ => b"0123456789-.e"[(rng.next_u64() % 13) as usize],
+            };
+        }
+        if round % 10 == 0 {
+            bytes.truncate((rng.next_u64() % bytes.len() as u64) as usize);
+        }
+        let chain = serde_json::from_slice::<Chain>(&bytes).ok();
+        let law = chain.and_then(|chain| Law::new(chain, &settings, 180, Some(0.0)).ok());
+        let Some(law) = law else {
+            refused += 1;
+            continue;
+        };
+        driven += 1;
+        let joints = law.chain().joints.len();
+        let mut drive = common::Drive::of(law, &vec![0.1; joints]);
+        for _ in 0..5 {
+            drive.step(&common::linear(Vector3::new(0.02, 0.03, -0.04)));
+            assert!(drive.targets.iter().all(|t| t.is_finite()), "{:?}", drive.targets);
+        }
+    }
+    assert!(refused > 300 && driven > 300, "{refused} {driven}");
+}

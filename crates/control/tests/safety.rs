@@ -68,6 +68,50 @@ fn floor_ranges_and_speeds_hold() {
     }
 }
 
+/// The same with every other choice of the settings.
+#[test]
+fn the_floor_holds_with_all_settings() {
+    for text in [
+        "state: measured\n",
+        "gravity: none\nfeed_forward: false\n",
+        "gravity: seed\nstate: measured\nfeed_forward: false\n",
+        "soft_start_s: 0\nsmooth_dq: 1\nsmooth_dq_wrist: 1\nvel_limit_rad_s: 4\n",
+    ] {
+        let settings = Settings::parse(text, "test.yaml").unwrap();
+        for robot in ROBOTS {
+            let mut rng = Rng::new(22);
+            for _ in 0..10 {
+                let floor = Drive::new(robot, "default", None, &ready(robot)).lowest() - 0.02;
+                let law = Law::new(chain(robot), &settings, hz(robot), Some(floor)).unwrap();
+                let mut drive = Drive::of(law, &ready(robot));
+                for tick in 0..200 {
+                    let mut wish = any_wish(&mut rng);
+                    wish.linear_m_s[2] -= 0.2;
+                    // Servos that are somewhere near.
+                    let near: Vec<f64> = drive
+                        .memory
+                        .desired()
+                        .iter()
+                        .map(|q| q + rng.uniform(-0.02, 0.02))
+                        .collect();
+                    drive.step_with(&near, &wish, tick % 50 > 40);
+                    let low = drive.lowest();
+                    assert!(low >= floor + 0.003, "{robot}, {text}: {low} below {floor} + 3 mm");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn limits_have_words() {
+    let drive = Drive::new("so101", "default", None, &ready("so101"));
+    let status =
+        citrange_control::Status { floor: true, joints_at_limit: 0b1000, ..Default::default() };
+    assert_eq!(status.words(drive.law.chain()), ["floor", "end of wrist_flex"]);
+    assert!(status.is_limited() && !citrange_control::Status::default().is_limited());
+}
+
 /// A gripper that closes at the floor still closes: the arm makes room.
 #[test]
 fn the_gripper_moves_exactly_as_asked() {

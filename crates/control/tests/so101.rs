@@ -130,3 +130,25 @@ fn tilted_tools_come_down_and_stay() {
         assert!(crept < 2e-3, "creeps by {crept}");
     }
 }
+
+/// Driven against the end of its reach the arm comes to rest before it is stretched, the wrist is
+/// never faster than asked on the way, and driven back it leaves at once.
+#[test]
+fn the_end_of_reach_is_a_soft_wall() {
+    let start = [0.0, -0.3, 0.3, std::f64::consts::FRAC_PI_2, 0.0, 0.0];
+    for v in [[SPEED, 0.0, 0.0], [0.03, 0.0, 0.02], [0.0, SPEED, 0.0], [0.02, 0.03, -0.01]] {
+        let mut drive = Drive::new("so101", "default", None, &start);
+        let mut last = drive.at(false);
+        let mut status = drive.step(&linear(v.into()));
+        for _ in 0..3600 {
+            status = drive.step(&linear(v.into()));
+            let now = drive.at(false);
+            assert!((now - last).norm() * HZ < 1.05 * SPEED, "{v:?}: {}", (now - last).norm() * HZ);
+            last = now;
+        }
+        assert!(status.singular && status.sigma_min > 0.01, "{v:?}: {status:?}");
+        drive.steps(360, &linear(-nalgebra::Vector3::from(v)));
+        let back = (drive.at(false) - last).norm();
+        assert!(back > 0.03, "{v:?}: {back}");
+    }
+}

@@ -34,10 +34,11 @@
 //! | what a state holds | `layout.rs` (names), `row.rs`, `read.rs`, `write.rs`, `extras.rs` |
 //! | stepping and threads | `world.rs` |
 //! | exact continuation | `snapshot.rs`; poorer files: `restore.rs` |
-//! | an arm to be driven | `rig.rs`; its inverse kinematics `reach.rs`; as numbers `chain.rs` |
+//! | an arm to be driven | `rig.rs`; its inverse kinematics `reach.rs`; as numbers `chain.rs`; with named actions `arm.rs` |
 //! | what a viewer is told | `show.rs` |
 //! | pictures | `camera.rs`, `picture.rs`; beside the loop `draw.rs`; with OpenGL `gl.rs` |
 
+mod arm;
 mod camera;
 pub mod catalog;
 mod chain;
@@ -61,6 +62,7 @@ mod snapshot;
 mod world;
 mod write;
 
+pub use arm::{Arm, ArmObservation, Feature};
 pub use camera::CameraQuery;
 pub use catalog::{SceneSource, load_scene};
 pub use compile::CompiledScene;

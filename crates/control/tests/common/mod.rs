@@ -1,6 +1,8 @@
 //! Robots and random states for the tests.
 #![allow(dead_code, unreachable_pub)] // every test file uses some of them
 
+use std::f64::consts::FRAC_PI_2;
+
 use citrange_control::{Chain, Kinematics, Law, Memory, Scratch, Settings, Status, Velocity};
 use citrange_core::rng::Rng;
 use nalgebra::Vector3;
@@ -28,9 +30,9 @@ pub fn hz(robot: &str) -> u32 {
 /// A start pose with room in every direction.
 pub fn ready(robot: &str) -> Vec<f64> {
     match robot {
-        "so101" => vec![0.2, 0.1, 0.2, std::f64::consts::FRAC_PI_2 - 0.3, 0.0, 0.5],
+        "so101" => vec![0.2, 0.1, 0.2, FRAC_PI_2 - 0.3, 0.0, 0.5],
         "panda" => vec![0.0, 0.196, 0.0, -2.618, 0.0, 2.94, 0.785, 0.02, -0.02],
-        _ => vec![-1.5708, -1.5708, 1.5708, -1.5708, -1.5708, 0.0],
+        _ => vec![-FRAC_PI_2, -FRAC_PI_2, FRAC_PI_2, -FRAC_PI_2, -FRAC_PI_2, 0.0],
     }
 }
 
@@ -111,7 +113,7 @@ pub fn vertical(rng: &mut Rng, inside_m: f64) -> (Vec<f64>, f64, f64) {
             .map(|j| j.range.unwrap())
             .map(|[low, high]| rng.uniform(low + 0.1, high - 0.1))
             .collect();
-        q[3] = std::f64::consts::FRAC_PI_2 - q[1] - q[2];
+        q[3] = FRAC_PI_2 - q[1] - q[2];
         let [low, high] = chain.joints[3].range.unwrap();
         kinematics.update(&q);
         let wrist = kinematics.site(&chain.wrist).pos_m;
