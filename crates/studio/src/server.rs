@@ -130,7 +130,7 @@ pub fn serve(
         tokio::net::TcpListener::from_std(listener).map_err(listen_error)?
     };
 
-    // Not a number has no JSON form; a stage without one always has.
+    // Plain structs of numbers and strings always have a JSON form.
     let stage_json = serde_json::to_string(&board.stage).unwrap_or_else(|_| "null".into());
     let shared = Arc::new(Shared {
         board,

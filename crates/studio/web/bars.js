@@ -114,8 +114,9 @@ export class Bars {
     document.body.dataset.phase = session.phase;
     text("phase-name", PHASES[session.phase] ?? session.phase);
     const limit = session.limit_s;
-    text("clock", `${session.seconds.toFixed(1)} s${limit ? ` of ${limit.toFixed(0)} s` : ""}`);
-    byId("progress").firstElementChild.style.width = limit ? `${Math.min(100, (100 * session.seconds) / limit)}%` : "0";
+    const seconds = session.seconds ?? 0;
+    text("clock", `${seconds.toFixed(1)} s${limit ? ` of ${limit.toFixed(0)} s` : ""}`);
+    byId("progress").firstElementChild.style.width = limit ? `${Math.min(100, (100 * seconds) / limit)}%` : "0";
     text("episode", session.dataset === null ? "Not recording" : session.wanted === null
       ? `Episode ${session.saved + 1}` : `Episode ${Math.min(session.saved + 1, session.wanted)} of ${session.wanted}`);
     const facts = [`${session.saved} saved`];

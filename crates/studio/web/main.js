@@ -8,6 +8,7 @@ import { Plots } from "./plots.js";
 import { openWindow } from "./window.js";
 
 const STALE_MS = 700;
+const METERS_MS = 100;
 
 // The token leaves the address bar, where it would end up in screenshots and histories.
 const given = new URLSearchParams(location.search).get("token");
@@ -24,6 +25,7 @@ let asking = false;
 let old_before = 0;
 let state_at = 0;
 let moved_at = 0;
+let metered_at = 0;
 let connected = false;
 
 const bars = new Bars({
@@ -39,8 +41,15 @@ const plots = new Plots(document.getElementById("plots"));
 
 const view = await openWindow(document.getElementById("scene"));
 if (!view) {
-  document.getElementById("hint").textContent =
-    "This browser has no WebGL, so there is no 3D view; cameras, plots and keys work.";
+  const hint = document.getElementById("hint");
+  hint.textContent = "This browser has no WebGL, so there is no 3D view; cameras, plots and keys work.";
+  hint.className = "alone";
+}
+
+// Without a graphics card every picture costs the processor that keys need.
+if (!view || view.soft) {
+  document.getElementById("hz").value = "5";
+  plots.period_ms = 250;
 }
 
 function ask() {
@@ -93,7 +102,10 @@ const link = new Link(token, {
     state = message;
     if (is_new) view?.show(state);
     plots.show(state);
-    bars.meters(state, link.latency_ms, stage.control_hz);
+    if (now - metered_at >= METERS_MS) {
+      metered_at = now;
+      bars.meters(state, link.latency_ms, stage.control_hz);
+    }
   },
   picture: (message) => cameras.show(message),
   status(message) {

@@ -23,7 +23,12 @@ export class Plots {
     this.pen = canvas.getContext("2d");
     this.joints = [];
     this.clear();
-    setInterval(() => this.draw(), PERIOD_MS);
+    this.period_ms = PERIOD_MS;
+    const again = () => {
+      this.draw();
+      setTimeout(again, this.period_ms);
+    };
+    again();
   }
 
   build(joints) {

@@ -5,6 +5,7 @@ import * as THREE from "./three-0.178.0/three.module.min.js";
 import { build, isEndless } from "./shapes.js";
 
 const PERIOD_MS = 1000 / 30;
+const SOFT_PERIOD_MS = 1000 / 12;
 // Slower than this, the view gives up sharpness and then shadows, so that keys stay quick.
 const SLOW_MS = 70;
 const BACK = 0x10161e;
@@ -29,6 +30,7 @@ export class View {
     this.size = null;
     this.eye = null;
     this.quality = soft ? 0.75 : 1;
+    const period = soft ? SOFT_PERIOD_MS : PERIOD_MS;
     this.slow = 0;
     // Throws where there is no WebGL.
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !soft });
@@ -46,7 +48,7 @@ export class View {
       requestAnimationFrame(frame);
       this.adapt(now - before);
       before = now;
-      if (this.dirty && this.size && this.eye && now - this.last >= PERIOD_MS - 4) this.draw(now);
+      if (this.dirty && this.size && this.eye && now - this.last >= period - 4) this.draw(now);
     };
     requestAnimationFrame(frame);
   }

@@ -6,7 +6,7 @@ import { Orbit } from "./orbit.js";
 const MOST_RATIO = 1.5;
 
 // A view in a worker; null where browsers cannot.
-function inWorker(canvas, told) {
+function inWorker(canvas, view, told) {
   if (!canvas.transferControlToOffscreen) return Promise.resolve(null);
   return new Promise((resolve) => {
     const worker = new Worker("/worker.js", { type: "module" });
@@ -15,6 +15,7 @@ function inWorker(canvas, told) {
       if ("drawn" in data) {
         told(data.drawn);
       } else if (data.able) {
+        view.soft = data.soft;
         const offscreen = canvas.transferControlToOffscreen();
         worker.postMessage({ call: "open", with: { canvas: offscreen, soft: data.soft } }, [offscreen]);
         resolve((call, argument) => worker.postMessage({ call, with: argument }));
@@ -27,11 +28,12 @@ function inWorker(canvas, told) {
 }
 
 // A view in the page itself; null without WebGL.
-async function inPage(canvas, told) {
+async function inPage(canvas, view, told) {
   try {
     const { View, probe } = await import("./view.js");
-    const view = new View({ canvas, soft: probe(document.createElement("canvas")).soft }, told);
-    return (call, argument) => view[call](argument);
+    view.soft = probe(document.createElement("canvas")).soft;
+    const inside = new View({ canvas, soft: view.soft }, told);
+    return (call, argument) => inside[call](argument);
   } catch (error) {
     console.warn("no 3D view:", error);
     return null;
@@ -39,9 +41,10 @@ async function inPage(canvas, told) {
 }
 
 export async function openWindow(canvas) {
-  const view = { drawn: 0 };
+  // `soft`: the processor draws.
+  const view = { drawn: 0, soft: false };
   const told = (drawn) => (view.drawn = drawn);
-  const call = (await inWorker(canvas, told)) ?? (await inPage(canvas, told));
+  const call = (await inWorker(canvas, view, told)) ?? (await inPage(canvas, view, told));
   if (!call) return null;
   const orbit = new Orbit(canvas, (orbit) => call("look", { from: orbit.from(), at: orbit.at }));
   const resize = () => {

@@ -2,6 +2,8 @@
 //!
 //! Two links, a gripper, two drawn cameras; no physics. Prints the link to open.
 
+mod stage;
+
 use std::error::Error;
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::sync::Arc;
@@ -9,19 +11,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use citrange_control::{Key, Order, Seat, Speeds};
-use citrange_studio::{
-    Board, Form, Live, Phase, ServeOptions, Stage, StageCamera, StageJoint, StageKey, StageShape,
-    serve,
-};
+use citrange_core::Picture;
+use citrange_studio::{Board, Live, Phase, ServeOptions, serve};
+use stage::{HEIGHT, LINK_M, SHOULDER_M, WIDTH, stage};
 
 const TICK: Duration = Duration::from_millis(20);
-const LINK_M: f64 = 0.22;
-const SHOULDER_M: f64 = 0.12;
-const WIDTH: u32 = 320;
-const HEIGHT: u32 = 240;
 const EPISODE_S: f64 = 20.0;
-const BODIES: [&str; 8] =
-    ["floor", "base", "upper", "fore", "hand", "finger_left", "finger_right", "things"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
@@ -40,7 +35,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     while begin.elapsed().as_secs_f64() < longest && !toy.stopped {
         toy.tick(&seat);
         let late = begin.elapsed().saturating_sub(next - begin);
-        board.write(|live| toy.show(live, late));
+        // Drawn before, not while others wait for the board.
+        let pictures = toy.pictures();
+        board.write(|live| {
+            toy.show(live, late);
+            if let Some(pictures) = pictures {
+                live.pictures = pictures;
+                live.picture_frame += 1;
+            }
+        });
         next += TICK;
         thread::sleep(next.saturating_duration_since(Instant::now()));
     }
@@ -196,10 +199,6 @@ impl Toy {
         live.worst_late_ms =
             if self.ticks.is_multiple_of(50) { late_ms } else { late_ms.max(live.worst_late_ms) };
         live.late_ticks += u64::from(late_ms > 5.0);
-        if self.ticks.is_multiple_of(2) {
-            live.picture_frame = self.ticks / 2;
-            live.pictures = (0..2).map(|camera| self.picture(camera)).collect();
-        }
         let seconds = self.phase_ticks as f64 * TICK.as_secs_f64();
         if seconds >= EPISODE_S {
             self.phase_ticks = 0;
@@ -212,8 +211,12 @@ impl Toy {
         session.message.clone_from(&self.message);
     }
 
+    fn pictures(&self) -> Option<Vec<Picture>> {
+        self.ticks.is_multiple_of(2).then(|| (0..2).map(|camera| self.picture(camera)).collect())
+    }
+
     /// A drawn camera: a table with a disc where the hand is.
-    fn picture(&self, camera: usize) -> citrange_core::Picture {
+    fn picture(&self, camera: usize) -> Picture {
         let (across, down) = if camera == 0 {
             (0.5 - self.hand_m[1], 1.0 - 2.0 * self.hand_m[0])
         } else {
@@ -248,91 +251,4 @@ fn product([a, b, c, d]: [f64; 4], [e, f, g, h]: [f64; 4]) -> [f64; 4] {
         a * g - b * h + c * e + d * f,
         a * h + b * g - c * f + d * e,
     ]
-}
-
-fn stage() -> Stage {
-    let shape = |body: &str, form, pos_m, rgba| StageShape {
-        body: BODIES.iter().position(|name| *name == body).unwrap_or(0),
-        form,
-        pos_m,
-        quat_wxyz: [1.0, 0.0, 0.0, 0.0],
-        rgba,
-    };
-    let (white, orange, dark) =
-        ([0.9, 0.9, 0.88, 1.0], [1.0, 0.55, 0.15, 1.0], [0.2, 0.22, 0.25, 1.0]);
-    let half = LINK_M / 2.0;
-    let limb = Form::Capsule { radius_m: 0.024, half_length_m: half };
-    let joint = Form::Sphere { radius_m: 0.034 };
-    let finger = Form::Box { half_m: [0.008, 0.005, 0.03] };
-    let wedge = Form::Mesh {
-        vertices_m: vec![
-            [0.0, 0.0, 0.0],
-            [0.06, 0.0, 0.0],
-            [0.06, 0.06, 0.0],
-            [0.0, 0.06, 0.0],
-            [0.03, 0.03, 0.06],
-        ],
-        triangles: vec![[0, 2, 1], [0, 3, 2], [0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]],
-    };
-    let joint_names = ["turn", "shoulder", "elbow", "roll", "gripper"];
-    Stage {
-        scene: "toy".into(),
-        title: "Toy arm".into(),
-        robot: "toy".into(),
-        task: "Put the red block into the blue dish".into(),
-        joints: joint_names
-            .map(|name| {
-                let range = Some(if name == "gripper" { [0.0, 1.0] } else { [-PI, PI] });
-                StageJoint { name: name.into(), is_slide: false, range }
-            })
-            .into(),
-        cameras: ["above", "side"]
-            .map(|name| StageCamera { name: name.into(), width_px: WIDTH, height_px: HEIGHT })
-            .into(),
-        bodies: BODIES.map(String::from).into(),
-        shapes: vec![
-            shape("floor", Form::Plane { half_m: [0.0, 0.0] }, [0.0; 3], [0.32, 0.36, 0.41, 1.0]),
-            shape(
-                "base",
-                Form::Cylinder { radius_m: 0.06, half_length_m: 0.05 },
-                [0.0, 0.0, 0.05],
-                dark,
-            ),
-            shape("upper", joint.clone(), [0.0; 3], orange),
-            shape("upper", limb.clone(), [0.0, 0.0, half], white),
-            shape("fore", joint, [0.0; 3], orange),
-            shape("fore", limb, [0.0, 0.0, half], white),
-            shape("hand", Form::Box { half_m: [0.02, 0.04, 0.015] }, [0.0; 3], dark),
-            shape("finger_left", finger.clone(), [0.0; 3], orange),
-            shape("finger_right", finger, [0.0; 3], orange),
-            shape(
-                "things",
-                Form::Box { half_m: [0.018; 3] },
-                [0.25, 0.15, 0.018],
-                [0.9, 0.2, 0.2, 1.0],
-            ),
-            shape(
-                "things",
-                Form::Ellipsoid { radii_m: [0.04, 0.025, 0.02] },
-                [0.2, -0.18, 0.02],
-                [0.3, 0.8, 0.4, 1.0],
-            ),
-            shape(
-                "things",
-                Form::Cylinder { radius_m: 0.05, half_length_m: 0.01 },
-                [0.32, -0.05, 0.01],
-                [0.25, 0.45, 0.9, 1.0],
-            ),
-            shape("things", wedge, [0.1, 0.22, 0.0], [0.8, 0.7, 0.3, 1.0]),
-        ],
-        keys: Key::ALL
-            .iter()
-            .map(|(_, name, letter)| StageKey { name: (*name).into(), letter: *letter })
-            .collect(),
-        control_hz: 50,
-        frame_hz: 25,
-        speed_m_s: 0.15,
-        look_at_m: [0.16, 0.0, 0.1],
-        look_from_m: [0.72, -0.55, 0.5],
-    }
 }

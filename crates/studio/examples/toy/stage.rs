@@ -1,0 +1,100 @@
+//! What the toy consists of.
+
+use std::f64::consts::PI;
+
+use citrange_control::Key;
+use citrange_studio::{Form, Stage, StageCamera, StageJoint, StageKey, StageShape};
+
+pub(crate) const LINK_M: f64 = 0.22;
+pub(crate) const SHOULDER_M: f64 = 0.12;
+pub(crate) const WIDTH: u32 = 320;
+pub(crate) const HEIGHT: u32 = 240;
+pub(crate) const BODIES: [&str; 8] =
+    ["floor", "base", "upper", "fore", "hand", "finger_left", "finger_right", "things"];
+
+pub(crate) fn stage() -> Stage {
+    let shape = |body: &str, form, pos_m, rgba| StageShape {
+        body: BODIES.iter().position(|name| *name == body).unwrap_or(0),
+        form,
+        pos_m,
+        quat_wxyz: [1.0, 0.0, 0.0, 0.0],
+        rgba,
+    };
+    let (white, orange, dark) =
+        ([0.9, 0.9, 0.88, 1.0], [1.0, 0.55, 0.15, 1.0], [0.2, 0.22, 0.25, 1.0]);
+    let half = LINK_M / 2.0;
+    let limb = Form::Capsule { radius_m: 0.024, half_length_m: half };
+    let joint = Form::Sphere { radius_m: 0.034 };
+    let finger = Form::Box { half_m: [0.008, 0.005, 0.03] };
+    let wedge = Form::Mesh {
+        vertices_m: vec![
+            [0.0, 0.0, 0.0],
+            [0.06, 0.0, 0.0],
+            [0.06, 0.06, 0.0],
+            [0.0, 0.06, 0.0],
+            [0.03, 0.03, 0.06],
+        ],
+        triangles: vec![[0, 2, 1], [0, 3, 2], [0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]],
+    };
+    let joint_names = ["turn", "shoulder", "elbow", "roll", "gripper"];
+    Stage {
+        scene: "toy".into(),
+        title: "Toy arm".into(),
+        robot: "toy".into(),
+        task: "Put the red block into the blue dish".into(),
+        joints: joint_names
+            .map(|name| {
+                let range = Some(if name == "gripper" { [0.0, 1.0] } else { [-PI, PI] });
+                StageJoint { name: name.into(), is_slide: false, range }
+            })
+            .into(),
+        cameras: ["above", "side"]
+            .map(|name| StageCamera { name: name.into(), width_px: WIDTH, height_px: HEIGHT })
+            .into(),
+        bodies: BODIES.map(String::from).into(),
+        shapes: vec![
+            shape("floor", Form::Plane { half_m: [0.0, 0.0] }, [0.0; 3], [0.32, 0.36, 0.41, 1.0]),
+            shape(
+                "base",
+                Form::Cylinder { radius_m: 0.06, half_length_m: 0.05 },
+                [0.0, 0.0, 0.05],
+                dark,
+            ),
+            shape("upper", joint.clone(), [0.0; 3], orange),
+            shape("upper", limb.clone(), [0.0, 0.0, half], white),
+            shape("fore", joint, [0.0; 3], orange),
+            shape("fore", limb, [0.0, 0.0, half], white),
+            shape("hand", Form::Box { half_m: [0.02, 0.04, 0.015] }, [0.0; 3], dark),
+            shape("finger_left", finger.clone(), [0.0; 3], orange),
+            shape("finger_right", finger, [0.0; 3], orange),
+            shape(
+                "things",
+                Form::Box { half_m: [0.018; 3] },
+                [0.25, 0.15, 0.018],
+                [0.9, 0.2, 0.2, 1.0],
+            ),
+            shape(
+                "things",
+                Form::Ellipsoid { radii_m: [0.04, 0.025, 0.02] },
+                [0.2, -0.18, 0.02],
+                [0.3, 0.8, 0.4, 1.0],
+            ),
+            shape(
+                "things",
+                Form::Cylinder { radius_m: 0.05, half_length_m: 0.01 },
+                [0.32, -0.05, 0.01],
+                [0.25, 0.45, 0.9, 1.0],
+            ),
+            shape("things", wedge, [0.1, 0.22, 0.0], [0.8, 0.7, 0.3, 1.0]),
+        ],
+        keys: Key::ALL
+            .iter()
+            .map(|(_, name, letter)| StageKey { name: (*name).into(), letter: *letter })
+            .collect(),
+        control_hz: 50,
+        frame_hz: 25,
+        speed_m_s: 0.15,
+        look_at_m: [0.16, 0.0, 0.1],
+        look_from_m: [0.72, -0.55, 0.5],
+    }
+}
