@@ -10,10 +10,12 @@ fn the_profiles_load_and_have_the_documented_numbers() {
         let numbers = [s.lin_speed_m_s, s.yaw_speed_rad_s, s.grip_speed_rad_s];
         assert_eq!(numbers, [0.04, 1.2, 0.7]);
         assert_eq!([s.ori_gain_per_s, s.lambda_pos, s.lambda_tilt], [6.0, 0.01, 1e-4]);
-        assert_eq!([s.vel_limit_rad_s, s.vel_limit_wrist_rad_s], [0.5, 8.0]);
+        assert_eq!(s.vel_limit_wrist_rad_s, 8.0);
         assert_eq!([s.smooth_dq, s.smooth_dq_wrist, s.wrist_gff_gain], [0.3, 0.08, 0.5]);
         assert_eq!([s.dead_zone_rad, s.singularity_m, s.limit_margin_rad], [0.03, 0.1, 0.1]);
     }
+    // Slower joints cannot serve the speed of the hand everywhere.
+    assert_eq!((seed.vel_limit_rad_s, right.vel_limit_rad_s), (0.5, 1.4));
     assert_eq!((seed.method, seed.state), (Method::Plain, State::Measured));
     assert_eq!((seed.gravity, seed.feed_forward), (Gravity::Seed, false));
     assert_eq!((right.gravity, right.state), (Gravity::Torque, State::Targets));

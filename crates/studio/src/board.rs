@@ -49,6 +49,8 @@ pub struct StageJoint {
     pub is_slide: bool,
     /// Lowest and highest position.
     pub range: Option<[f64; 2]>,
+    /// For a gripper's joint: its positions when closed and when open.
+    pub gripper: Option<[f64; 2]>,
 }
 
 /// One camera.

@@ -6,12 +6,12 @@ const PERIOD_MS = 100;
 const NAME_PX = 96;
 const VALUE_PX = 62;
 
-// What a joint's numbers are shown as: grippers in percent of their range, the others in degrees
+// What a joint's numbers are shown as: grippers in percent open, the others in degrees
 // or millimetres.
 function unitOf(joint) {
-  if (/grip|finger|jaw/i.test(joint.name) && joint.range) {
-    const [low, high] = joint.range;
-    return { of: (value) => (100 * (value - low)) / (high - low), unit: " %", least: 10 };
+  if (joint.gripper) {
+    const [closed, open] = joint.gripper;
+    return { of: (value) => (100 * (value - closed)) / (open - closed), unit: " %", least: 10 };
   }
   if (joint.is_slide) return { of: (value) => 1000 * value, unit: " mm", least: 10 };
   return { of: (value) => (180 * value) / Math.PI, unit: "°", least: 6 };

@@ -33,7 +33,12 @@ pub(crate) fn stage_of(rig: &SimRig, task: &str, speed_m_s: f64) -> Result<Stage
         joints: spec
             .joints
             .iter()
-            .map(|j| StageJoint { name: j.name.clone(), is_slide: j.is_slide, range: j.range })
+            .map(|j| StageJoint {
+                name: j.name.clone(),
+                is_slide: j.is_slide,
+                range: j.range,
+                gripper: j.gripper,
+            })
             .collect(),
         cameras: spec
             .cameras

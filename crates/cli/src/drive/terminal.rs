@@ -283,7 +283,12 @@ mod tests {
 
     #[test]
     fn the_screen_says_what_matters() {
-        let joint = StageJoint { name: "elbow".into(), is_slide: false, range: Some([-1.0, 1.0]) };
+        let joint = StageJoint {
+            name: "elbow".into(),
+            is_slide: false,
+            range: Some([-1.0, 1.0]),
+            gripper: None,
+        };
         let stage = Stage { scene: "desk".into(), joints: vec![joint], ..Stage::default() };
         let mut live = Live { joint_pos: vec![0.5], targets: vec![1.0], ..Live::default() };
         live.session.phase = Phase::Recording;

@@ -191,7 +191,7 @@ impl Toy {
         live.targets = targets.iter().map(|value| *value as f32).collect();
         live.hand_m = hand.map(|value| value as f32);
         live.tilt_rad = 0.0;
-        live.limited_by.clone_from(&self.limited);
+        live.limited_by = self.limited.iter().map(|l| (*l).to_owned()).collect();
         live.held.clone_from(&self.held);
         (live.brake, live.seq) = (self.brake, self.seq);
         live.loop_hz = 50.0;
@@ -236,7 +236,7 @@ impl Toy {
                 rgb.extend_from_slice(&pixel);
             }
         }
-        Arc::new(rgb)
+        Picture::ready(rgb)
     }
 }
 

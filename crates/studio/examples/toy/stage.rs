@@ -45,7 +45,8 @@ pub(crate) fn stage() -> Stage {
         joints: joint_names
             .map(|name| {
                 let range = Some(if name == "gripper" { [0.0, 1.0] } else { [-PI, PI] });
-                StageJoint { name: name.into(), is_slide: false, range }
+                let gripper = (name == "gripper").then_some([0.0, 1.0]);
+                StageJoint { name: name.into(), is_slide: false, range, gripper }
             })
             .into(),
         cameras: ["above", "side"]

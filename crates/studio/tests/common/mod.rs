@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use citrange_control::{Key, Order, Seat};
+use citrange_core::Picture;
 use citrange_studio::wire::ServerBytes;
 use citrange_studio::{Board, Live, ServeOptions, Server, Stage, StageCamera, serve};
 use futures_util::{SinkExt, StreamExt};
@@ -77,7 +78,7 @@ fn drive(board: &Board, seat: &Seat, last_moved: &Mutex<Instant>, stop: &AtomicB
             live.held = grip.held.keys().map(Key::name).collect();
             if tick.is_multiple_of(6) {
                 live.picture_frame += 1;
-                live.pictures = vec![Arc::new(vec![(tick % 251) as u8; 160 * 120 * 3])];
+                live.pictures = vec![Picture::ready(vec![(tick % 251) as u8; 160 * 120 * 3])];
             }
         });
     }

@@ -1,0 +1,98 @@
+//! The SO-101 in ten thousand random poses, anywhere in the ranges of its joints: what holds in
+//! every one of them.
+
+mod common;
+
+use citrange_control::{Law, Settings, Velocity};
+use citrange_core::rng::Rng;
+use common::{Drive, chain};
+
+const STATES: usize = 10_000;
+const HZ: f64 = 180.0;
+
+fn random_pose(rng: &mut Rng) -> Vec<f64> {
+    let chain = chain("so101");
+    let ranges = chain.joints.iter().filter_map(|j| j.range);
+    ranges.map(|[low, high]| rng.uniform(low, high)).collect()
+}
+
+fn law(floor: Option<f64>) -> Law {
+    Law::new(chain("so101"), &Settings::load("default").unwrap(), 180, floor).unwrap()
+}
+
+#[test]
+fn roll_does_not_move_the_wrist_and_the_gripper_goes_as_asked() {
+    let law = law(None);
+    let mut rng = Rng::new(41);
+    for state in 0..STATES {
+        let start = random_pose(&mut rng);
+        let mut drive = Drive::of(law.clone(), &start);
+        let (roll_rad_s, gripper_per_s) = (rng.uniform(-1.2, 1.2), rng.uniform(-0.7, 0.7));
+        let wanted = Velocity { roll_rad_s, gripper_per_s, ..Velocity::ZERO };
+        let (before, mut expected) = (drive.at(false), start[5]);
+        for _ in 0..6 {
+            drive.step(&wanted);
+            expected = law.chain().joints[5].clamp(expected + gripper_per_s / HZ);
+            let sent = drive.targets[5];
+            assert!((sent - expected).abs() < 1e-12, "{state}: gripper {sent}, not {expected}");
+        }
+        let moved = (drive.at(false) - before).norm();
+        assert!(moved < 1e-9, "{state}: roll moved the wrist by {moved} m");
+    }
+}
+
+#[test]
+fn there_is_no_jump_at_the_start() {
+    let law = law(None);
+    let mut rng = Rng::new(42);
+    for state in 0..STATES {
+        let measured = random_pose(&mut rng);
+        let joints = &law.chain().joints;
+        let in_force: Vec<f64> = measured
+            .iter()
+            .zip(joints)
+            .map(|(q, joint)| joint.clamp(q + rng.uniform(-0.05, 0.05)))
+            .collect();
+        let mut drive = Drive::of(law.clone(), &measured);
+        drive.memory = law.begin(&in_force, &measured);
+        drive.step_with(&measured, &Velocity::ZERO, false);
+        for (j, (sent, was)) in drive.targets.iter().zip(&in_force).enumerate() {
+            // The tilt joint may begin to correct, softly; that changes what gravity asks of others.
+            let most = if j == 3 { 0.01 } else { 1e-5 };
+            assert!((sent - was).abs() < most, "{state}: {} jumps {was} -> {sent}", joints[j].name);
+        }
+    }
+}
+
+#[test]
+fn nothing_leaves_its_range_and_the_floor_is_never_crossed() {
+    let mut rng = Rng::new(43);
+    let mut near_floor = 0;
+    for state in 0..STATES {
+        let start = random_pose(&mut rng);
+        let lowest = Drive::of(law(None), &start).lowest();
+        let floor = lowest - rng.uniform(-0.01, 0.03);
+        let law = law(Some(floor));
+        let limit = floor + law.settings().floor_clearance_m;
+        let mut drive = Drive::of(law, &start);
+        let mut number = |most: f64| rng.uniform(-most, most);
+        let wanted = Velocity {
+            linear_m_s: [number(0.3), number(0.3), number(0.3) - 0.1],
+            roll_rad_s: number(3.0),
+            tilt_rad_s: [0.0; 2],
+            gripper_per_s: number(3.0),
+        };
+        for tick in 0..12 {
+            let before = drive.lowest();
+            let status = drive.step(&wanted);
+            near_floor += usize::from(status.floor);
+            let after = drive.lowest();
+            assert!(after >= limit.min(before), "{state}/{tick}: {before} -> {after}, {limit}");
+            for (joint, sent) in drive.law.chain().joints.iter().zip(&drive.targets) {
+                let [low, high] = joint.range.unwrap();
+                assert!((low..=high).contains(sent), "{state}/{tick}: {} at {sent}", joint.name);
+            }
+        }
+    }
+    assert!(near_floor > STATES, "the floor was near in {near_floor} ticks only");
+}
