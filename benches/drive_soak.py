@@ -115,9 +115,7 @@ async def main(minutes, folder):
 
     def read():
         for line in process.stdout:
-            event = json.loads(line)
-            if event["event"] != "frame":
-                events.append(event)
+            events.append(json.loads(line))
 
     reader = asyncio.get_running_loop().run_in_executor(None, read)
     while not any(e["event"] == "serving" for e in events):

@@ -32,9 +32,7 @@ class Drive:
 
     def _read(self):
         for line in self.process.stdout:
-            event = json.loads(line)
-            if event["event"] != "frame":
-                self.events.append(event)
+            self.events.append(json.loads(line))
 
     def of(self, kind):
         return [e for e in self.events if e["event"] == kind]

@@ -171,6 +171,10 @@ def test_blocks_are_put_into_the_box_by_keys(browser, tmp_path):
     run = lambda *args: subprocess.run([CITRANGE, *args, "--json"], cwd=root.parent, capture_output=True, text=True)
     exact = json.loads(run("replay", root.name, "--verify").stdout)
     assert exact["differing"] == 0 and len(exact["episodes"]) == demos
-    by_frames = run("replay", root.name, "--frame-targets")
-    assert by_frames.returncode == 0, by_frames.stderr
+    # One target per frame is not the recorded motion, but the block still ends in the box.
+    for episode in range(demos):
+        replayed = json.loads(run("replay", root.name, "--frame-targets", "--episode", str(episode)).stdout)
+        error = replayed["episodes"][0]["object_end_errors_m"]["block"]
+        print(f"episode {episode} by frame targets: the block ends {error * 1e3:.1f} mm away")
+        assert error < 0.02
     assert run("data", "check", root.name).returncode == 0

@@ -34,7 +34,7 @@ impl<'a> Take<'a> {
     ) -> anyhow::Result<Self> {
         let episode = choice.episode;
         let (header, model) = header(rig, choice)?;
-        if voice == Voice::Json {
+        if voice.is_json() {
             say::data(
                 &json!({"event": "begin", "uid": header.uid, "episode": episode}).to_string(),
             )?;
@@ -61,7 +61,7 @@ impl<'a> Take<'a> {
         let dropped: usize = recording.dropped.values().map(Vec::len).sum();
         let number = dataset.save(recording)?;
         let saved_ms = begun.elapsed().as_secs_f64() * 1e3;
-        if self.voice == Voice::Json {
+        if self.voice.is_json() {
             let line = json!({
                 "event": "saved", "number": number, "frames": report.frames,
                 "outcome": report.outcome, "dropped_pictures": dropped,
@@ -96,7 +96,7 @@ impl Tape for Take<'_> {
         if dropped > 0 {
             self.bar.set_message(format!("recording ({dropped} pictures dropped)"));
         }
-        if self.voice == Voice::Json {
+        if self.voice == Voice::JsonFrames {
             let line = json!({"event": "frame", "frame": frame.index, "wall_ns": frame.wall_ns});
             say::data(&line.to_string())?;
         }

@@ -11,8 +11,16 @@ pub(crate) enum Voice {
     Talk,
     /// One JSON object per event.
     Json,
+    /// The same, and one per frame: not for a loop that keeps time.
+    JsonFrames,
     /// Nothing: something else shows it.
     Quiet,
+}
+
+impl Voice {
+    pub(crate) fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::JsonFrames)
+    }
 }
 
 /// One line of data on stdout.

@@ -9,6 +9,8 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod drive;
 pub(crate) mod replay;
+mod replay_play;
+mod replay_rows;
 pub(crate) mod scene;
 pub(crate) mod setup;
 pub(crate) mod sim;

@@ -153,6 +153,8 @@ pub enum Phase {
     Saving,
     /// Time to put things back between two episodes.
     Reset,
+    /// Repeating a recorded episode.
+    Replay,
     /// All done.
     Finished,
 }

@@ -2,7 +2,7 @@
 
 const PHASES = {
   starting: "Getting ready", free: "Driving", countdown: "Get ready", recording: "Recording",
-  saving: "Saving", reset: "Put things back", finished: "Finished",
+  saving: "Saving", reset: "Put things back", replay: "Replay", finished: "Finished",
 };
 // Rows of keycaps as they lie on a keyboard; null is a gap.
 const GROUPS = [

@@ -160,13 +160,8 @@ impl Drive<'_> {
     /// Records one episode and saves it or throws it away.
     fn take(&mut self, layout: u64) -> anyhow::Result<Next> {
         let Some(mut dataset) = self.dataset.take() else { return Ok(Next::End) };
-        let bar = match (self.plan.voice, self.plan.episode_s) {
-            (Voice::Talk, Some(seconds)) => {
-                let frames = seconds * f64::from(self.rig.spec().rates.frame_hz);
-                say::progress("recording", frames.ceil() as u64)
-            }
-            _ => ProgressBar::hidden(),
-        };
+        // The page and the terminal show how far it is: a bar could hold the loop up.
+        let bar = ProgressBar::hidden();
         let choice = Choice {
             task: Some(self.plan.task),
             pilot: "teleop",
@@ -186,7 +181,6 @@ impl Drive<'_> {
             recording: true,
         };
         let ran = self.stretch(&recording, &mut tape);
-        bar.finish_and_clear();
         let (report, order) = ran.with_context(|| cut_short(layout, dataset.root()))?;
         self.tally.dropped += tape.take.dropped() as u64;
         let unwanted = matches!(order, Some(Order::Discard | Order::Reset));

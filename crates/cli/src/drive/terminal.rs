@@ -130,7 +130,9 @@ fn drive(ticket: &Ticket, board: &Board, telling: Telling, ended: &AtomicBool, s
         ticket.hold(keys.held(Instant::now()), seq);
         if drawn.is_none_or(|at| at.elapsed() >= DRAW_EVERY) {
             let (width, height) = terminal::size().unwrap_or((80, 24));
-            let lines = board.read(|live| lines(&board.stage, live, telling));
+            // Copied first: the loop must not wait while this is put into words.
+            let live = board.read(Live::clone);
+            let lines = lines(&board.stage, &live, telling);
             if draw(&lines, usize::from(width), usize::from(height)).is_err() {
                 break;
             }
@@ -209,6 +211,7 @@ fn lines(stage: &Stage, live: &Live, telling: Telling) -> Vec<String> {
         Phase::Recording => "● RECORDING",
         Phase::Saving => "saving",
         Phase::Reset => "pause",
+        Phase::Replay => "replay",
         Phase::Finished => "finished",
     };
     let time = match session.limit_s {

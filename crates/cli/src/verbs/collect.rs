@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         stop: Some(stop),
         pictures: !rig.spec().cameras.is_empty(),
     };
-    let voice = if args.json { say::Voice::Json } else { say::Voice::Talk };
+    let voice = if args.json { say::Voice::JsonFrames } else { say::Voice::Talk };
     for episode in first..first + args.episodes {
         if stopped() {
             break;

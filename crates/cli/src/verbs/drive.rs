@@ -10,7 +10,7 @@ use anyhow::bail;
 use citrange_control::{Law, Seat, Settings, Speeds};
 use citrange_core::Rig as _;
 use citrange_sim::SimRig;
-use citrange_studio::{Board, ServeOptions, serve};
+use citrange_studio::{Board, ServeOptions, Server, serve};
 use citrange_tape::Dataset;
 use serde_json::json;
 
@@ -79,14 +79,10 @@ pub(crate) struct Args {
     /// Another host name under which the page may be opened.
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
-    /// Print one JSON object per event: serving, repaired, begin, frame, saved, discarded, end.
+    /// Print one JSON object per event: serving, repaired, begin, saved, discarded, end.
     #[arg(long, conflicts_with = "tui")]
     json: bool,
 }
-
-/// Where the page is when nothing else is said.
-const LISTEN: SocketAddr =
-    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8420);
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     check_seconds(args)?;
@@ -132,14 +128,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let server = if args.tui && args.listen.is_none() {
         None
     } else {
-        let options = ServeOptions {
-            listen: args.listen.unwrap_or(LISTEN),
-            hosts: args.host.clone(),
-            ..ServeOptions::default()
-        };
-        let server = serve(Arc::clone(&board), Arc::clone(&seat), &options)?;
-        tell_link(&server.link(), server.address(), voice)?;
-        Some(server)
+        Some(open_page(&board, &seat, args.listen, &args.host, voice)?)
     };
     let terminal =
         if args.tui { Some(Terminal::start(Arc::clone(&seat), Arc::clone(&board))?) } else { None };
@@ -180,6 +169,21 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Serves the page and says where it is.
+pub(crate) fn open_page(
+    board: &Arc<Board>,
+    seat: &Arc<Seat>,
+    listen: Option<SocketAddr>,
+    hosts: &[String],
+    voice: Voice,
+) -> anyhow::Result<Server> {
+    let mut options = ServeOptions { hosts: hosts.to_vec(), ..ServeOptions::default() };
+    options.listen = listen.unwrap_or(options.listen);
+    let server = serve(Arc::clone(board), Arc::clone(seat), &options)?;
+    tell_link(&server.link(), server.address(), voice)?;
+    Ok(server)
+}
+
 fn check_seconds(args: &Args) -> anyhow::Result<()> {
     let times = [
         ("--episode-time", args.episode_time.unwrap_or(1.0), 0.1),
@@ -198,7 +202,7 @@ fn check_seconds(args: &Args) -> anyhow::Result<()> {
 
 fn tell_link(link: &str, address: SocketAddr, voice: Voice) -> anyhow::Result<()> {
     match voice {
-        Voice::Json => say::data(
+        Voice::Json | Voice::JsonFrames => say::data(
             &json!({"event": "serving", "link": link, "address": address.to_string()}).to_string(),
         ),
         Voice::Quiet => Ok(()),

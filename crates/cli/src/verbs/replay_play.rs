@@ -1,0 +1,102 @@
+//! Playing an episode: as it is, filmed, or before the eyes of whoever opens the page.
+
+use std::time::Duration;
+
+use citrange_control::Seat;
+use citrange_core::run::run as run_episode;
+use citrange_core::tape::{FrameRecord, TickRecord};
+use citrange_core::{
+    Event, Fault, Outcome, Pilot, Rig as _, RunReport, RunSettings, Snapshot, Tape,
+};
+use citrange_sim::SimRig;
+use citrange_studio::{Board, Phase, Session};
+
+use super::drive::open_page;
+use super::replay::Args;
+use crate::drive::live::LiveRig;
+use crate::drive::stage::stage_of;
+use crate::film::Film;
+use crate::say::{self, Voice};
+use crate::session::stopped;
+
+/// Runs a pilot, filming it if asked to.
+pub(super) fn play(
+    args: &Args,
+    rig: &mut SimRig,
+    pilot: &mut dyn Pilot,
+    tape: &mut dyn Tape,
+    targets: &[f64],
+) -> anyhow::Result<RunReport> {
+    let stop = &crate::session::STOP;
+    let settings = RunSettings {
+        speed: args.speed,
+        stop: Some(stop),
+        pictures: !args.sees_nothing(),
+        max_frames: None,
+    };
+    if args.show {
+        return show(args, rig, pilot, tape, targets, &settings);
+    }
+    let Some(path) = &args.render else {
+        return Ok(run_episode(pilot, rig, tape, targets, &settings)?);
+    };
+    let film = Film::begin(path, &rig.spec().cameras, rig.spec().rates.frame_hz)?;
+    let mut filming = Filming { tape, film };
+    let report = run_episode(pilot, rig, &mut filming, targets, &settings)?;
+    filming.film.finish()?;
+    say::talk(&format!("film: {}", path.display()));
+    Ok(report)
+}
+
+/// Runs a pilot before the eyes of whoever opens the page; begins when somebody does.
+fn show(
+    args: &Args,
+    rig: &mut SimRig,
+    pilot: &mut dyn Pilot,
+    tape: &mut dyn Tape,
+    targets: &[f64],
+    settings: &RunSettings<'_>,
+) -> anyhow::Result<RunReport> {
+    let task = rig.world().scene().scene.task.clone();
+    let board = Board::new(stage_of(rig, &task, 0.0)?);
+    let message = format!("replay of {}", args.path.display());
+    board.write(|live| {
+        live.session = Session { phase: Phase::Replay, message, ..Session::default() };
+    });
+    // Nobody drives a replay: nothing reads this seat.
+    let seat = Seat::new(Seat::LONGEST_SILENCE);
+    let server = open_page(&board, &seat, args.listen, &[], Voice::Talk)?;
+    while server.viewers() == 0 && !stopped() {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let settings = RunSettings { speed: settings.speed.or(Some(1.0)), ..*settings };
+    let mut live = LiveRig::new(rig, &board, true);
+    let report = run_episode(pilot, &mut live, tape, targets, &settings)?;
+    board.write(|live| live.session.phase = Phase::Finished);
+    // Long enough for the page to show the end.
+    std::thread::sleep(Duration::from_millis(500));
+    server.stop();
+    Ok(report)
+}
+
+/// A tape with a film camera beside it.
+struct Filming<'a> {
+    tape: &'a mut dyn Tape,
+    film: Film,
+}
+
+impl Tape for Filming<'_> {
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
+        self.film.add(&frame.seen.pictures)?;
+        self.tape.frame(frame)
+    }
+    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault> {
+        self.tape.tick(tick)
+    }
+    fn event(&mut self, tick: u64, event: &Event) -> Result<(), Fault> {
+        self.tape.event(tick, event)
+    }
+    fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), Fault> {
+        self.tape.end(outcome, last)
+    }
+}
