@@ -1,5 +1,6 @@
 //! Recording an episode into a dataset, as every verb that records does it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,17 +9,86 @@ use anyhow::{Context as _, bail};
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{Event, Fault, Outcome, RunReport, Snapshot, Tape};
 use citrange_sim::SimRig;
-use citrange_tape::{Dataset, Parent, RecordSettings, Recorder, Repaired, WhenFull};
-use indicatif::ProgressBar;
+use citrange_tape::{Dataset, Parent, RecordSettings, Recorder, Repaired, Unit, WhenFull};
 use serde_json::json;
 
 use crate::say::{self, Voice};
-use crate::session::{Choice, header};
+use crate::session::{Choice, go_to, header, rig_of};
+use crate::verbs::compiled;
+
+/// What every verb that records can be told.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RecordArgs {
+    /// The task in words; by default the scene's.
+    #[arg(long)]
+    pub(crate) task: Option<String>,
+    /// Go on with a dataset that exists.
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Seed of the run. With the episode's index it decides where things stand.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Index of the first episode; by default it goes on after those in the dataset.
+    #[arg(long)]
+    pub(crate) first: Option<u64>,
+    /// Cameras to record, separated by commas; all by default, "none" for none.
+    #[arg(long, value_delimiter = ',')]
+    cameras: Option<Vec<String>>,
+    /// Cameras whose pictures are kept without loss (PNG) instead of as video.
+    #[arg(long, value_delimiter = ',')]
+    images: Vec<String>,
+    /// What joint values in the dataset mean.
+    #[arg(long, value_enum, default_value_t = UnitArg::Degrees)]
+    unit: UnitArg,
+    /// Go on from a frame of a recorded episode: DATASET:EPISODE:FRAME.
+    #[arg(long, value_name = "DATASET:EPISODE:FRAME")]
+    from: Option<String>,
+}
+
+impl RecordArgs {
+    pub(crate) fn unit(&self) -> Unit {
+        self.unit.into()
+    }
+
+    pub(crate) fn images(&self) -> BTreeSet<String> {
+        self.images.iter().cloned().collect()
+    }
+
+    /// The rig to record, and the frame it begins at if it is not the start of an episode.
+    pub(crate) fn rig(&self, scene: &str) -> anyhow::Result<(SimRig, Option<Origin>)> {
+        let origin = self.from.as_deref().map(Origin::read).transpose()?;
+        let named = |names: &Vec<String>| names.iter().filter(|n| *n != "none").cloned().collect();
+        let cameras: Option<Vec<String>> = self.cameras.as_ref().map(named);
+        let rig = match &origin {
+            Some(origin) => rig_of(&origin.tape, cameras.as_deref())?,
+            None => SimRig::new(compiled(scene)?, cameras.as_deref())?,
+        };
+        Ok((rig, origin))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum UnitArg {
+    Degrees,
+    Percent,
+    Radians,
+}
+
+impl From<UnitArg> for Unit {
+    fn from(unit: UnitArg) -> Self {
+        match unit {
+            UnitArg::Degrees => Self::Degrees,
+            UnitArg::Percent => Self::Percent,
+            UnitArg::Radians => Self::Radians,
+        }
+    }
+}
 
 /// An episode being recorded, whose progress is seen.
 pub(crate) struct Take<'a> {
     recorder: Recorder,
-    bar: &'a ProgressBar,
+    /// Told the frame and the pictures dropped so far.
+    seen: &'a dyn Fn(u64, usize),
     voice: Voice,
 }
 
@@ -29,7 +99,7 @@ impl<'a> Take<'a> {
         rig: &SimRig,
         choice: Choice<'_>,
         when_full: WhenFull,
-        bar: &'a ProgressBar,
+        seen: &'a dyn Fn(u64, usize),
         voice: Voice,
     ) -> anyhow::Result<Self> {
         let episode = choice.episode;
@@ -41,7 +111,7 @@ impl<'a> Take<'a> {
         }
         let folder = dataset.recording_folder(&header.uid);
         let how = RecordSettings { when_full, ..RecordSettings::default() };
-        Ok(Self { recorder: Recorder::begin(&folder, header, &model, &how)?, bar, voice })
+        Ok(Self { recorder: Recorder::begin(&folder, header, &model, &how)?, seen, voice })
     }
 
     /// Pictures dropped so far.
@@ -91,11 +161,7 @@ impl<'a> Take<'a> {
 impl Tape for Take<'_> {
     fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
         self.recorder.frame(frame)?;
-        self.bar.set_position(frame.index + 1);
-        let dropped = self.dropped();
-        if dropped > 0 {
-            self.bar.set_message(format!("recording ({dropped} pictures dropped)"));
-        }
+        (self.seen)(frame.index, self.dropped());
         if self.voice == Voice::JsonFrames {
             let line = json!({"event": "frame", "frame": frame.index, "wall_ns": frame.wall_ns});
             say::data(&line.to_string())?;
@@ -160,6 +226,12 @@ impl Origin {
             )));
         }
         Ok(Self { tape: Arc::new(tape), frame: shown.start + frame })
+    }
+
+    /// Puts a rig at the frame.
+    pub(crate) fn set(&self, rig: &mut SimRig) -> anyhow::Result<()> {
+        go_to(rig, &self.tape, self.frame)?;
+        Ok(())
     }
 
     pub(crate) fn parent(&self) -> Parent {

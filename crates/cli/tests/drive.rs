@@ -48,12 +48,7 @@ impl Drive {
             }
         });
         let serving = wait_for(&events, "serving");
-        let link = serving["link"].as_str().unwrap();
-        let (origin, query) = link.split_once("/?").unwrap();
-        let mut request =
-            format!("{}/ws?{query}", origin.replace("http", "ws")).into_client_request().unwrap();
-        request.headers_mut().insert("Origin", origin.parse().unwrap());
-        let (socket, _) = connect(request).unwrap();
+        let socket = open(serving["link"].as_str().unwrap());
         let echo = (0.0, Instant::now());
         let mut drive =
             Self { child, events, socket, seq: 0, echo, joints: vec![], hand_m: [0.0; 3] };
@@ -127,6 +122,15 @@ impl Drop for Drive {
     }
 }
 
+/// The socket behind a link, as a page opens it.
+fn open(link: &str) -> WebSocket<MaybeTlsStream<TcpStream>> {
+    let (origin, query) = link.split_once("/?").unwrap();
+    let mut request =
+        format!("{}/ws?{query}", origin.replace("http", "ws")).into_client_request().unwrap();
+    request.headers_mut().insert("Origin", origin.parse().unwrap());
+    connect(request).unwrap().0
+}
+
 fn wait_for(events: &Receiver<Value>, wanted: &str) -> Value {
     let end = Instant::now() + Duration::from_secs(60);
     loop {
@@ -190,6 +194,36 @@ fn keys_move_the_arm_and_episodes_are_kept_judged_or_thrown_away() {
     assert_eq!(drive.wait_for("saved")["number"], 2);
     assert_eq!(drive.end()["saved"], 1);
     let report = json(&ok(folder.path(), "replay set --episode 2 --verify --json"));
+    assert_eq!(report["differing"], 0);
+}
+
+#[test]
+fn a_replay_is_shown_to_whoever_opens_the_link() {
+    let folder = temp();
+    ok(folder.path(), "collect orange_plate --cameras none --seconds 1 --out set");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_citrange"))
+        .current_dir(folder.path())
+        .args("replay set --verify --show --speed 4 --listen 127.0.0.1:0 --json".split(' '))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let said = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let link = said.into_iter().find_map(|line| Some(line.split_once("http:")?.1.to_owned()));
+    let mut socket = open(&format!("http:{}", link.unwrap()));
+    let (mut seen, mut moved) = (Vec::new(), false);
+    while let Ok(message) = socket.read() {
+        if let Message::Binary(bytes) = message
+            && let Some(ServerBytes::State { live, .. }) = ServerBytes::decode(&bytes)
+        {
+            moved |= !seen.is_empty() && seen != live.joint_pos;
+            seen = live.joint_pos;
+        }
+    }
+    assert!(moved, "nothing was seen to move");
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["differing"], 0);
 }
 

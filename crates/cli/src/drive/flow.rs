@@ -9,18 +9,17 @@ use std::time::Duration;
 use anyhow::Context as _;
 use citrange_control::{Law, Order, Seat, Speeds, Teleop, Until};
 use citrange_core::run::run as run_phase;
-use citrange_core::tape::{FrameRecord, NoTape, TickRecord};
-use citrange_core::{Event, Fault, Outcome, Rig as _, RunReport, RunSettings, Snapshot, Tape};
+use citrange_core::tape::NoTape;
+use citrange_core::{Rig as _, RunReport, RunSettings, Tape};
 use citrange_sim::SimRig;
 use citrange_studio::{Board, Phase, Session};
 use citrange_tape::{Dataset, Unit, WhenFull};
-use indicatif::ProgressBar;
 use serde_json::json;
 
 use super::live::{LivePilot, LiveRig};
 use crate::recording::{Origin, Take, cut_short};
 use crate::say::{self, Voice};
-use crate::session::{Choice, go_to, stopped};
+use crate::session::{Choice, stopped};
 
 /// What a session does.
 pub(crate) struct Plan<'a> {
@@ -93,7 +92,7 @@ impl Drive<'_> {
     /// The scene at the start of an episode.
     fn set_back(&mut self, layout: u64) -> anyhow::Result<()> {
         match &self.plan.origin {
-            Some(origin) => drop(go_to(&mut self.rig, &origin.tape, origin.frame)?),
+            Some(origin) => origin.set(&mut self.rig)?,
             None => self.rig.world_mut().reset_env(0, self.plan.seed, layout)?,
         }
         Ok(())
@@ -160,8 +159,6 @@ impl Drive<'_> {
     /// Records one episode and saves it or throws it away.
     fn take(&mut self, layout: u64) -> anyhow::Result<Next> {
         let Some(mut dataset) = self.dataset.take() else { return Ok(Next::End) };
-        // The page and the terminal show how far it is: a bar could hold the loop up.
-        let bar = ProgressBar::hidden();
         let choice = Choice {
             task: Some(self.plan.task),
             pilot: "teleop",
@@ -172,20 +169,24 @@ impl Drive<'_> {
             parent: self.plan.origin.as_ref().map(Origin::parent),
             config: self.plan.config.clone(),
         };
-        let take = Take::begin(&dataset, &self.rig, choice, WhenFull::Drop, &bar, self.plan.voice)?;
-        let mut tape = Counted { take, board: Arc::clone(&self.board), before: self.tally.dropped };
+        let (board, before) = (Arc::clone(&self.board), self.tally.dropped);
+        let seen = move |_, dropped| {
+            board.write(|live| live.session.dropped = before + dropped as u64);
+        };
+        let voice = self.plan.voice;
+        let mut take = Take::begin(&dataset, &self.rig, choice, WhenFull::Drop, &seen, voice)?;
         let recording = Stretch {
             phase: Phase::Recording,
             limit_s: self.plan.episode_s,
             until: Until::Order,
             recording: true,
         };
-        let ran = self.stretch(&recording, &mut tape);
+        let ran = self.stretch(&recording, &mut take);
         let (report, order) = ran.with_context(|| cut_short(layout, dataset.root()))?;
-        self.tally.dropped += tape.take.dropped() as u64;
+        self.tally.dropped += take.dropped() as u64;
         let unwanted = matches!(order, Some(Order::Discard | Order::Reset));
         if unwanted || report.frames == 0 {
-            tape.take.discard()?;
+            take.discard()?;
             self.tally.discarded += 1;
             self.message("thrown away; again");
             if self.plan.voice == Voice::Json {
@@ -193,7 +194,7 @@ impl Drive<'_> {
             }
         } else {
             self.board.write(|live| live.session.phase = Phase::Saving);
-            let number = tape.take.save(&mut dataset, &report)?;
+            let number = take.save(&mut dataset, &report)?;
             self.tally.saved += 1;
             let (frames, reason) = (report.frames, &report.outcome.reason);
             self.message(&format!("episode {number} saved: {frames} frames, {reason}"));
@@ -273,29 +274,4 @@ enum Next {
     Following,
     /// Enough.
     End,
-}
-
-/// A recording whose dropped pictures are seen.
-struct Counted<'a> {
-    take: Take<'a>,
-    board: Arc<Board>,
-    before: u64,
-}
-
-impl Tape for Counted<'_> {
-    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
-        self.take.frame(frame)?;
-        let dropped = self.before + self.take.dropped() as u64;
-        self.board.write(|live| live.session.dropped = dropped);
-        Ok(())
-    }
-    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault> {
-        self.take.tick(tick)
-    }
-    fn event(&mut self, tick: u64, event: &Event) -> Result<(), Fault> {
-        self.take.event(tick, event)
-    }
-    fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), Fault> {
-        self.take.end(outcome, last)
-    }
 }

@@ -6,8 +6,8 @@ use anyhow::bail;
 use citrange_tape::{Dataset, TapeError};
 use serde_json::json;
 
-use super::collect::UnitArg;
 use super::data_edit::numbers;
+use crate::recording::UnitArg;
 use crate::{hdf5_in, hdf5_out, robomimic_out, say};
 
 #[derive(Debug, clap::Args)]

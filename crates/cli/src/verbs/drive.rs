@@ -1,6 +1,5 @@
 //! `citrange drive`: a person drives an arm from a browser or a terminal, and records.
 
-use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,19 +8,16 @@ use std::time::Duration;
 use anyhow::bail;
 use citrange_control::{Law, Seat, Settings, Speeds};
 use citrange_core::Rig as _;
-use citrange_sim::SimRig;
 use citrange_studio::{Board, ServeOptions, Server, serve};
 use citrange_tape::Dataset;
 use serde_json::json;
 
-use super::collect::UnitArg;
-use super::compiled;
 use crate::drive::flow::{Drive, Plan, Tally};
 use crate::drive::stage::stage_of;
 use crate::drive::terminal::Terminal;
-use crate::recording::{Origin, check_new, tell_repaired};
+use crate::recording::{RecordArgs, check_new, tell_repaired};
 use crate::say::{self, Voice};
-use crate::session::{catch_stop, rig_of, stopped};
+use crate::session::{catch_stop, stopped};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -31,9 +27,8 @@ pub(crate) struct Args {
     /// Record into this dataset.
     #[arg(long, value_name = "DATASET")]
     record: Option<PathBuf>,
-    /// The task in words; by default the scene's.
-    #[arg(long)]
-    task: Option<String>,
+    #[command(flatten)]
+    how: RecordArgs,
     /// How many episodes; by default until stopped.
     #[arg(long, requires = "record")]
     episodes: Option<u64>,
@@ -46,30 +41,9 @@ pub(crate) struct Args {
     /// Seconds to get ready before an episode; the right arrow ends it.
     #[arg(long, value_name = "SECONDS", default_value_t = 3.0)]
     countdown: f64,
-    /// Go on with a dataset that exists.
-    #[arg(long)]
-    resume: bool,
-    /// Seed of the session. With the episode's index it decides where things stand.
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-    /// Index of the first scene; by default it goes on after those in the dataset.
-    #[arg(long)]
-    first: Option<u64>,
-    /// Cameras to show and record, separated by commas; all by default, "none" for none.
-    #[arg(long, value_delimiter = ',')]
-    cameras: Option<Vec<String>>,
-    /// Cameras whose pictures are kept without loss (PNG) instead of as video.
-    #[arg(long, value_delimiter = ',')]
-    images: Vec<String>,
-    /// What joint values in the dataset mean.
-    #[arg(long, value_enum, default_value_t = UnitArg::Degrees)]
-    unit: UnitArg,
     /// How the arm answers: "default", "seed", or a YAML file.
     #[arg(long, default_value = "default")]
     profile: String,
-    /// Begin every episode at a frame of a recorded one: DATASET:EPISODE:FRAME.
-    #[arg(long, value_name = "DATASET:EPISODE:FRAME")]
-    from: Option<String>,
     /// Drive from this terminal instead of a browser.
     #[arg(long)]
     tui: bool,
@@ -87,18 +61,10 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     check_seconds(args)?;
     if let Some(root) = &args.record {
-        check_new(root, args.resume)?;
+        check_new(root, args.how.resume)?;
     }
     let settings = Settings::load(&args.profile)?;
-    let origin = args.from.as_deref().map(Origin::read).transpose()?;
-    let cameras = args
-        .cameras
-        .as_ref()
-        .map(|names| names.iter().filter(|n| *n != "none").cloned().collect::<Vec<_>>());
-    let mut rig = match &origin {
-        Some(origin) => rig_of(&origin.tape, cameras.as_deref())?,
-        None => SimRig::new(compiled(&args.scene)?, cameras.as_deref())?,
-    };
+    let (mut rig, origin) = args.how.rig(&args.scene)?;
     // The loop moves a robot: it does not wait for cameras.
     rig.leave_pictures_out(true);
     let scene = Arc::clone(rig.world().scene());
@@ -107,16 +73,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let speeds = Speeds::of(&settings, &chain);
     let control_hz = rig.spec().rates.control_hz;
     let law = Law::new(chain, &settings, control_hz, Some(scene.floor_z_m(&robot)?))?;
-    let images: BTreeSet<String> = args.images.iter().cloned().collect();
+    let (unit, images) = (args.how.unit(), args.how.images());
     let dataset = match &args.record {
         None => None,
         Some(root) => {
-            let (dataset, repaired) = Dataset::record(root, rig.spec(), args.unit.into(), &images)?;
+            let (dataset, repaired) = Dataset::record(root, rig.spec(), unit, &images)?;
             tell_repaired(&repaired, args.json)?;
             Some(dataset)
         }
     };
-    let task = args.task.clone().unwrap_or_else(|| scene.scene.task.clone());
+    let task = args.how.task.clone().unwrap_or_else(|| scene.scene.task.clone());
     let seat = Seat::new(Seat::LONGEST_SILENCE);
     let board = Board::new(stage_of(&rig, &task, speeds.linear_m_s)?);
     let stop = catch_stop()?;
@@ -140,10 +106,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         episode_s: args.episode_time,
         reset_s: args.reset_time,
         countdown_s: args.countdown,
-        seed: args.seed,
-        first: args.first,
+        seed: args.how.seed,
+        first: args.how.first,
         task: &task,
-        unit: args.unit.into(),
+        unit,
         images: &images,
         origin,
         config,
