@@ -76,6 +76,10 @@ class Browser:
         self.browser.close()
         self.playwright.stop()
 
+    def close_pages(self):
+        for context in self.browser.contexts:
+            context.close()
+
     def open(self, link, width=1280, height=800):
         page = self.browser.new_context(viewport={"width": width, "height": height}).new_page()
         page.errors = []

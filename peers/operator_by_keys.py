@@ -67,18 +67,27 @@ class Operator:
     # --- the task ---------------------------------------------------------------------------
 
     def pick_and_drop(self):
-        """Picks the block up and drops it into the box."""
-        self.until(self._raise_open, what="raise the hand")
-        self.until(self._turn_to_block, what="turn the gripper to the block")
-        self.until(lambda s: self._steer(*self._to_block(s)[:2], 0.002), what="go above the block")
-        self.until(self._lower, what="lower the hand")
-        self._squeeze()
-        self.until(lambda s: None if self._block(s)[2] > 0.055 else ["up"], limit_s=6, what="lift the block")
+        """Picks the block up and drops it into the box. A missed grasp is tried again, as people do."""
+        for attempt in range(3):
+            try:
+                self._pick()
+                break
+            except Lost:
+                if attempt == 2:
+                    raise
         self.until(self._carry, what="carry the block")
         self.until(lambda s: None if s["joints"][5] > 0.75 else ["open"], limit_s=4, what="let go")
         time.sleep(0.5)
         self.until(lambda s: None if s["bodies"]["robot0/wrist"][2] > 0.2 else ["up"], limit_s=4, what="withdraw")
         return self.block_in_box()
+
+    def _pick(self):
+        self.until(self._raise_open, what="raise the hand")
+        self.until(self._turn_to_block, what="turn the gripper to the block")
+        self.until(lambda s: self._steer(*self._to_block(s)[:2], 0.002), what="go above the block")
+        self.until(self._lowering(), what="lower the hand")
+        self._squeeze()
+        self.until(lambda s: None if self._block(s)[2] > 0.055 else ["up"], limit_s=4, what="lift the block")
 
     def block_in_box(self):
         x, y, z = self._block(self.look())
@@ -119,12 +128,20 @@ class Operator:
             return None
         return ["roll_left" if turn > 0 else "roll_right"]
 
-    def _lower(self, state):
-        x, y, z = self._to_block(state)
-        keys = self._steer(x, y, 0.003) or []
-        if z < -0.002:
-            keys.append("down")
-        return keys or None
+    def _lowering(self):
+        """Down to the block, or as far as the floor allows: then the hand stands still."""
+        heights = []
+
+        def lower(state):
+            x, y, z = self._to_block(state)
+            heights.append(z)
+            keys = self._steer(x, y, 0.003) or []
+            stands = len(heights) > 20 and abs(heights[-20] - z) < 0.0005
+            if z < -0.002 and not stands:
+                keys.append("down")
+            return keys or None
+
+        return lower
 
     def _squeeze(self):
         """Closes until the jaw stands still for a while."""

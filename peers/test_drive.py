@@ -14,9 +14,16 @@ from operator_by_keys import Lost, Operator, rotate
 
 
 @pytest.fixture(scope="module")
-def browser():
+def one_browser():
     with Browser() as browser:
         yield browser
+
+
+@pytest.fixture
+def browser(one_browser):
+    yield one_browser
+    # Every page draws: those that are done must not slow the next test down.
+    one_browser.close_pages()
 
 
 @pytest.fixture
