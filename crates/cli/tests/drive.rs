@@ -228,7 +228,7 @@ fn a_replay_is_shown_to_whoever_opens_the_link() {
 }
 
 #[test]
-fn a_driver_who_vanishes_stops_the_arm_and_ctrl_c_keeps_the_episode() {
+fn a_driver_who_vanishes_stops_the_arm_and_a_polite_kill_keeps_the_episode() {
     let folder = temp();
     let words = "block_box --record set --cameras none --countdown 0 --episode-time 30";
     let mut drive = Drive::start(folder.path(), words);
@@ -244,7 +244,7 @@ fn a_driver_who_vanishes_stops_the_arm_and_ctrl_c_keeps_the_episode() {
     stream.shutdown(std::net::Shutdown::Both).unwrap();
     std::thread::sleep(Duration::from_millis(600));
     let pid = rustix::process::Pid::from_child(&drive.child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     drive.wait_for("saved");
     assert_eq!(drive.child.wait().unwrap().code(), Some(130));
     // The wrist's targets stand still for the last frames.

@@ -186,7 +186,7 @@ fn a_stop_keeps_the_episode() {
         frames += u64::from(rest.next().unwrap().contains("\"frame\""));
     }
     let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     let saved = rest.find(|l| l.contains("\"saved\"")).expect("it is saved");
     assert!(saved.contains("\"stopped\""), "{saved}");
     assert_eq!(child.wait().unwrap().code(), Some(130));
