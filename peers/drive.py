@@ -80,8 +80,9 @@ class Browser:
         for context in self.browser.contexts:
             context.close()
 
-    def open(self, link, width=1280, height=800):
-        page = self.browser.new_context(viewport={"width": width, "height": height}).new_page()
+    def open(self, link, before=""):
+        page = self.browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+        page.add_init_script(before)
         page.errors = []
         page.on("pageerror", lambda error: page.errors.append(str(error)))
         page.goto(link)

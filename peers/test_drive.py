@@ -121,6 +121,37 @@ def test_the_arm_stops(arm, browser, way):
     assert travelled < 0.01
 
 
+# A gamepad as browsers show one, for want of a real one.
+PAD = """
+window.pad = {index: 0, connected: true, axes: [0, 0, 0, 0],
+              buttons: Array.from({length: 17}, () => ({pressed: false, value: 0}))};
+navigator.getGamepads = () => [window.pad];
+"""
+
+
+def test_a_gamepad_drives_once_one_of_its_buttons_was_pressed(arm, browser):
+    page = browser.open(arm.link, PAD)
+
+    def risen(script, seconds):
+        height = lambda: page.evaluate("() => window.citrange.state.bodies['robot0/wrist'][2]")
+        before = height()
+        page.evaluate(f"() => {{ {script} }}")
+        time.sleep(seconds)
+        return height() - before
+
+    page.evaluate("() => dispatchEvent(new Event('gamepadconnected'))")
+    assert abs(risen("pad.axes[3] = 1", 0.5)) < 1e-4, "a pad that lies on its stick must not drive"
+    risen("pad.axes[3] = 0; pad.buttons[0].pressed = true", 0.3)
+    risen("pad.buttons[0].pressed = false", 0.3)
+    # Past the dead zone of 0.15: (0.575 - 0.15) / 0.85 of 0.04 m/s.
+    assert risen("pad.axes[3] = 0.575", 1.2) == pytest.approx(-0.02 * 1.2, abs=0.009)
+    risen("pad.axes[3] = 0.1", 0.3)
+    assert abs(risen("", 0.4)) < 2e-4, "inside the dead zone"
+    risen("pad.axes[3] = -1", 0.3)
+    risen("dispatchEvent(new Event('blur'))", 0.3)
+    assert abs(risen("", 0.4)) < 2e-4, "a page without focus does not drive"
+
+
 def test_one_drives_and_others_watch(arm, browser):
     first, second = browser.open(arm.link), browser.open(arm.link)
     take_wheel(first)
