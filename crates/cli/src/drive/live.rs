@@ -1,10 +1,13 @@
 //! Pilot and rig whose doings are seen on a board.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use citrange_control::{ChainSite, Kinematics, Teleop};
-use citrange_core::{Commanded, Event, Fault, Observation, Pilot, Rig, RigSpec, Snapshot, Verdict};
+use citrange_core::{
+    Commanded, Event, Fault, Observation, Picture, Pilot, Rig, RigSpec, Snapshot, Verdict,
+};
 use citrange_sim::SimRig;
 use citrange_studio::Board;
 
@@ -12,6 +15,8 @@ use citrange_studio::Board;
 const SHOWN_HZ: u32 = 60;
 /// How often pictures are drawn while nothing is recorded.
 const IDLE_PICTURES_HZ: u32 = 10;
+/// Frames whose pictures are waited for.
+const RECENT: usize = 4;
 
 /// A driver whose grip, limits and pace are seen.
 pub(crate) struct LivePilot<'a> {
@@ -109,11 +114,24 @@ pub(crate) struct LiveRig<'a> {
     recording: bool,
     ticks: u64,
     poses: Vec<[f32; 7]>,
+    /// Pictures of the last frames, newest first, as far as they were not shown.
+    recent: VecDeque<Vec<Picture>>,
 }
 
 impl<'a> LiveRig<'a> {
     pub(crate) fn new(rig: &'a mut SimRig, board: &'a Arc<Board>, recording: bool) -> Self {
-        Self { rig, board, recording, ticks: 0, poses: Vec::new() }
+        Self { rig, board, recording, ticks: 0, poses: Vec::new(), recent: VecDeque::new() }
+    }
+}
+
+impl LiveRig<'_> {
+    /// The pictures of the newest frame that is drawn; none when there is none newer than at the
+    /// last look. The loop is ahead of the drawer: the newest frame's own are not there yet.
+    fn newest_drawn(&mut self) -> Option<Vec<Picture>> {
+        let at = self.recent.iter().position(|frame| frame.iter().all(Picture::is_ready))?;
+        let drawn = self.recent.remove(at);
+        self.recent.truncate(at);
+        drawn
     }
 }
 
@@ -128,11 +146,9 @@ impl Rig for LiveRig<'_> {
         let every = u64::from((rates.frame_hz / IDLE_PICTURES_HZ).max(1));
         let wanted = pictures && (self.recording || frame.is_multiple_of(every));
         self.rig.observe(wanted, seen)?;
-        if wanted {
-            self.board.write(|live| {
-                live.pictures.clone_from(&seen.pictures);
-                live.picture_frame += 1;
-            });
+        if wanted && !seen.pictures.iter().any(Picture::is_left_out) {
+            self.recent.push_front(seen.pictures.clone());
+            self.recent.truncate(RECENT);
         }
         Ok(())
     }
@@ -145,7 +161,12 @@ impl Rig for LiveRig<'_> {
             world.shown_poses(0, &mut self.poses)?;
             let joints = self.rig.joint_positions();
             let time_s = world.steps(0) as f64 / f64::from(self.rig.spec().rates.physics_hz);
+            let drawn = self.newest_drawn();
             self.board.write(|live| {
+                if let Some(drawn) = drawn {
+                    live.pictures = drawn;
+                    live.picture_frame += 1;
+                }
                 live.time_s = time_s;
                 live.bodies.clone_from(&self.poses);
                 live.joint_pos.clear();
