@@ -79,6 +79,12 @@ class Terminal:
         raise AssertionError("it does not end")
 
 
+def said(folder, *words):
+    """What a command says as JSON."""
+    done = subprocess.run([CITRANGE, *words, "--json"], cwd=folder, check=True, capture_output=True, text=True)
+    return json.loads(done.stdout)
+
+
 def test_a_plain_terminal_moves_in_steps_and_says_so(tmp_path):
     terminal = Terminal(tmp_path, "block_box", "--cameras", "none")
     terminal.wait_for("hand +[-\\d.]+")
@@ -131,7 +137,8 @@ def test_a_terminal_that_tells_releases_holds_keys(tmp_path):
 def test_episodes_are_recorded_judged_and_thrown_away(tmp_path):
     args = ["block_box", "--record", "set", "--cameras", "none", "--countdown", "0.2", "--reset-time", "0.2"]
     terminal = Terminal(tmp_path, *args, "--episodes", "3")
-    for number, (key, _) in enumerate([("\x1b[D", None), ("\r", True), ("\x7f", False), ("\x1b[C", None)]):
+    # Left arrow, Enter, Backspace, right arrow.
+    for number, key in enumerate(["\x1b[D", "\r", "\x7f", "\x1b[C"]):
         terminal.wait_for("RECORDING")
         terminal.text = ""
         for _ in range(10):
@@ -142,11 +149,9 @@ def test_episodes_are_recorded_judged_and_thrown_away(tmp_path):
         terminal.type(key)
     assert terminal.end() == 0
     assert "3 episodes saved, 1 thrown away" in terminal.text
-    shown = subprocess.run([CITRANGE, "data", "show", "set", "--json"], cwd=tmp_path, capture_output=True, text=True)
-    outcomes = [json.loads(line) for line in shown.stdout.splitlines()]
-    print(outcomes)
-    verified = subprocess.run([CITRANGE, "replay", "set", "--verify", "--json"], cwd=tmp_path, capture_output=True, text=True)
-    report = json.loads(verified.stdout)
+    outcomes = [episode["outcome"] for episode in said(tmp_path, "data", "list", "set")["episodes"]]
+    assert [(o["success"], o["reason"]) for o in outcomes] == [(True, "success"), (False, "failure"), (None, "saved")]
+    report = said(tmp_path, "replay", "set", "--verify")
     assert report["differing"] == 0 and len(report["episodes"]) == 3
 
 
@@ -158,5 +163,6 @@ def test_a_hangup_keeps_what_was_recorded(tmp_path):
     terminal.thread.join()
     os.close(terminal.master)
     terminal.end()
-    verified = subprocess.run([CITRANGE, "data", "check", "set"], cwd=tmp_path, capture_output=True, text=True)
-    assert verified.returncode == 0, verified.stderr
+    (episode,) = said(tmp_path, "data", "list", "set")["episodes"]
+    assert episode["frames"] >= 10 and episode["outcome"]["reason"] == "stopped"
+    assert said(tmp_path, "replay", "set", "--verify")["differing"] == 0

@@ -183,3 +183,38 @@ impl Rig for LiveRig<'_> {
         self.rig.snapshot()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use citrange_studio::Stage;
+
+    /// The loop runs ahead of the drawer: what is shown must be drawn, of all cameras alike, or
+    /// the last one drawn would hardly ever be seen.
+    #[test]
+    fn only_drawn_pictures_are_shown_and_of_every_camera() {
+        let scene = crate::verbs::compiled("block_box").unwrap();
+        let mut rig = SimRig::new(scene, None).unwrap();
+        rig.leave_pictures_out(true);
+        let targets = rig.begin();
+        let board = Board::new(Stage::default());
+        let mut live = LiveRig::new(&mut rig, &board, true);
+        let (mut seen, mut commanded) = (Observation::default(), Commanded::default());
+        let mut shown = 0;
+        for tick in 0..6000_u32 {
+            live.observe(tick.is_multiple_of(6), &mut seen).unwrap();
+            live.act(&targets, &mut commanded).unwrap();
+            let (frames, pictures) = board.read(|l| (l.picture_frame, l.pictures.clone()));
+            if frames > 0 {
+                assert_eq!(pictures.len(), 3);
+                assert!(pictures.iter().all(Picture::is_ready), "shown before it was drawn");
+            }
+            shown = frames;
+            if shown >= 3 {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        assert!(shown >= 3, "{shown} frames were shown");
+    }
+}
