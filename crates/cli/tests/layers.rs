@@ -3,7 +3,7 @@
 use std::process::Command;
 
 /// Layer of every crate, as in ARCHITECTURE.md. A new crate must be put here.
-const LAYERS: [(&str, u32); 12] = [
+const LAYERS: [(&str, u32); 14] = [
     ("citrange-core", 0),
     ("citrange-video", 0),
     ("citrange-control", 1),
@@ -13,6 +13,8 @@ const LAYERS: [(&str, u32); 12] = [
     ("citrange-mujoco", 1),
     ("citrange-sim", 2),
     ("citrange-tape", 2),
+    ("citrange-task", 2),
+    ("citrange-report", 3),
     ("citrange-studio", 3),
     ("citrange-cli", 4),
     ("citrange-bench", 4),

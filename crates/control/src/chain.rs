@@ -1,5 +1,6 @@
 //! A robot as plain numbers: joints, links, sites, and the points of its hand.
 
+use citrange_core::robot::Grasp;
 use citrange_core::Pose;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,9 @@ pub struct Chain {
     pub wrist: ChainSite,
     /// Point that the hand works with.
     pub tool: ChainSite,
+    /// How the hand takes things, if that is known.
+    #[serde(default)]
+    pub grasp: Option<Grasp>,
     /// Points of the hand that must stay above the floor.
     pub guards: Vec<Guard>,
 }

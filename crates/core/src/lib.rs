@@ -47,7 +47,7 @@ pub use pilot::{Event, Outcome, Pilot, Verdict};
 pub use pose::Pose;
 pub use rates::Rates;
 pub use restore::{Level, RestoreReport, StartData};
-pub use rig::{Commanded, Fault, Observation, Rig, RigSpec};
+pub use rig::{Commanded, Fault, ObjectSeen, ObjectSpec, Observation, Rig, RigSpec};
 pub use robot::RobotDescription;
 pub use run::{RunReport, RunSettings};
 pub use scene::Scene;

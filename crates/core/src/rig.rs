@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::picture::Picture;
+use crate::pose::Pose;
 use crate::rates::Rates;
 use crate::snapshot::Snapshot;
 
@@ -20,6 +21,18 @@ pub struct RigSpec {
     pub rates: Rates,
     /// Cameras, in the order of the pictures.
     pub cameras: Vec<CameraSpec>,
+    /// Things it sees move, in the order of [`Observation::objects`].
+    #[serde(default)]
+    pub objects: Vec<ObjectSpec>,
+}
+
+/// A thing that moves and that a rig can see.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ObjectSpec {
+    /// Name.
+    pub name: String,
+    /// Lowest and highest corner of the box around what of it can be touched, in its own frame.
+    pub box_m: [[f64; 3]; 2],
 }
 
 /// One joint of a rig.
@@ -57,8 +70,22 @@ pub struct Observation {
     pub joint_pos: Vec<f64>,
     /// Joint velocities.
     pub joint_vel: Vec<f64>,
+    /// Where things are; `None` for one that is not seen.
+    pub objects: Vec<Option<ObjectSeen>>,
     /// One picture per camera; brought up to date at frames only, and perhaps drawn later.
     pub pictures: Vec<Picture>,
+}
+
+/// What a rig sees of an object.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ObjectSeen {
+    /// Where it is.
+    pub pose: Pose,
+    /// Velocity of its origin in the world.
+    pub lin_vel_m_s: [f64; 3],
+    /// How hard each of the two jaws presses on it, brought up to date at frames only; `None`
+    /// where a rig cannot feel.
+    pub touch_n: Option<[f64; 2]>,
 }
 
 /// What became of an action.

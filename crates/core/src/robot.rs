@@ -24,6 +24,9 @@ pub struct RobotDescription {
     /// Gripper, if it has one.
     #[serde(default)]
     pub gripper: Option<Gripper>,
+    /// How the gripper takes things, if an autopilot is to use it.
+    #[serde(default)]
+    pub grasp: Option<Grasp>,
     /// Sites with a meaning: `tool`, `wrist`.
     #[serde(default)]
     pub sites: BTreeMap<String, String>,
@@ -49,6 +52,22 @@ pub struct Gripper {
     pub open: Vec<f64>,
     /// Positions when fully closed.
     pub closed: Vec<f64>,
+}
+
+/// Where a gripper holds things. Points and directions are in the frame of the site `tool`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grasp {
+    /// Where the middle of a held thing is; with `from_face`, the point of the fixed jaw's face
+    /// that it touches.
+    pub point_m: [f64; 3],
+    /// From the fixed (or first) jaw to the moving (or second) one.
+    pub jaw_axis: [f64; 3],
+    /// Where the tool points.
+    pub tool_axis: [f64; 3],
+    /// One jaw does not move: things lie at its face, whatever their width.
+    #[serde(default)]
+    pub from_face: bool,
 }
 
 /// How fast and how strongly a joint may move. Slide joints use the metre fields.

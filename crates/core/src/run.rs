@@ -241,7 +241,7 @@ mod tests {
     fn toy(breaks_at: Option<u64>) -> Toy {
         let rates = Rates { physics_hz: 60, control_hz: 60, frame_hz: 10 };
         let joint = JointSpec { name: "a".into(), is_slide: false, range: None, gripper: None };
-        let spec = RigSpec { robot: "toy".into(), joints: vec![joint], rates, cameras: vec![] };
+        let spec = RigSpec { robot: "toy".into(), joints: vec![joint], rates, cameras: vec![], objects: vec![] };
         Toy { spec, at: 0.0, ticks: 0, breaks_at }
     }
 

@@ -41,6 +41,87 @@ pub struct Scene {
     /// Cameras by name.
     #[serde(default)]
     pub cameras: BTreeMap<String, Camera>,
+    /// What an autopilot has to do here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<Job>,
+}
+
+/// Work for an autopilot: bring things to a goal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// Objects to bring, in this order; the keys 1 to 9 call them.
+    pub targets: Vec<String>,
+    /// Where they have to go.
+    pub goal: Goal,
+    /// Numbers of the autopilot: a built-in profile's name or a YAML file; `default` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+}
+
+/// Where things have to go.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Goal {
+    /// Beside each other onto an object with a round flat inside.
+    Plate {
+        /// The object.
+        object: String,
+        /// Radius of its inside.
+        radius_m: f64,
+        /// Height of the inside above the object's origin.
+        surface_m: f64,
+    },
+    /// Beside each other onto a disc where nothing stands.
+    VirtualPlate {
+        /// Its middle, on the surface.
+        center_m: [f64; 3],
+        /// Its radius.
+        radius_m: f64,
+    },
+    /// Onto the top of an object; more things go onto each other.
+    TopOf {
+        /// The object.
+        object: String,
+    },
+}
+
+impl Job {
+    /// Checks names and numbers against the scene's objects.
+    fn check(&self, objects: &BTreeMap<String, Object>) -> Result<(), String> {
+        let known = |key: &str, name: &String| {
+            if objects.contains_key(name) {
+                return Ok(());
+            }
+            let hint = crate::names::suggestion(name, objects.keys().map(String::as_str));
+            Err(format!("{key}: there is no object \"{name}\", {hint}"))
+        };
+        if self.targets.is_empty() || self.targets.len() > 9 {
+            let count = self.targets.len();
+            return Err(format!("targets: {count} objects; 1 to 9 are possible"));
+        }
+        for (index, name) in self.targets.iter().enumerate() {
+            known("targets", name)?;
+            if self.targets[..index].contains(name) {
+                return Err(format!("targets: {name} is named twice"));
+            }
+        }
+        let (object, radius_m) = match &self.goal {
+            Goal::Plate { object, radius_m, .. } => (Some(object), *radius_m),
+            Goal::VirtualPlate { radius_m, .. } => (None, *radius_m),
+            Goal::TopOf { object } => (Some(object), 1.0),
+        };
+        if let Some(object) = object {
+            known("goal", object)?;
+            if self.targets.contains(object) {
+                return Err(format!("goal: {object} is a target itself"));
+            }
+        }
+        if radius_m.is_nan() || radius_m <= 0.0 {
+            return Err(format!("goal: radius_m must be above 0, not {radius_m}"));
+        }
+        Ok(())
+    }
 }
 
 /// Engine options; the defaults are those that hold a grasp without creep.
@@ -427,6 +508,9 @@ impl Scene {
                      object can be placed without overlap"
                 ));
             }
+        }
+        if let Some(job) = &self.job {
+            job.check(&self.objects).map_err(|e| format!("job.{e}"))?;
         }
         for (name, camera) in &self.cameras {
             camera.pose().map_err(|e| format!("cameras.{name}: {e}"))?;

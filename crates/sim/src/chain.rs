@@ -56,6 +56,7 @@ impl CompiledScene {
             arm_joints,
             wrist: bodies.site(robot, description, "wrist").map_err(&fail)?,
             tool: bodies.site(robot, description, "tool").map_err(&fail)?,
+            grasp: description.grasp,
             guards: bodies.guards(arm_joints.saturating_sub(2), &joints),
             joints,
         };

@@ -92,7 +92,7 @@ impl World {
 
     /// Completes the engine's computation at the current state: actuation, acceleration,
     /// constraint forces, force sensors. The next step computes them again; nothing carries over.
-    fn compute_forces(&mut self, ids: &[usize]) {
+    pub(crate) fn compute_forces(&mut self, ids: &[usize]) {
         for &env in ids {
             self.envs[env].data.forward_skip(mjtStage::mjSTAGE_VEL, false);
         }

@@ -34,7 +34,7 @@
 //! | what a state holds | `layout.rs` (names), `row.rs`, `read.rs`, `write.rs`, `extras.rs` |
 //! | stepping and threads | `world.rs` |
 //! | exact continuation | `snapshot.rs`; poorer files: `restore.rs` |
-//! | an arm to be driven | `rig.rs`; its inverse kinematics `reach.rs`; as numbers `chain.rs`; with named actions `arm.rs` |
+//! | an arm to be driven | `rig.rs`; its inverse kinematics `reach.rs`; as numbers `chain.rs`; with named actions `arm.rs`; what it sees and feels of objects `feel.rs` |
 //! | what a viewer is told | `show.rs` |
 //! | pictures | `camera.rs`, `picture.rs`; beside the loop `draw.rs`; with OpenGL `gl.rs` |
 
@@ -47,6 +47,7 @@ mod draw;
 mod engine;
 mod error;
 mod extras;
+mod feel;
 mod free_root;
 pub mod gl;
 mod layout;

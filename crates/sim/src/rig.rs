@@ -8,6 +8,7 @@ use mujoco_rs::prelude::MjtJoint;
 
 use crate::compile::CompiledScene;
 use crate::draw::Drawer;
+use crate::feel::{Feeler, object_specs};
 use crate::error::SimError;
 use crate::snapshot::INTEGRATION;
 use crate::world::{Threads, World};
@@ -19,6 +20,7 @@ pub struct SimRig {
     spec: RigSpec,
     limited: Vec<f64>,
     pools: Vec<PicturePool>,
+    feeler: Feeler,
     /// Started when the first pictures are asked for.
     drawer: Option<Drawer>,
     leave_out: bool,
@@ -40,7 +42,18 @@ impl SimRig {
         let world = World::new(scene, 1, Threads::Exactly(1))?;
         let limited = vec![0.0; spec.joints.len()];
         let pools = vec![PicturePool::default(); spec.cameras.len()];
-        Ok(Self { world, robot, spec, limited, pools, drawer: None, leave_out: false, ticks: 0 })
+        let feeler = Feeler::new(world.scene(), &robot)?;
+        Ok(Self {
+            world,
+            robot,
+            spec,
+            limited,
+            pools,
+            feeler,
+            drawer: None,
+            leave_out: false,
+            ticks: 0,
+        })
     }
 
     /// The world it lives in.
@@ -171,6 +184,7 @@ fn spec(
         joints,
         rates: scene.scene.rates,
         cameras: specs,
+        objects: object_specs(scene),
     })
 }
 
@@ -188,6 +202,10 @@ impl Rig for SimRig {
         seen.joint_pos.extend(joints.iter().map(|j| data.qpos()[j.qpos]));
         seen.joint_vel.clear();
         seen.joint_vel.extend(joints.iter().map(|j| data.qvel()[j.dof]));
+        if self.ticks.is_multiple_of(u64::from(self.spec.rates.ticks_per_frame())) {
+            self.feeler.feel(&mut self.world);
+        }
+        self.feeler.see(&self.world, &mut seen.objects);
         if pictures {
             seen.pictures.clear();
             self.shoot(&mut seen.pictures)?;

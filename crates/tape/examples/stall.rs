@@ -28,6 +28,7 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         joints: (0..6).map(joint).collect(),
         rates: RATES,
         cameras: vec![camera("front"), camera("wrist")],
+        objects: vec![],
     };
     let begun = Instant::now();
     let mut recorder =

@@ -165,6 +165,7 @@ mod tests {
             joints: vec![joint("a", None), joint("b", None), joint("jaw", Some([0.0, 1.0]))],
             rates: Rates { physics_hz: 120, control_hz: 120, frame_hz: 20 },
             cameras: vec![],
+            objects: vec![],
         }
     }
 

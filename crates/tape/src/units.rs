@@ -98,6 +98,7 @@ mod tests {
             ],
             rates: Rates { physics_hz: 60, control_hz: 60, frame_hz: 30 },
             cameras: vec![],
+            objects: vec![],
         }
     }
 

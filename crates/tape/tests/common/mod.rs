@@ -31,6 +31,7 @@ pub fn toy() -> Toy {
         joints: vec![joint("a"), joint("b")],
         rates: Rates { physics_hz: 240, control_hz: 120, frame_hz: 30 },
         cameras: vec![camera("front"), camera("wrist")],
+        objects: vec![],
     };
     Toy { spec, numbers: vec![0.1, 0.2, 0.3], ticks: 0 }
 }

@@ -1,0 +1,1 @@
+//! What a dataset of an autopilot shows, as one page to look at.

@@ -1,0 +1,131 @@
+//! What an arm sees and feels of the objects around it.
+
+use citrange_core::{ObjectSeen, ObjectSpec, Pose};
+
+use crate::compile::CompiledScene;
+use crate::error::SimError;
+use crate::layout::Root;
+use crate::world::World;
+
+/// Objects of a scene that move as a whole, with the box around their colliding shapes.
+pub(crate) fn object_specs(scene: &CompiledScene) -> Vec<ObjectSpec> {
+    let spec = |(name, tree): (&String, &crate::layout::Tree)| {
+        let model = &scene.model;
+        let body = tree.bodies.start;
+        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        for geom in 0..model.ffi().ngeom as usize {
+            let collides = model.geom_contype()[geom] != 0 || model.geom_conaffinity()[geom] != 0;
+            if model.geom_bodyid()[geom] as usize != body || !collides {
+                continue;
+            }
+            let pose = Pose { pos_m: model.geom_pos()[geom], quat_wxyz: model.geom_quat()[geom] };
+            let pose = pose.isometry();
+            let rot = pose.rotation.to_rotation_matrix();
+            let [x, y, z, half_x, half_y, half_z] = model.geom_aabb()[geom];
+            let middle = pose * nalgebra::Point3::new(x, y, z);
+            let half = rot.matrix().abs() * nalgebra::Vector3::new(half_x, half_y, half_z);
+            for axis in 0..3 {
+                low[axis] = low[axis].min(middle[axis] - half[axis]);
+                high[axis] = high[axis].max(middle[axis] + half[axis]);
+            }
+        }
+        // Nothing of it can be touched: a point.
+        let box_m = if low[0] <= high[0] { [low, high] } else { [[0.0; 3]; 2] };
+        ObjectSpec { name: name.clone(), box_m }
+    };
+    free(scene).map(spec).collect()
+}
+
+fn free(scene: &CompiledScene) -> impl Iterator<Item = (&String, &crate::layout::Tree)> {
+    scene.layout.objects.iter().filter(|(_, tree)| matches!(tree.root, Root::Free { .. }))
+}
+
+/// Knows which body is which jaw, and remembers what they felt at the last frame.
+pub(crate) struct Feeler {
+    /// Per object: where its root is in qpos and qvel, and its body.
+    objects: Vec<(usize, usize, usize)>,
+    /// Per body: the jaw it belongs to.
+    jaws: Vec<Option<usize>>,
+    touch_n: Vec<[f64; 2]>,
+}
+
+impl Feeler {
+    /// A gripper of one joint has a fixed and a moving jaw, one of two joints two moving ones.
+    pub(crate) fn new(scene: &CompiledScene, robot: &str) -> Result<Self, SimError> {
+        let model = &scene.model;
+        let mut jaws = vec![None; model.ffi().nbody as usize];
+        let tree = scene.layout.robot(robot)?;
+        let names = scene.robots.get(robot).and_then(|d| d.gripper.as_ref()).map(|g| &g.joints);
+        let is_jaw = |name: &str| names.is_some_and(|n| n.iter().any(|known| known == name));
+        let moving: Vec<usize> = tree
+            .joints
+            .iter()
+            .filter(|joint| is_jaw(&joint.name))
+            .map(|joint| model.dof_bodyid()[joint.dof] as usize)
+            .collect();
+        let roots = match moving[..] {
+            [one] => vec![model.body_parentid()[one] as usize, one],
+            [first, second, ..] => vec![first, second],
+            [] => vec![],
+        };
+        for body in tree.bodies.clone() {
+            let parent = model.body_parentid()[body] as usize;
+            jaws[body] = roots.iter().position(|root| *root == body).or(jaws[parent]);
+        }
+        let objects = free(scene).filter_map(|(_, tree)| match tree.root {
+            Root::Free { qpos, dof } => Some((qpos, dof, tree.bodies.start)),
+            Root::Fixed => None,
+        });
+        let objects: Vec<_> = objects.collect();
+        Ok(Self { touch_n: vec![[0.0; 2]; objects.len()], objects, jaws })
+    }
+
+    /// How hard each jaw presses on each object now.
+    pub(crate) fn feel(&mut self, world: &mut World) {
+        self.touch_n.fill([0.0; 2]);
+        if self.objects.is_empty() {
+            return;
+        }
+        let geom_bodies = world.scene.model.geom_bodyid();
+        let body = |geom: i32| usize::try_from(geom).ok().map(|geom| geom_bodies[geom] as usize);
+        let pair = |[a, b]: [i32; 2]| {
+            let (a, b) = (body(a)?, body(b)?);
+            let object = |body: usize| self.objects.iter().position(|o| o.2 == body);
+            match (self.jaws[a], self.jaws[b]) {
+                (Some(jaw), None) => Some((jaw, object(b)?)),
+                (None, Some(jaw)) => Some((jaw, object(a)?)),
+                _ => None,
+            }
+        };
+        let contacts = world.envs[0].data.contact().iter().enumerate();
+        let touching: Vec<(usize, usize, usize)> = contacts
+            .filter_map(|(index, contact)| pair(contact.geom).map(|(j, o)| (index, j, o)))
+            .collect();
+        if touching.is_empty() {
+            return;
+        }
+        world.compute_forces(&[0]);
+        for (index, jaw, object) in touching {
+            self.touch_n[object][jaw] += world.envs[0].data.contact_force(index)[0];
+        }
+    }
+
+    /// Where every object is.
+    pub(crate) fn see(&self, world: &World, seen: &mut Vec<Option<ObjectSeen>>) {
+        let data = &world.envs[0].data;
+        let (pos, vel) = (data.qpos(), data.qvel());
+        seen.clear();
+        for ((qpos, dof, _), touch_n) in self.objects.iter().zip(&self.touch_n) {
+            let p = &pos[*qpos..qpos + 7];
+            let v = &vel[*dof..dof + 3];
+            seen.push(Some(ObjectSeen {
+                pose: Pose {
+                    pos_m: [p[0], p[1], p[2]],
+                    quat_wxyz: [p[3], p[4], p[5], p[6]],
+                },
+                lin_vel_m_s: [v[0], v[1], v[2]],
+                touch_n: Some(*touch_n),
+            }));
+        }
+    }
+}

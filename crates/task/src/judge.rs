@@ -1,0 +1,1 @@
+//! Judgement: what is held, what can be taken, what lies where it should.

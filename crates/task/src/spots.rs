@@ -1,0 +1,1 @@
+//! Where things go: free places on the plate, from its middle to its edge.
