@@ -35,6 +35,7 @@ fn two_links() -> Chain {
         arm_joints: 3,
         wrist: ChainSite { link: 1, link_from_site: at(1.0) },
         tool: ChainSite { link: 2, link_from_site: at(0.1) },
+        grasp: None,
         guards: vec![Guard { link: 2, point_m: [0.1, 0.0, 0.0], radius_m: 0.05 }],
     }
 }
