@@ -1,7 +1,7 @@
 //! A robot as plain numbers: joints, links, sites, and the points of its hand.
 
-use citrange_core::robot::Grasp;
 use citrange_core::Pose;
+use citrange_core::robot::Grasp;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ControlError;

@@ -26,13 +26,13 @@ pub struct Frame {
 }
 
 impl Frame {
-    fn of(pose: &citrange_core::Pose) -> Self {
+    pub(crate) fn of(pose: &citrange_core::Pose) -> Self {
         let iso = pose.isometry();
         let rot = iso.rotation.to_rotation_matrix().into_inner();
         Self { rot, pos_m: iso.translation.vector }
     }
 
-    fn then(&self, inner: &Self) -> Self {
+    pub(crate) fn then(&self, inner: &Self) -> Self {
         Self { rot: self.rot * inner.rot, pos_m: self.pos_m + self.rot * inner.pos_m }
     }
 }
@@ -195,6 +195,14 @@ impl Kinematics {
             };
             *torque = -link.axis_at.dot(&pull);
         }
+    }
+
+    /// The balls around corners and ends of the hand: middle in the world and radius.
+    pub fn guards(&self) -> impl Iterator<Item = (Vector3<f64>, f64)> + '_ {
+        self.guards.iter().map(|(link, point, radius)| {
+            let at = &self.links[*link].at;
+            (at.pos_m + at.rot * point, *radius)
+        })
     }
 
     /// Height of the lowest point of the hand; infinite when nothing is guarded.

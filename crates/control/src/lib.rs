@@ -5,6 +5,7 @@
 //! | what can be asked for | `velocity.rs`; by name `action.rs`; keys and sticks `keys.rs` |
 //! | who may drive, and when a grip is lost | `seat.rs`; a person as a pilot: `pilot.rs` |
 //! | a robot as numbers, and its kinematics | `chain.rs`, `kinematics.rs` |
+//! | joints for a place of the hand | `ik.rs` |
 //! | the law | `law.rs`; by kind of arm `tool_down.rs`, `twist.rs`; limits `bounds.rs`, `stretch.rs` |
 //! | numbers of the law, profiles | `settings.rs`, `/crates/control/profiles` |
 
@@ -12,6 +13,7 @@ mod action;
 mod bounds;
 mod chain;
 mod error;
+mod ik;
 mod keys;
 mod kinematics;
 mod law;
@@ -32,6 +34,7 @@ mod velocity;
 pub use action::Action;
 pub use chain::{Chain, ChainJoint, ChainSite, Guard};
 pub use error::ControlError;
+pub use ik::{Fit, Hand, HandGoal, Ik, Tolerance, wrapped};
 pub use keys::{Held, Key, Speeds};
 pub use kinematics::{Frame, Kinematics};
 pub use law::Law;
