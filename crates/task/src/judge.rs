@@ -7,7 +7,7 @@
 pub(crate) mod checks;
 pub mod evidence;
 pub mod grasp;
-mod memory;
+pub(crate) mod memory;
 pub mod pickup;
 pub mod placed;
 pub mod plate;

@@ -1,10 +1,32 @@
 //! An arm that works by itself: picks things up, puts them where they belong, and judges whether
-//! it did.
+//! it did. [`Autopilot`] is the Pilot; a scene's `job` says what to do, [`Settings`] how.
 //!
 //! | to change | look in |
 //! |---|---|
+//! | which states there are, their limits, what must hold in them | `table.rs`; names `reason.rs` |
+//! | what happens in a state | `states.rs` |
+//! | numbers, profiles | `settings.rs`, `/crates/task/profiles` |
+//! | how the jaws are turned to take and to let go | `choice.rs` |
+//! | how the hand moves | `moves.rs`; its arm `body.rs` |
 //! | whether something is held, graspable, placed, moved | `judge/` |
-//! | where things go on the plate | `spots.rs` |
+//! | where things go on the plate | `spots.rs`; what the goal is `goal.rs` |
+//! | what a snapshot keeps of it | `memory.rs` |
 
+mod body;
+mod choice;
+mod error;
+mod goal;
 pub mod judge;
+mod memory;
+mod moves;
+mod pilot;
+mod reason;
+mod settings;
 pub mod spots;
+mod states;
+mod table;
+
+pub use error::TaskError;
+pub use pilot::{Autopilot, Setup, Status};
+pub use reason::{Reason, State};
+pub use settings::{HeightsOf, Settings, Turn};

@@ -1,0 +1,150 @@
+//! The autopilot's own body: its arm, its jaws, and where it stands.
+
+use citrange_control::{Chain, Hand, HandGoal, Ik, Tolerance, wrapped};
+use nalgebra::Vector3;
+
+use crate::error::TaskError;
+use crate::moves::Place;
+use crate::settings::{HeightsOf, Settings};
+
+/// A fit may miss its point by this much.
+const REACH_M: f64 = 0.0005;
+/// And its turn by this much: near the end of its reach an arm cannot do better.
+const REACH_YAW_RAD: f64 = 0.15;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Body {
+    pub(crate) chain: Chain,
+    pub(crate) ik: Ik,
+    pub(crate) home: Vec<f64>,
+    pub(crate) floor_z_m: f64,
+    /// What a height of the settings is to be lowered by to be one of the grasp point.
+    hang_m: f64,
+    /// The first joint's axis, on the floor.
+    axis_m: [f64; 2],
+    /// Turn of the jaws against the arm's direction in the home pose.
+    home_turn_rad: f64,
+    /// Grasp point for a thing of no width.
+    grasp_m: Vector3<f64>,
+    jaw_axis: Vector3<f64>,
+    from_face: bool,
+    pub(crate) within: Tolerance,
+    /// Largest speeds of all joints.
+    pub(crate) speeds: Vec<f64>,
+}
+
+impl Body {
+    pub(crate) fn new(
+        chain: &Chain,
+        home: &[f64],
+        floor_z_m: f64,
+        settings: &Settings,
+    ) -> Result<Self, TaskError> {
+        let grasp = chain.grasp.unwrap_or(citrange_core::robot::Grasp {
+            point_m: [0.0; 3],
+            jaw_axis: [0.0; 3],
+            tool_axis: [0.0; 3],
+            from_face: false,
+        });
+        // Says so when the chain has no grasp.
+        let mut ik = Ik::new(chain, grasp.point_m, home)?;
+        let hand = ik.hand(home);
+        let anchor = ik.kinematics().anchor(0);
+        let wrist_m = ik.kinematics().site(&chain.wrist).pos_m;
+        let hang_m = match settings.heights_of {
+            HeightsOf::Tool => 0.0,
+            HeightsOf::Wrist => wrist_m.z - hand.at_m.z,
+        };
+        let share = settings.joint_speed_share;
+        let mut body = Self {
+            chain: chain.clone(),
+            home: home.to_vec(),
+            floor_z_m,
+            hang_m,
+            axis_m: [anchor.x, anchor.y],
+            home_turn_rad: 0.0,
+            grasp_m: Vector3::from(grasp.point_m),
+            jaw_axis: Vector3::from(grasp.jaw_axis).normalize(),
+            from_face: grasp.from_face,
+            within: Tolerance {
+                error_m: REACH_M,
+                tilt_rad: settings.max_tilt_deg.to_radians(),
+                yaw_rad: REACH_YAW_RAD,
+            },
+            speeds: chain.joints.iter().map(|j| j.max_speed.unwrap_or(1.0) * share).collect(),
+            ik,
+        };
+        body.home_turn_rad = hand.jaw_yaw_rad() - body.azimuth(&hand.at_m);
+        Ok(body)
+    }
+
+    /// Takes the measure of the thing to be held: half its width between the jaws.
+    pub(crate) fn hold(&mut self, half_width_m: f64) {
+        let out = if self.from_face { half_width_m } else { 0.0 };
+        self.ik.set_point(self.grasp_m + self.jaw_axis * out);
+    }
+
+    /// A height of the settings as a height of the grasp point in the world.
+    pub(crate) fn height(&self, setting: f64) -> f64 {
+        self.floor_z_m + setting - self.hang_m
+    }
+
+    fn azimuth(&self, at_m: &Vector3<f64>) -> f64 {
+        (at_m.y - self.axis_m[1]).atan2(at_m.x - self.axis_m[0])
+    }
+
+    /// Middle of the base, at a height.
+    pub(crate) fn base(&self, z_m: f64) -> Vector3<f64> {
+        Vector3::new(self.axis_m[0], self.axis_m[1], z_m)
+    }
+
+    pub(crate) fn goal(&self, place: &Place) -> HandGoal {
+        HandGoal { at_m: place.at_m, jaw_yaw_rad: self.yaw(place) }
+    }
+
+    /// Turn of the jaws in the world.
+    pub(crate) fn yaw(&self, place: &Place) -> f64 {
+        self.azimuth(&place.at_m) + self.home_turn_rad + place.turn_rad
+    }
+
+    /// The turn against the arm's direction that makes a turn in the world.
+    pub(crate) fn turn_for(&self, at_m: &Vector3<f64>, yaw_rad: f64) -> f64 {
+        wrapped(yaw_rad - self.azimuth(at_m) - self.home_turn_rad)
+    }
+
+    /// Where the hand is for some joints.
+    pub(crate) fn place(&mut self, joints: &[f64]) -> Place {
+        let hand = self.ik.hand(joints);
+        Place { at_m: hand.at_m, turn_rad: self.turn_for(&hand.at_m, hand.jaw_yaw_rad()) }
+    }
+
+    pub(crate) fn hand(&mut self, joints: &[f64]) -> Hand {
+        self.ik.hand(joints)
+    }
+
+    /// Joints for a place, if the arm gets there from `near` or from home.
+    pub(crate) fn reach(&mut self, place: &Place, near: &[f64]) -> Option<Vec<f64>> {
+        let mut joints = near.to_vec();
+        let goal = self.goal(place);
+        let within = self.within;
+        self.ik.find(&goal, &within, &mut joints).keeps(&within).then_some(joints)
+    }
+
+    /// Writes the gripper's joints for a share of its opening.
+    pub(crate) fn set_jaws(&self, share: f64, joints: &mut [f64]) {
+        for (joint, target) in self.chain.joints.iter().zip(joints) {
+            if let Some([closed, open]) = joint.gripper {
+                *target = closed + share * (open - closed);
+            }
+        }
+    }
+
+    /// How far the jaws are open: 0 closed, 1 open.
+    pub(crate) fn jaws(&self, joints: &[f64]) -> f64 {
+        let shares = self.chain.joints.iter().zip(joints).filter_map(|(joint, at)| {
+            joint.gripper.map(|[closed, open]| (at - closed) / (open - closed))
+        });
+        let (sum, count) = shares.fold((0.0, 0), |(sum, n), share| (sum + share, n + 1));
+        sum / f64::from(count.max(1))
+    }
+}

@@ -1,0 +1,55 @@
+//! What can be wrong before an autopilot starts.
+
+use citrange_control::ControlError;
+use citrange_core::names::suggestion;
+use citrange_core::yaml::YamlError;
+
+/// Why there is no autopilot.
+#[derive(Debug, thiserror::Error)]
+pub enum TaskError {
+    /// A settings file cannot be read.
+    #[error("{path}: {reason}")]
+    File {
+        /// The file.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// A settings file is not YAML as it should be.
+    #[error(transparent)]
+    Yaml(#[from] YamlError),
+    /// A number makes no sense.
+    #[error("{file}: {reason}")]
+    Setting {
+        /// The file or profile.
+        file: String,
+        /// The key and what would be right.
+        reason: String,
+    },
+    /// Something named is not there.
+    #[error("there is no {what} \"{name}\", {hint}")]
+    Unknown {
+        /// What it should be.
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// What there is.
+        hint: String,
+    },
+    /// The arm cannot work by itself.
+    #[error(transparent)]
+    Arm(#[from] ControlError),
+    /// A snapshot does not hold the memory of this autopilot.
+    #[error("the snapshot does not hold the memory of this autopilot: {0}")]
+    Memory(String),
+}
+
+impl TaskError {
+    pub(crate) fn unknown<'a>(
+        what: &'static str,
+        name: &str,
+        known: impl Iterator<Item = &'a str> + Clone,
+    ) -> Self {
+        Self::Unknown { what, name: name.to_owned(), hint: suggestion(name, known) }
+    }
+}

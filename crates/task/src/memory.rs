@@ -1,0 +1,281 @@
+//! Everything that decides what the autopilot does next. It is part of every snapshot, as one
+//! list of numbers of fixed length, so that work can go on from any frame.
+
+use nalgebra::Vector3;
+
+use crate::judge::memory::{array, count, put, take, vector};
+use crate::judge::{GraspDetector, GraspSample, Held, PlacementDetector, PlateWatch};
+use crate::moves::{Line, Place, Ramp, Swing};
+use crate::reason::{Reason, State};
+
+/// Turns of the jaws that failed on the thing in hand; older ones are forgotten.
+pub(crate) const FAILED_TURNS: usize = 4;
+
+/// What became of one thing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Fetch {
+    pub(crate) attempts: u32,
+    pub(crate) is_placed: bool,
+    pub(crate) reason: Option<Reason>,
+    /// Where it was when it was first looked for.
+    pub(crate) start_m: Option<[f64; 3]>,
+    /// Whether it still lies where it was put.
+    pub(crate) watch: PlacementDetector,
+}
+
+/// The last word on whether the thing is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Grip {
+    #[default]
+    Unknown,
+    Yes,
+    No,
+}
+
+impl From<Held> for Grip {
+    fn from(held: Held) -> Self {
+        match held {
+            Held::Yes => Self::Yes,
+            Held::No(_) => Self::No,
+            Held::Unknown(_) => Self::Unknown,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Memory {
+    pub(crate) state: State,
+    /// Ticks spent in the state.
+    pub(crate) ticks: u64,
+    /// Ticks spent on the thing, all attempts together.
+    pub(crate) target_ticks: u64,
+    /// Part of a state that has parts, or frames counted in it.
+    pub(crate) part: u32,
+    /// Which of the things.
+    pub(crate) current: Option<usize>,
+    /// Joint targets in force.
+    pub(crate) joints: Vec<f64>,
+    /// Where the hand was sent, without the correction.
+    pub(crate) hand: Place,
+    /// What the hand is sent aside by, because the arm hangs a little.
+    pub(crate) correction_m: Vector3<f64>,
+    pub(crate) jaws: f64,
+    pub(crate) jaws_from: f64,
+    pub(crate) line: Option<Line>,
+    pub(crate) swing: Option<Swing>,
+    /// Turn of the jaws with which the thing is taken.
+    pub(crate) turn_rad: f64,
+    pub(crate) failed_turns: [Option<f64>; FAILED_TURNS],
+    /// Where the thing is in the hand.
+    pub(crate) carried_m: Vector3<f64>,
+    /// Where the hand lets it go.
+    pub(crate) release: Place,
+    pub(crate) grip: Grip,
+    pub(crate) was_held: bool,
+    pub(crate) grasp: Option<GraspDetector>,
+    pub(crate) plate: Option<PlateWatch>,
+    pub(crate) failing: Option<Reason>,
+    pub(crate) fetches: Vec<Fetch>,
+}
+
+impl Memory {
+    pub(crate) fn new(joints: &[f64], hand: Place, jaws: f64, targets: usize) -> Self {
+        Self {
+            state: State::Idle,
+            ticks: 0,
+            target_ticks: 0,
+            part: 0,
+            current: None,
+            joints: joints.to_vec(),
+            hand,
+            correction_m: Vector3::zeros(),
+            jaws,
+            jaws_from: jaws,
+            line: None,
+            swing: None,
+            turn_rad: 0.0,
+            failed_turns: [None; FAILED_TURNS],
+            carried_m: Vector3::zeros(),
+            release: hand,
+            grip: Grip::Unknown,
+            was_held: false,
+            grasp: None,
+            plate: None,
+            failing: None,
+            fetches: vec![Fetch::default(); targets],
+        }
+    }
+
+    /// The thing in hand.
+    pub(crate) fn fetch(&mut self) -> Option<&mut Fetch> {
+        self.fetches.get_mut(self.current?)
+    }
+
+    pub(crate) fn remember(&self, out: &mut Vec<f64>) {
+        out.push(self.state.number());
+        out.extend([self.ticks as f64, self.target_ticks as f64, f64::from(self.part)]);
+        put(out, self.current.map(|n| [n as f64]));
+        out.extend(&self.joints);
+        put_place(out, &self.hand);
+        out.extend(&self.correction_m);
+        out.extend([self.jaws, self.jaws_from]);
+        put(out, self.line.map(|line| line_numbers(&line)));
+        out.push(f64::from(u8::from(self.swing.is_some())));
+        let still = Swing::new(&self.joints, &self.joints, &vec![1.0; self.joints.len()]);
+        let swing = self.swing.as_ref().unwrap_or(&still);
+        out.extend(swing.from.iter().chain(&swing.to));
+        out.extend([swing.ramp.length, swing.ramp.done, swing.ramp.speed]);
+        out.push(self.turn_rad);
+        for turn in self.failed_turns {
+            put(out, turn.map(|t| [t]));
+        }
+        out.extend(&self.carried_m);
+        put_place(out, &self.release);
+        let grip = match self.grip {
+            Grip::Unknown => 0.0,
+            Grip::Yes => 1.0,
+            Grip::No => 2.0,
+        };
+        out.extend([grip, f64::from(u8::from(self.was_held))]);
+        out.push(f64::from(u8::from(self.grasp.is_some())));
+        self.grasp.as_ref().unwrap_or(&no_grasp()).remember(out);
+        out.push(f64::from(u8::from(self.plate.is_some())));
+        self.plate.as_ref().unwrap_or(&PlateWatch::of_virtual_plate()).remember(out);
+        put(out, self.failing.map(|reason| [reason.number()]));
+        for fetch in &self.fetches {
+            out.extend([f64::from(fetch.attempts), f64::from(u8::from(fetch.is_placed))]);
+            put(out, fetch.reason.map(|reason| [reason.number()]));
+            put(out, fetch.start_m);
+            fetch.watch.remember(out);
+        }
+    }
+
+    /// Takes back what `remember` wrote, for an arm of so many joints and so many things.
+    pub(crate) fn recall(
+        numbers: &mut impl Iterator<Item = f64>,
+        joints: usize,
+        targets: usize,
+    ) -> Option<Self> {
+        let state = State::of_number(numbers.next()?)?;
+        let ticks = u64::from(count(numbers, u32::MAX)?);
+        let target_ticks = u64::from(count(numbers, u32::MAX)?);
+        let part = count(numbers, u32::MAX)?;
+        let current = take::<1>(numbers)?.map(|[n]| n as usize);
+        let joint_targets = list(numbers, joints)?;
+        let hand = take_place(numbers)?;
+        let correction_m = vector(numbers)?;
+        let [jaws, jaws_from] = array(numbers)?;
+        let line = take::<12>(numbers)?.map(line_of);
+        let has_swing = count(numbers, 1)? == 1;
+        let (from, to) = (list(numbers, joints)?, list(numbers, joints)?);
+        let [length, done, speed] = array(numbers)?;
+        let swing = Swing { from, to, ramp: Ramp { length, done, speed } };
+        let turn_rad = numbers.next()?;
+        let mut failed_turns = [None; FAILED_TURNS];
+        for turn in &mut failed_turns {
+            *turn = take::<1>(numbers)?.map(|[t]| t);
+        }
+        let carried_m = vector(numbers)?;
+        let release = take_place(numbers)?;
+        let grip = match count(numbers, 2)? {
+            0 => Grip::Unknown,
+            1 => Grip::Yes,
+            _ => Grip::No,
+        };
+        let was_held = count(numbers, 1)? == 1;
+        let has_grasp = count(numbers, 1)? == 1;
+        let grasp = GraspDetector::recall(numbers)?;
+        let has_plate = count(numbers, 1)? == 1;
+        let plate = PlateWatch::recall(numbers)?;
+        let failing = reason(numbers)?;
+        let mut fetches = Vec::new();
+        for _ in 0..targets {
+            fetches.push(Fetch {
+                attempts: count(numbers, u32::MAX)?,
+                is_placed: count(numbers, 1)? == 1,
+                reason: reason(numbers)?,
+                start_m: take(numbers)?,
+                watch: PlacementDetector::recall(numbers)?,
+            });
+        }
+        Some(Self {
+            state,
+            ticks,
+            target_ticks,
+            part,
+            current: current.filter(|n| *n < targets),
+            joints: joint_targets,
+            hand,
+            correction_m,
+            jaws,
+            jaws_from,
+            line,
+            swing: has_swing.then_some(swing),
+            turn_rad,
+            failed_turns,
+            carried_m,
+            release,
+            grip,
+            was_held,
+            grasp: has_grasp.then_some(grasp),
+            plate: has_plate.then_some(plate),
+            failing,
+            fetches,
+        })
+    }
+}
+
+fn no_grasp() -> GraspDetector {
+    GraspDetector::begin(&GraspSample { hand_m: Vector3::zeros(), object: None, jaw_gap: 0.0 })
+}
+
+#[expect(clippy::option_option, reason = "absent and unreadable are two things")]
+fn reason(numbers: &mut impl Iterator<Item = f64>) -> Option<Option<Reason>> {
+    match take::<1>(numbers)? {
+        None => Some(None),
+        Some([number]) => Reason::of_number(number).map(Some),
+    }
+}
+
+fn list(numbers: &mut impl Iterator<Item = f64>, length: usize) -> Option<Vec<f64>> {
+    let list: Vec<f64> = numbers.take(length).collect();
+    (list.len() == length).then_some(list)
+}
+
+fn put_place(out: &mut Vec<f64>, place: &Place) {
+    out.extend(&place.at_m);
+    out.push(place.turn_rad);
+}
+
+fn take_place(numbers: &mut impl Iterator<Item = f64>) -> Option<Place> {
+    Some(Place { at_m: vector(numbers)?, turn_rad: numbers.next()? })
+}
+
+fn line_numbers(line: &Line) -> [f64; 12] {
+    let (a, b) = (&line.from, &line.to);
+    [
+        a.at_m.x,
+        a.at_m.y,
+        a.at_m.z,
+        a.turn_rad,
+        b.at_m.x,
+        b.at_m.y,
+        b.at_m.z,
+        b.turn_rad,
+        line.ramp.length,
+        line.ramp.done,
+        line.ramp.speed,
+        line.speed_m_s,
+    ]
+}
+
+fn line_of(n: [f64; 12]) -> Line {
+    let place =
+        |at: usize| Place { at_m: Vector3::new(n[at], n[at + 1], n[at + 2]), turn_rad: n[at + 3] };
+    Line {
+        from: place(0),
+        to: place(4),
+        ramp: Ramp { length: n[8], done: n[9], speed: n[10] },
+        speed_m_s: n[11],
+    }
+}
