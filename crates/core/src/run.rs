@@ -156,6 +156,11 @@ impl Episode {
                     .map_err(|fault| RunError::Pilot { tick, fault })?;
                 if let Verdict::Done(outcome) = verdict {
                     if is_frame {
+                        // What the pilot had to say last belongs to the episode too.
+                        for event in events.drain(..) {
+                            tape.event(tick, &event)
+                                .map_err(|fault| RunError::Tape { tick, fault })?;
+                        }
                         return Ok(outcome);
                     }
                     done = Some(outcome);

@@ -63,7 +63,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         good += u32::from(report.outcome.success == Some(true));
         for (tick, event) in &tape.0 {
             if verbose {
-                println!("{:7.2} {} {}", *tick as f64 / f64::from(rig.spec().rates.control_hz), event.name, event.detail);
+                println!(
+                    "{:7.2} {} {}",
+                    *tick as f64 / f64::from(rig.spec().rates.control_hz),
+                    event.name,
+                    event.detail
+                );
             }
             if event.name == "failed" {
                 let d = &event.detail;
@@ -85,7 +90,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let secs = begun.elapsed().as_secs_f64();
     let sim = ticks as f64 / f64::from(rig.spec().rates.control_hz);
-    println!("{good} of {count} episodes; things {things}, placed {placed}, at once {at_once}; {reasons:?}");
+    println!(
+        "{good} of {count} episodes; things {things}, placed {placed}, at once {at_once}; {reasons:?}"
+    );
     println!("{:.1} s each; {secs:.1} s, {:.0} times real time", sim / count as f64, sim / secs);
     Ok(())
 }

@@ -9,6 +9,9 @@ use crate::settings::{HeightsOf, Settings};
 
 /// A fit may miss its point by this much.
 const REACH_M: f64 = 0.0005;
+/// Distances from the axis that are tried.
+const RING_STEP_M: f64 = 0.01;
+const RING_STEPS: u32 = 100;
 /// And its turn by this much: near the end of its reach an arm cannot do better.
 const REACH_YAW_RAD: f64 = 0.15;
 
@@ -29,6 +32,9 @@ pub(crate) struct Body {
     jaw_axis: Vector3<f64>,
     from_face: bool,
     pub(crate) within: Tolerance,
+    /// Smallest and largest distance from the first joint's axis that the hand reaches at the
+    /// height things are carried at.
+    pub(crate) ring_m: [f64; 2],
     /// Largest speeds of all joints.
     pub(crate) speeds: Vec<f64>,
 }
@@ -71,11 +77,51 @@ impl Body {
                 tilt_rad: settings.max_tilt_deg.to_radians(),
                 yaw_rad: REACH_YAW_RAD,
             },
+            ring_m: [0.0, f64::INFINITY],
             speeds: chain.joints.iter().map(|j| j.max_speed.unwrap_or(1.0) * share).collect(),
             ik,
         };
         body.home_turn_rad = hand.jaw_yaw_rad() - body.azimuth(&hand.at_m);
+        body.ring_m = body.ring(body.height(settings.transport_height), &hand.at_m);
         Ok(body)
+    }
+
+    /// Distances from the axis that are reached at a height, in the direction of `towards`.
+    fn ring(&mut self, z_m: f64, towards: &Vector3<f64>) -> [f64; 2] {
+        let azimuth = self.azimuth(towards);
+        let home = self.home.clone();
+        let mut reached = [f64::INFINITY, 0.0];
+        for step in 1..=RING_STEPS {
+            let radius = f64::from(step) * RING_STEP_M;
+            let out = Vector3::new(azimuth.cos(), azimuth.sin(), 0.0) * radius;
+            let place = Place { at_m: self.base(z_m) + out, turn_rad: 0.0 };
+            if self.reach(&place, &home).is_some() {
+                reached = [reached[0].min(radius), radius];
+            }
+        }
+        reached
+    }
+
+    /// Places between two at the same height, so that no straight line comes nearer to the axis
+    /// than the arm can: none, or one on the way around.
+    pub(crate) fn way_around(
+        &self,
+        from: &Vector3<f64>,
+        to: &Vector3<f64>,
+    ) -> Option<Vector3<f64>> {
+        let base = self.base(from.z);
+        let (a, b) = ((from - base).xy(), (to - base).xy());
+        let along = b - a;
+        let nearest = (-a.dot(&along) / along.norm_squared().max(1e-12)).clamp(0.0, 1.0);
+        if (a + along * nearest).norm() >= self.ring_m[0] + RING_STEP_M {
+            return None;
+        }
+        let turn = wrapped(b.y.atan2(b.x) - a.y.atan2(a.x));
+        let middle = a.y.atan2(a.x) + turn / 2.0;
+        let least = (self.ring_m[0] + RING_STEP_M) / (turn / 4.0).cos().max(0.5);
+        let radius = least.max((a.norm() + b.norm()) / 2.0).min(self.ring_m[1]);
+        let out = Vector3::new(middle.cos(), middle.sin(), 0.0) * radius;
+        Some(Vector3::new(base.x, base.y, from.z.max(to.z)) + out)
     }
 
     /// Takes the measure of the thing to be held: half its width between the jaws.

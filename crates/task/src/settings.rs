@@ -103,6 +103,8 @@ pub struct Settings {
     pub grasp_duration_steps: f64,
     /// Frames in which the grasp settles.
     pub grasp_settle_duration_steps: f64,
+    /// Frames in which the grip is eased before the jaws open.
+    pub release_ease_steps: f64,
     /// Frames in which the jaws open to let go.
     pub release_open_steps: f64,
     /// Longest time until a thing must lie still.
@@ -202,6 +204,7 @@ impl Settings {
             ("max_tilt_deg", self.max_tilt_deg),
             ("blocked_m", self.blocked_m),
             ("grasp_duration_steps", self.grasp_duration_steps),
+            ("release_ease_steps", self.release_ease_steps),
             ("release_open_steps", self.release_open_steps),
             ("release_duration_steps", self.release_duration_steps),
             ("posture_tolerance_m", self.posture_tolerance_m),

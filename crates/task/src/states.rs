@@ -29,6 +29,10 @@ const PATIENCE_FRAMES: u32 = 15;
 const ARRIVED_M: f64 = 0.012;
 /// The hand goes this far above a place before it comes down on it.
 const OVER_M: f64 = 0.03;
+/// How far above a surface a thing is set down.
+const SET_DOWN_GAP_M: f64 = 0.003;
+/// Share of the gripper's range in which its grip goes from full to nothing.
+const RELIEF: f64 = 0.02;
 /// Time in which a swing of the joints gains its speed.
 const SWING_RAMP_S: f64 = 0.25;
 
@@ -278,34 +282,54 @@ pub(crate) fn retreat(pilot: &mut Autopilot, m: &mut Memory, _seen: &Observation
             at_m: from + back * (pilot.settings.retreat_fraction * part),
             turn_rad: m.hand.turn_rad,
         });
-        let safe = tries.into_iter().find(|place| pilot.body.reach(place, &near).is_some());
+        let least = pilot.body.ring_m[0].min((pilot.body.base(z) - from).norm());
+        let safe = tries.into_iter().find(|place| {
+            (place.at_m - pilot.body.base(z)).norm() >= least
+                && pilot.body.reach(place, &near).is_some()
+        });
         let Some(safe) = safe else { return Step::Fail(Reason::IkFailed) };
         pilot.send(m, safe, pilot.settings.travel_horizontal_speed);
     }
     if or_fail!(pilot.follow(m)) { Step::To(State::Transport) } else { Step::Stay }
 }
 
-/// Over its place, then down to it.
+/// Over its place, if need be around the base, then down to it.
 pub(crate) fn transport(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
+    const AROUND: u32 = 0;
+    const OVER: u32 = 1;
+    const DOWN: u32 = 2;
+    let travel = pilot.settings.travel_horizontal_speed;
     if m.ticks == 0 {
         m.release = or_fail!(release_place(pilot, m, seen));
-        let z = pilot.body.height(pilot.settings.transport_height).max(m.release.at_m.z + OVER_M);
-        let over = Place { at_m: Vector3::new(m.release.at_m.x, m.release.at_m.y, z), ..m.release };
-        pilot.send(m, over, pilot.settings.travel_horizontal_speed);
+    }
+    let z = pilot.body.height(pilot.settings.transport_height).max(m.release.at_m.z + OVER_M);
+    let over = Place { at_m: Vector3::new(m.release.at_m.x, m.release.at_m.y, z), ..m.release };
+    if m.ticks == 0 {
+        match pilot.body.way_around(&m.hand.at_m, &over.at_m) {
+            Some(at_m) => {
+                let turn_rad = (m.hand.turn_rad + over.turn_rad) / 2.0;
+                pilot.send(m, Place { at_m, turn_rad }, travel);
+            }
+            None => {
+                m.part = OVER;
+                pilot.send(m, over, travel);
+            }
+        }
     }
     if !or_fail!(pilot.follow(m)) {
         return Step::Stay;
     }
-    if m.part == 0 {
-        m.part = 1;
-        pilot.send(m, m.release, pilot.settings.descend_step_size);
-        return Step::Stay;
+    match m.part {
+        AROUND => pilot.send(m, over, travel),
+        OVER => pilot.send(m, m.release, pilot.settings.descend_step_size),
+        _ => {
+            let has_arrived = (pilot.hand.at_m - m.hand.at_m).norm() < ARRIVED_M;
+            let is_sure = m.grip == Grip::Yes && has_arrived;
+            return if is_sure { Step::To(State::Release) } else { Step::Stay };
+        }
     }
-    let has_arrived = (pilot.hand.at_m - m.hand.at_m).norm() < ARRIVED_M;
-    match m.grip {
-        Grip::Yes if has_arrived => Step::To(State::Release),
-        _ => Step::Stay,
-    }
+    m.part = (m.part + 1).min(DOWN);
+    Step::Stay
 }
 
 /// Where the hand has to be so that the thing it holds comes to lie at a free place of the goal.
@@ -371,14 +395,14 @@ fn release_place(
 
 /// Opens the jaws, draws the hand up, and watches the thing come to rest.
 pub(crate) fn release(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
-    let frames = pilot.settings.release_open_steps;
-    let is_open = pilot.move_jaws(m, pilot.settings.gripper_release, frames);
-    if m.ticks == 0
-        && let Some(fetch) = m.fetch()
-    {
-        fetch.watch = PlacementDetector::default();
+    if m.ticks == 0 {
+        // From where they stand: what the servo pressed beyond that only held the thing.
+        m.jaws_from = pilot.body.jaws(&seen.joint_pos).min(pilot.settings.gripper_release);
+        if let Some(fetch) = m.fetch() {
+            fetch.watch = PlacementDetector::default();
+        }
     }
-    if !is_open {
+    if !ease_open(pilot, m) {
         return Step::Stay;
     }
     if m.part == 0 {
@@ -404,6 +428,19 @@ pub(crate) fn release(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
     Step::Stay
 }
 
+/// Opens the jaws: slowly while they let go, so that the thing is not flicked away, then quickly.
+fn ease_open(pilot: &Autopilot, m: &mut Memory) -> bool {
+    let settings = &pilot.settings;
+    let (slow, quick) =
+        (settings.secs(settings.release_ease_steps), settings.secs(settings.release_open_steps));
+    let secs = (m.ticks + 1) as f64 * pilot.tick_secs;
+    let eased = m.jaws_from - RELIEF / 2.0 + RELIEF * (secs / slow.max(pilot.tick_secs)).min(1.0);
+    let rest = ((secs - slow) / quick).clamp(0.0, 1.0);
+    m.jaws = eased + rest * (settings.gripper_release - eased);
+    pilot.body.set_jaws(m.jaws, &mut m.joints);
+    rest >= 1.0
+}
+
 fn watch_current(pilot: &Autopilot, m: &mut Memory, seen: &Observation) -> Placed {
     let Some(n) = m.current else { return Placed::Unknown(NotPlaced::NotSeen) };
     let region = pilot.goal.region(seen);
@@ -411,29 +448,53 @@ fn watch_current(pilot: &Autopilot, m: &mut Memory, seen: &Observation) -> Place
     pilot.rests(watch, pilot.targets[n], region.as_ref(), seen)
 }
 
-/// Up, then home with all joints together; after a failure with the jaws open.
+/// Home: what is still held is set down first, then up, then with all joints together.
 pub(crate) fn return_home(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
-    let jaws = if m.failing.is_some() { pilot.settings.gripper_open } else { m.jaws_from };
-    let is_open = pilot.move_jaws(m, jaws, pilot.settings.release_open_steps);
+    const SET_DOWN: u32 = 0;
+    const LET_GO: u32 = 1;
+    const RISE: u32 = 2;
+    const SWING: u32 = 3;
     if m.ticks == 0 {
-        let z = pilot.body.height(pilot.settings.transport_height);
-        let up = Place { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, z), ..m.hand };
-        let near = m.joints.clone();
-        if m.hand.at_m.z < z && pilot.body.reach(&up, &near).is_some() {
-            pilot.send(m, up, pilot.settings.lift_step_size);
+        m.part = RISE;
+        if m.failing.is_some() {
+            m.part = LET_GO;
+            if let Some(low) = set_down_place(pilot, m, seen) {
+                m.part = SET_DOWN;
+                pilot.send(m, low, pilot.settings.descend_step_size);
+            }
         }
+        m.jaws_from = pilot.body.jaws(&seen.joint_pos).max(m.jaws);
     }
     if m.failing.is_none() && pilot.is_frame(seen) {
         watch_current(pilot, m, seen);
     }
-    if m.line.is_some() {
-        // What was held is let go before the hand rises.
-        if m.failing.is_some() && !is_open {
-            return Step::Stay;
+    // On the way home nothing may stop it: a line that cannot be followed is left out.
+    let is_done = m.part == SWING || pilot.follow(m).unwrap_or(true);
+    match m.part {
+        SET_DOWN if is_done => {
+            // The jaws open from here on.
+            (m.part, m.ticks, m.line) = (LET_GO, 0, None);
         }
-        if pilot.follow(m).is_err() {
-            m.line = None;
+        LET_GO => {
+            let (open, frames) = (pilot.settings.gripper_open, pilot.settings.release_open_steps);
+            if pilot.move_jaws(m, open, frames) {
+                m.part = RISE;
+            }
         }
+        RISE if is_done => {
+            let z = pilot.body.height(pilot.settings.transport_height);
+            let up = Place { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, z), ..m.hand };
+            let near = m.joints.clone();
+            let is_low = m.hand.at_m.z < z - ARRIVED_M;
+            if is_low && pilot.body.reach(&up, &near).is_some() {
+                pilot.send(m, up, pilot.settings.lift_step_size);
+            } else {
+                (m.part, m.line) = (SWING, None);
+            }
+        }
+        _ => {}
+    }
+    if m.part != SWING {
         return Step::Stay;
     }
     let arm = pilot.body.ik.arm_joints();
@@ -447,7 +508,7 @@ pub(crate) fn return_home(pilot: &mut Autopilot, m: &mut Memory, seen: &Observat
     m.swing = Some(swing);
     m.hand = pilot.body.place(&m.joints);
     m.correction_m = Vector3::zeros();
-    match (is_home && is_open, m.failing) {
+    match (is_home, m.failing) {
         (false, _) => Step::Stay,
         (true, Some(_)) => Step::To(State::Failed),
         (true, None) if pilot.is_frame(seen) => match watch_current(pilot, m, seen) {
@@ -467,6 +528,25 @@ pub(crate) fn return_home(pilot: &mut Autopilot, m: &mut Memory, seen: &Observat
         },
         (true, None) => Step::Stay,
     }
+}
+
+/// Where a thing that is still held can be set down: right below, on the floor or on the goal.
+fn set_down_place(pilot: &mut Autopilot, m: &Memory, seen: &Observation) -> Option<Place> {
+    let thing = pilot.target(m, seen).filter(|_| m.grip == Grip::Yes)?;
+    let object = pilot.targets[m.current?];
+    let [x, y, z] = thing.pose.pos_m;
+    let surface_m = match pilot.goal.region(seen)? {
+        Region::Disc { center_m, radius_m }
+            if (x - center_m[0]).hypot(y - center_m[1]) < radius_m + 0.03 =>
+        {
+            center_m[2]
+        }
+        _ => pilot.body.floor_z_m,
+    };
+    let down_m = z - pilot.below_m(object) - surface_m - SET_DOWN_GAP_M;
+    let low = Place { at_m: m.hand.at_m - Vector3::z() * down_m, ..m.hand };
+    let near = m.joints.clone();
+    (down_m > 0.0 && pilot.body.reach(&low, &near).is_some()).then_some(low)
 }
 
 /// Remembers what was placed.
