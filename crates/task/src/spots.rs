@@ -55,7 +55,7 @@ pub fn candidates(radius_m: f64, settings: &SpotSettings) -> Vec<[f64; 2]> {
     if !(inside_m >= 0.0 && inside_m.is_finite()) || most == 0 {
         return Vec::new();
     }
-    let most_rings = (1..).take_while(|ring| 1 + 3 * ring * (ring + 1) <= most).last().unwrap_or(0);
+    let most_rings = (1..).take_while(|ring| 3 * ring * (ring + 1) < most).last().unwrap_or(0);
     let is_inside = |ring: u32, step_m: f64| f64::from(ring) * step_m <= inside_m + ROUNDING_M;
     let step_m = if is_inside(most_rings + 1, settings.ring_step_m) && most_rings > 0 {
         inside_m / f64::from(most_rings)
