@@ -141,20 +141,47 @@ fn a_fall_during_the_lift_is_found_within_three_frames() {
 }
 
 #[test]
-fn a_fall_from_a_hand_that_moves_sideways_is_found_within_three_frames() {
+fn a_fall_on_the_way_to_the_plate_is_found_within_three_frames() {
     let speed_m_s = Vector3::new(0.0, -0.25, 0.0);
     let hand =
-        |frame: usize| Vector3::new(0.2, 0.1, 0.1) + speed_m_s * (frame.min(20) as f64 * FRAME_S);
+        |frame: usize| Vector3::new(0.2, 0.1, 0.1) + speed_m_s * (frame.min(50) as f64 * FRAME_S);
     for settings in both_settings() {
         for seed in 0..SEEDS {
+            // The hand is 25 cm and more from where it began: only the last samples can tell.
+            let from = 30 + seed as usize % 10;
             let verdicts = judge(&settings, seed, FRAMES, hand, |frame| {
                 // It flies on with the hand until it hits the table.
-                let held_m = in_hand(hand(frame.min(MIDWAY)));
-                let flight = frame.saturating_sub(MIDWAY).min(4);
+                let held_m = in_hand(hand(frame.min(from)));
+                let flight = frame.saturating_sub(from).min(4);
                 (Some(seen(falling(held_m, speed_m_s, flight))), OPEN)
             });
-            found(&verdicts, MIDWAY, 3);
+            found(&verdicts, from, 3);
         }
+    }
+}
+
+#[test]
+fn what_is_pushed_ahead_of_the_hand_is_not_held() {
+    let loose = GraspSettings {
+        grasp_relative_distance_threshold: 0.05,
+        grasp_movement_ratio_threshold: 0.5,
+        grasp_movement_ratio_max: 1.2,
+        ..settings()
+    };
+    let verdicts = judge(&loose, 6, FRAMES, lifted, |frame| {
+        let ahead_m = 0.35 * (lifted(frame) - lifted(0));
+        (Some(seen(in_hand(lifted(frame)) + ahead_m)), OPEN)
+    });
+    assert!(verdicts[3..].iter().all(|verdict| *verdict == Held::No(Doubt::MovementRatio)));
+}
+
+#[test]
+fn what_comes_along_too_far_from_the_jaws_is_not_in_them() {
+    for off_m in [Vector3::new(0.04, 0.04, 0.0), Vector3::new(0.0, 0.0, -0.13)] {
+        let verdicts = judge(&settings(), 7, FRAMES, lifted, |frame| {
+            (Some(seen(lifted(frame) + off_m)), OPEN)
+        });
+        assert!(verdicts[2..].iter().all(|verdict| *verdict == Held::No(Doubt::AbsoluteDistance)));
     }
 }
 

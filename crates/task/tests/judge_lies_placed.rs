@@ -171,7 +171,9 @@ fn a_cube_on_a_turned_cube_must_lie_over_it_flat_and_upright() {
     // On its edge: the lowest point touches, but it leans.
     assert_eq!(lasting(&top, &cube, at(0.0, 0.0, 0.4)), Placed::NotYet(NotPlaced::Tilted));
     let any_way = Resting { upright: false, ..cube };
-    assert_eq!(lasting(&top, &any_way, at(0.0, 0.0, 0.4)), Placed::Yes);
+    for lean_rad in [0.4, -0.4] {
+        assert_eq!(lasting(&top, &any_way, at(0.0, 0.0, lean_rad)), Placed::Yes);
+    }
     // Beside it, on the table.
     let mut beside = at(0.0, 0.0, 0.0);
     beside.pose.pos_m[2] -= 0.04;
@@ -221,6 +223,14 @@ fn one_fast_sample_is_noise_and_a_tipped_plate_has_moved() {
         let lin_vel_m_s = [if frame % 2 == 0 { 0.5 } else { 0.0 }, 0.0, 0.0];
         let plate = ObjectSeen { lin_vel_m_s, ..seen(place) };
         assert_eq!(watch.check(&plate_settings(), Some(&plate)), PlateState::Still);
+    }
+    let fast = ObjectSeen { lin_vel_m_s: [0.5, 0.0, 0.0], ..seen(place) };
+    for (plate, state) in [
+        (Some(&fast), PlateState::Still),
+        (None, PlateState::Unknown),
+        (Some(&fast), PlateState::Still),
+    ] {
+        assert_eq!(watch.check(&plate_settings(), plate), state);
     }
     let mut tipped = seen(place);
     tipped.pose.quat_wxyz = [0.05_f64.cos(), 0.05_f64.sin(), 0.0, 0.0];

@@ -170,7 +170,8 @@ proptest! {
 #[test]
 fn settings_that_make_no_sense_are_named() {
     assert_eq!(settings().check(), Ok(()));
-    let wrong: [(&str, fn(&mut SpotSettings)); 6] = [
+    type Spoil = fn(&mut SpotSettings);
+    let wrong: [(&str, Spoil); 6] = [
         ("min_object_distance", |s| s.min_object_distance = -0.01),
         ("safety_margin_edge", |s| s.safety_margin_edge = f64::NAN),
         ("max_placement_attempts", |s| s.max_placement_attempts = 0),
