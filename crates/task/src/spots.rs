@@ -55,7 +55,7 @@ pub fn candidates(radius_m: f64, settings: &SpotSettings) -> Vec<[f64; 2]> {
     if !(inside_m >= 0.0 && inside_m.is_finite()) || most == 0 {
         return Vec::new();
     }
-    let most_rings = (1..).take_while(|ring| 1 + 3 * ring * (ring + 1) <= most).last().unwrap_or(0);
+    let most_rings = (1..).take_while(|ring| 3 * ring * (ring + 1) < most).last().unwrap_or(0);
     let is_inside = |ring: u32, step_m: f64| f64::from(ring) * step_m <= inside_m + ROUNDING_M;
     let step_m = if is_inside(most_rings + 1, settings.ring_step_m) && most_rings > 0 {
         inside_m / f64::from(most_rings)
@@ -92,19 +92,23 @@ pub fn choose(
     remaining: usize,
     reachable: &mut dyn FnMut([f64; 2]) -> bool,
 ) -> Option<[f64; 2]> {
+    if !center_xy.iter().chain([&object_radius_m]).all(|n| n.is_finite()) {
+        return None;
+    }
     let places: Vec<[f64; 2]> = candidates(radius_m, settings)
         .into_iter()
         .map(|[x, y]| [center_xy[0] + x, center_xy[1] + y])
         .collect();
     let mut search = Search { places, keeps: Vec::new(), asked: 0, refused: 0, sets: 0, reachable };
     let least_m = settings.min_object_distance.max(2.0 * object_radius_m);
-    let mut demanded_m = settings.wanted_object_distance_m.max(least_m);
+    // Nothing on a disc is farther apart than its width.
+    let mut demanded_m = settings.wanted_object_distance_m.min(2.0 * radius_m).max(least_m);
     loop {
         let free = search.demand(demanded_m, others);
         if let Some(index) = search.first_of_set(free, remaining.max(1)) {
             return search.places.get(index).copied();
         }
-        if demanded_m <= least_m || demanded_m.is_nan() {
+        if demanded_m <= least_m {
             return None;
         }
         demanded_m = (demanded_m - DISTANCE_STEP_M).max(least_m);
@@ -116,7 +120,7 @@ struct Search<'a> {
     places: Vec<[f64; 2]>,
     /// For each place, which later ones keep the demanded distance from it.
     keeps: Vec<u128>,
-    /// Places whose reachability is known, and those of them that are not.
+    /// Places that were asked for, and those of them that cannot be reached.
     asked: u128,
     refused: u128,
     /// Partial sets looked at for this demand.
@@ -129,15 +133,21 @@ impl Search<'_> {
     fn demand(&mut self, demanded_m: f64, others: &[[f64; 2]]) -> u128 {
         self.sets = 0;
         let places = &self.places;
-        let bits_where = |from: usize, test: &dyn Fn(&[f64; 2]) -> bool| {
-            let later = places.iter().enumerate().skip(from);
-            later.filter(|(_, place)| test(place)).fold(0, |bits, (index, _)| bits | 1 << index)
+        let least_m2 = (demanded_m - ROUNDING_M).max(0.0).powi(2);
+        let keeps = |one: &[f64; 2], other: &[f64; 2]| {
+            let [x, y] = [one[0] - other[0], one[1] - other[1]];
+            x * x + y * y >= least_m2
         };
-        self.keeps = (0..places.len())
-            .zip(places)
-            .map(|(index, place)| bits_where(index + 1, &|later| keeps(place, later, demanded_m)))
-            .collect();
-        bits_where(0, &|place| others.iter().all(|other| keeps(place, other, demanded_m)))
+        self.keeps.clear();
+        let mut free = 0;
+        for (index, place) in places.iter().enumerate() {
+            let later = places.iter().enumerate().skip(index + 1);
+            let kept =
+                later.fold(0, |bits, (at, other)| bits | u128::from(keeps(place, other)) << at);
+            self.keeps.push(kept);
+            free |= u128::from(others.iter().all(|other| keeps(place, other))) << index;
+        }
+        free
     }
 
     /// The first member of a set of `number` places out of `free`, if there is one.
@@ -167,8 +177,4 @@ impl Search<'_> {
         }
         self.refused & bit == 0
     }
-}
-
-fn keeps(one: &[f64; 2], other: &[f64; 2], demanded_m: f64) -> bool {
-    (one[0] - other[0]).hypot(one[1] - other[1]) >= demanded_m - ROUNDING_M
 }

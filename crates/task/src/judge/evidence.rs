@@ -16,9 +16,9 @@ pub struct GraspSettings {
     pub grasp_success_xy_threshold: f64,
     /// Metres that the object may be above or below the hand.
     pub grasp_success_z_threshold: f64,
-    /// Share of the hand's movement that the object must make, along the same way.
+    /// Share of the hand's movement that the object must make, the same way.
     pub grasp_movement_ratio_threshold: f64,
-    /// Largest movement of the object as a share of the hand's.
+    /// Largest length of the object's movement as a share of the hand's.
     pub grasp_movement_ratio_max: f64,
     /// Variance of the horizontal distance that is still steady, m².
     pub grasp_stability_variance_threshold: f64,
@@ -26,8 +26,8 @@ pub struct GraspSettings {
     pub jaw_gap_min: f64,
     /// Force that each jaw must press with.
     pub contact_force_threshold_n: f64,
-    /// Hand movement below which the movement ratio says nothing. At a tolerance of 30 % it
-    /// should be some ten times the noise of the poses.
+    /// Hand movement below which the movement ratio says nothing: at least ten times the noise
+    /// of the poses, and more than a turn of the hand can move a thing that is held off-centre.
     pub min_move_m: f64,
 }
 
@@ -120,7 +120,8 @@ pub struct Evidence {
     pub relative_distance_m: Option<f64>,
     /// Distance from hand to object, horizontal and vertical.
     pub absolute_distance_m: Option<[f64; 2]>,
-    /// Lowest movement along the hand's and highest movement of all, as shares of the hand's.
+    /// Least share of the hand's movement that the object made with it, and greatest length of
+    /// the object's movement as a share of the hand's.
     pub movement_ratio: Option<[f64; 2]>,
     /// Variance of the horizontal distance over the last samples.
     pub variance_m2: Option<f64>,

@@ -11,9 +11,10 @@
 //!
 //! The movement ratio is taken twice: against the oldest of the last ten samples, which sees a
 //! fall within frames wherever the hand has been, and since the jaws closed, which still speaks
-//! when the hand has come to rest, and sees what slips too slowly for a window. Both use the
-//! object's movement along the hand's (a thing that stays or falls has less) and its whole
-//! movement (a thing that falls away sideways of the hand's way has more).
+//! when the hand has come to rest, and sees what slips too slowly for a window. It is the share
+//! of the hand's movement that the object did not miss: 1 less the difference of the two
+//! movements over the hand's. Lengths alone would not do: a thing that falls while the hand moves
+//! sideways flies on with it.
 
 use citrange_core::rig::ObjectSeen;
 use nalgebra::Vector3;
@@ -41,13 +42,14 @@ impl Pair {
         self.object_m - self.hand_m
     }
 
-    /// The object's movement since `from` as shares of the hand's: along it, and altogether.
+    /// The object's movement since `from` as shares of the hand's: what it did not miss of it,
+    /// and its length.
     fn ratio_since(&self, from: &Self, min_move_m: f64) -> Option<[f64; 2]> {
         let hand = self.hand_m - from.hand_m;
         let object = self.object_m - from.object_m;
         let moved_m = hand.norm();
         (moved_m >= min_move_m)
-            .then(|| [object.dot(&hand) / (moved_m * moved_m), object.norm() / moved_m])
+            .then(|| [1.0 - (object - hand).norm() / moved_m, object.norm() / moved_m])
     }
 }
 
