@@ -1,0 +1,286 @@
+//! Episodes in the simulator, and the truth about them: a judgement of its own that knows nothing
+//! of the autopilot's detectors.
+#![allow(dead_code, unreachable_pub)] // every test file uses some of it
+
+use std::sync::Arc;
+
+use citrange_control::Chain;
+use citrange_core::run::run;
+use citrange_core::scene::{Goal, Job, Scene};
+use citrange_core::tape::{FrameRecord, TickRecord};
+use citrange_core::{
+    Commanded, Event, Extra, Fault, Observation, Outcome, Rig, RigSpec, RunSettings, Snapshot, Tape,
+};
+use citrange_sim::{CompiledScene, SimRig, StateQuery, load_scene};
+use citrange_task::{Autopilot, Settings, Setup};
+
+/// How long things are left alone before the truth is told.
+const LEFT_ALONE_SECS: f64 = 2.0;
+
+pub struct Site {
+    pub rig: SimRig,
+    pub job: Job,
+    pub settings: Settings,
+    chain: Chain,
+    floor_z_m: f64,
+}
+
+/// What the autopilot says of one thing, and what is true.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Thing {
+    pub name: String,
+    pub says_placed: bool,
+    pub is_placed: bool,
+    pub attempts: u64,
+    pub reason: String,
+    pub start_m: [f64; 3],
+    pub end_m: [f64; 3],
+}
+
+pub struct Done {
+    pub outcome: Outcome,
+    pub things: Vec<Thing>,
+    pub events: Vec<(u64, Event)>,
+    pub ticks: u64,
+}
+
+impl Done {
+    pub fn reasons(&self) -> Vec<&str> {
+        let failed = self.events.iter().filter(|(_, e)| e.name == "failed");
+        failed.filter_map(|(_, e)| e.detail["reason"].as_str()).collect()
+    }
+
+    pub fn states(&self) -> Vec<&str> {
+        let states = self.events.iter().filter(|(_, e)| e.name == "state");
+        states.filter_map(|(_, e)| e.detail["state"].as_str()).collect()
+    }
+}
+
+/// A built-in scene, perhaps changed before it is compiled.
+pub fn site(name: &str, change: impl FnOnce(&mut Scene)) -> Site {
+    let mut source = load_scene(name).unwrap();
+    change(&mut source.scene);
+    let scene = Arc::new(CompiledScene::new(&source).unwrap());
+    let job = scene.scene.job.clone().unwrap();
+    let settings = Settings::load(job.profile.as_deref().unwrap_or("default")).unwrap();
+    let chain = scene.chain("robot0").unwrap();
+    let floor_z_m = scene.floor_z_m("robot0").unwrap();
+    Site { rig: SimRig::new(scene, Some(&[])).unwrap(), job, settings, chain, floor_z_m }
+}
+
+impl Site {
+    pub fn autopilot(&mut self) -> Autopilot {
+        let home = self.rig.begin();
+        Autopilot::new(Setup {
+            chain: &self.chain,
+            home: &home,
+            floor_z_m: self.floor_z_m,
+            spec: self.rig.spec(),
+            job: &self.job,
+            settings: self.settings.clone(),
+        })
+        .unwrap()
+    }
+
+    pub fn episode(&mut self, seed: u64, episode: u64) -> Done {
+        self.pranked(seed, episode, &mut NoPrank)
+    }
+
+    /// An episode in which somebody interferes.
+    pub fn pranked(&mut self, seed: u64, episode: u64, prank: &mut dyn Prank) -> Done {
+        self.rig.world_mut().reset_env(0, seed, episode).unwrap();
+        let targets = self.rig.begin();
+        let mut pilot = self.autopilot();
+        let mut tape = Events(Vec::new());
+        let mut rig = Pranked { rig: &mut self.rig, prank };
+        let report =
+            run(&mut pilot, &mut rig, &mut tape, &targets, &RunSettings::default()).unwrap();
+        let summary = tape.0.iter().rev().find(|(_, e)| e.name == "summary").unwrap();
+        let rows = summary.1.detail["targets"].as_array().unwrap().clone();
+        let truth = self.truth();
+        let things = rows.iter().zip(truth).map(|(row, (is_placed, end_m))| Thing {
+            name: row["name"].as_str().unwrap().to_owned(),
+            says_placed: row["placed"] == true,
+            is_placed,
+            attempts: row["attempts"].as_u64().unwrap(),
+            reason: row["reason"].as_str().unwrap_or_default().to_owned(),
+            start_m: serde_json::from_value(row["start_m"].clone()).unwrap_or_default(),
+            end_m,
+        });
+        let things = things.collect();
+        Done { outcome: report.outcome, things, events: tape.0, ticks: report.ticks }
+    }
+
+    /// Per target: whether it lies at the goal after being left alone, untouched by the robot,
+    /// and where.
+    pub fn truth(&mut self) -> Vec<(bool, [f64; 3])> {
+        let targets = self.rig.begin();
+        let hz = f64::from(self.rig.spec().rates.control_hz);
+        let mut commanded = Commanded::default();
+        for _ in 0..(LEFT_ALONE_SECS * hz) as u64 {
+            self.rig.act(&targets, &mut commanded).unwrap();
+        }
+        let world = self.rig.world_mut();
+        let state = world.get_state(None, &StateQuery::default()).unwrap();
+        let root = |name: &str| state.objects[name].root_state.as_ref().unwrap().row(0).to_vec();
+        let Extra::Contacts(contacts) = world.extra("contacts", &[0]).unwrap() else { panic!() };
+        let robot = |body: &str| body.starts_with("robot0");
+        let touched = |name: &str| {
+            contacts[0].iter().any(|c| {
+                (c.body_a == name && robot(&c.body_b)) || (c.body_b == name && robot(&c.body_a))
+            })
+        };
+        let below = |name: &str| {
+            let spec = self.rig.spec().objects.iter().find(|o| o.name == name).unwrap();
+            -spec.box_m[0][2]
+        };
+        let lies = |name: &String| {
+            let at = root(name);
+            let speed = (at[7] * at[7] + at[8] * at[8] + at[9] * at[9]).sqrt();
+            let (center, within, surface) = match &self.job.goal {
+                Goal::Plate { object, surface_m, .. } => {
+                    let plate = root(object);
+                    (plate.clone(), 0.090, plate[2] + surface_m)
+                }
+                Goal::VirtualPlate { center_m, radius_m } => {
+                    (center_m.to_vec(), *radius_m, center_m[2])
+                }
+                // Half the lower cube: its middle of mass is above it.
+                Goal::TopOf { object } => {
+                    let under = root(object);
+                    (under.clone(), 0.03, under[2] + below(object))
+                }
+            };
+            let away = (at[0] - center[0]).hypot(at[1] - center[1]);
+            let height = at[2] - surface - below(name);
+            let is_placed = away < within && height.abs() < 0.004 && speed < 0.03 && !touched(name);
+            (is_placed, [at[0], at[1], at[2]])
+        };
+        self.job.targets.iter().map(lies).collect()
+    }
+}
+
+/// Interferes with an episode.
+pub trait Prank {
+    /// May change what the arm is told to do, or the world, before a tick.
+    fn act(&mut self, _rig: &mut SimRig, _targets: &mut [f64]) {}
+    /// May change what the arm sees.
+    fn observe(&mut self, _seen: &mut Observation) {}
+}
+
+pub struct NoPrank;
+impl Prank for NoPrank {}
+
+struct Pranked<'a> {
+    rig: &'a mut SimRig,
+    prank: &'a mut dyn Prank,
+}
+
+impl Rig for Pranked<'_> {
+    fn spec(&self) -> &RigSpec {
+        self.rig.spec()
+    }
+    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), Fault> {
+        self.rig.observe(pictures, seen)?;
+        self.prank.observe(seen);
+        Ok(())
+    }
+    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), Fault> {
+        let mut targets = targets.to_vec();
+        self.prank.act(self.rig, &mut targets);
+        self.rig.act(&targets, commanded)
+    }
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, Fault> {
+        self.rig.snapshot()
+    }
+}
+
+struct Events(Vec<(u64, Event)>);
+
+impl Tape for Events {
+    fn frame(&mut self, _: &FrameRecord<'_>) -> Result<(), Fault> {
+        Ok(())
+    }
+    fn tick(&mut self, _: &TickRecord<'_>) -> Result<(), Fault> {
+        Ok(())
+    }
+    fn event(&mut self, tick: u64, event: &Event) -> Result<(), Fault> {
+        self.0.push((tick, event.clone()));
+        Ok(())
+    }
+    fn end(&mut self, _: &Outcome, _: Option<&Snapshot>) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+/// What many episodes came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    pub episodes: u64,
+    pub things: u64,
+    /// Truly placed, at the first attempt.
+    pub at_once: u64,
+    /// Truly placed.
+    pub placed: u64,
+    /// Said to be placed, but not.
+    pub false_success: Vec<String>,
+    /// Said not to be placed, but it is.
+    pub false_failure: Vec<String>,
+    pub failures: Vec<String>,
+}
+
+impl Tally {
+    pub fn add(&mut self, episode: u64, done: &Done) {
+        self.episodes += 1;
+        for thing in &done.things {
+            let what = format!("episode {episode}: {thing:?}");
+            self.things += 1;
+            self.placed += u64::from(thing.is_placed && thing.says_placed);
+            self.at_once += u64::from(thing.is_placed && thing.says_placed && thing.attempts == 1);
+            match (thing.says_placed, thing.is_placed) {
+                (true, false) => self.false_success.push(what),
+                (false, true) => self.false_failure.push(what),
+                (false, false) => self.failures.push(what),
+                (true, true) => {}
+            }
+        }
+        let all = done.things.iter().all(|t| t.says_placed);
+        assert_eq!(done.outcome.success, Some(all), "episode {episode}: {:?}", done.outcome);
+    }
+
+    fn merge(mut self, other: Self) -> Self {
+        self.episodes += other.episodes;
+        self.things += other.things;
+        self.at_once += other.at_once;
+        self.placed += other.placed;
+        self.false_success.extend(other.false_success);
+        self.false_failure.extend(other.false_failure);
+        self.failures.extend(other.failures);
+        self
+    }
+}
+
+/// How many episodes a test runs: few in the suite, more by `CITRANGE_EPISODES`.
+pub fn episodes(few: u64) -> u64 {
+    let wanted = std::env::var("CITRANGE_EPISODES").ok();
+    wanted.and_then(|n| n.parse().ok()).unwrap_or(few)
+}
+
+/// Runs episodes on two threads; `begin` makes the site of an episode (or the thread's own).
+pub fn many(count: u64, run: impl Fn(u64, u64, &mut Option<Site>) -> Done + Sync) -> Tally {
+    let half = |odd: u64| {
+        let run = &run;
+        move || {
+            let mut tally = Tally::default();
+            let mut site = None;
+            for episode in (odd..count).step_by(2) {
+                tally.add(episode, &run(7, episode, &mut site));
+            }
+            tally
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads = [scope.spawn(half(0)), scope.spawn(half(1))];
+        threads.into_iter().map(|t| t.join().unwrap()).fold(Tally::default(), Tally::merge)
+    })
+}
