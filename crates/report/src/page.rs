@@ -105,15 +105,14 @@ fn tiles(survey: &Survey) -> String {
     let length = numbers.length_s.map(|s| format!("median length {:.1} s", s.median));
     tiles.push(("episodes", numbers.episodes.to_string(), length.unwrap_or_default()));
     if let Some(rate) = numbers.things {
-        let how =
-            format!("of {} things<br>{} (95 %: {})", rate.of, percent(&rate), interval(&rate));
-        tiles.push(("placed", rate.good.to_string(), how));
-        let retried = format!("{} more with retries", numbers.placed_by_retry);
-        tiles.push(("placed at the first attempt", numbers.placed_at_once.to_string(), retried));
+        let how = format!("{} of {}<br>95 %: {}", percent(&rate), rate.of, interval(&rate));
+        tiles.push(("things placed", rate.good.to_string(), how));
+        let retried = format!("first attempt<br>{} more with retries", numbers.placed_by_retry);
+        tiles.push(("placed at once", numbers.placed_at_once.to_string(), retried));
     }
     if let Some(time) = numbers.thing_s {
-        let median = format!("median {:.1} s", time.median);
-        tiles.push(("mean time per thing", format!("{:.1} s", time.mean), median));
+        let median = format!("mean<br>median {:.1} s", time.median);
+        tiles.push(("time per thing", format!("{:.1} s", time.mean), median));
     }
     let what = if survey.about.engines.is_empty() { "recorded" } else { "simulated" };
     let resets = match numbers.hard_resets {
@@ -145,7 +144,7 @@ fn percent(rate: &Rate) -> String {
 
 fn interval(rate: &Rate) -> String {
     let [low, high] = rate.interval_95.map(|share| 100.0 * share);
-    format!("{low:.1} to {high:.1} %")
+    format!("{low:.1}–{high:.1} %")
 }
 
 fn duration(seconds: f64) -> String {

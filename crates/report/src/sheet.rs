@@ -48,7 +48,7 @@ pub(crate) fn contact_sheet(
         return None;
     }
     let [cell_w, cell_h] = CELL_PX;
-    let row_px = HEAD_PX + cell_h + GAP_PX;
+    let row_px = HEAD_PX + cell_h + 2 * GAP_PX;
     let mut sheet = Picture::plain(
         2 * MARGIN_PX + COLUMNS * cell_w + (COLUMNS - 1) * GAP_PX,
         2 * MARGIN_PX + HEAD_PX + drawn.len() * row_px,
@@ -67,7 +67,7 @@ pub(crate) fn contact_sheet(
             None => INK,
         };
         let words = format!("EPISODE {} {}", facts.episode, facts.reason);
-        sheet.write(&words, MARGIN_PX, top + 4, color);
+        sheet.write(&words, MARGIN_PX, top + 6, color);
         let mut pictures = pictures.iter();
         for (column, frame) in frames.iter().enumerate() {
             let mut cell = Picture::plain(cell_w, cell_h, EMPTY);

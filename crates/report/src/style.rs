@@ -15,12 +15,12 @@ svg.chart{font:13px system-ui,sans-serif;background:var(--paper)}\
 .chart .mark{fill:var(--ink);font-size:12px;paint-order:stroke;stroke:var(--paper);stroke-width:3px}\
 .grid{stroke:var(--hair)}.good{fill:var(--good)}.bad{fill:var(--bad)}.mended{fill:var(--mended)}\
 .plain{fill:var(--plain)}.dot{fill:var(--good);fill-opacity:.6}\
-.cross{fill:none;stroke:var(--bad);stroke-width:2}\
+.cross{fill:none;stroke:var(--ink);stroke-width:2}\
 .whisker{stroke:var(--quiet)}.box{fill:var(--good);fill-opacity:.35}\
 .median{stroke:var(--good);stroke-width:2.5}\
 .band{fill:var(--band)}.curve{fill:none;stroke:var(--good);stroke-width:2}\
 .failed{stroke:var(--bad);stroke-width:1.5}\
-.range{fill:none;stroke:var(--quiet);stroke-dasharray:4 4}\
+.range{fill:none;stroke:var(--ink);stroke-opacity:.7;stroke-dasharray:4 4}\
 .goal{fill:none;stroke:var(--ink);stroke-width:1.5}.robot{fill:var(--ink)}\
 .s0{fill:var(--s0)}.s1{fill:var(--s1)}.s2{fill:var(--s2)}.s3{fill:var(--s3)}.s4{fill:var(--s4)}";
 
@@ -40,9 +40,8 @@ margin:28px 0 20px;padding:0}\
 .tile b{display:block;font-size:28px;line-height:1.25;font-weight:600;\
 font-variant-numeric:tabular-nums}\
 .tile span{display:block;font-size:14px;color:var(--quiet);line-height:1.4}\
-.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,500px),1fr));\
-gap:40px 16px;margin-top:36px}\
-figure{margin:0;min-width:0;break-inside:avoid}\
+.charts{columns:2 480px;column-gap:32px;margin-top:36px}.charts figure{padding-bottom:40px}\
+figure{margin:0;break-inside:avoid}\
 svg.chart{display:block;width:100%;height:auto;max-width:560px}\
 figcaption{color:var(--quiet);font-size:14px;max-width:560px;margin-top:6px}\
 img,video{display:block;max-width:100%;height:auto;border-radius:6px}\
@@ -54,6 +53,5 @@ td img{width:280px}tr{break-inside:avoid}\
 .note{background:var(--card);border-left:3px solid var(--bad);padding:12px 16px;\
 border-radius:0 8px 8px 0;margin:16px 0;font-size:15px}.note ul{margin:6px 0 0;padding-left:20px}\
 footer{margin-top:56px;color:var(--quiet);font-size:14px}\
-@media print{main{max-width:none;padding:0}body{font-size:12px}.tile{border:1px solid var(--hair)}\
-.charts{grid-template-columns:1fr 1fr}video{display:none}h2{break-after:avoid}\
+@media print{main{max-width:none;padding:0}body{font-size:12px}.tile{border:1px solid var(--hair)}video{display:none}h2{break-after:avoid}\
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}}";

@@ -72,7 +72,7 @@ fn draw(mut bars: Vec<Bar>, unit: &str) -> Option<Svg> {
     }
     let most = most.max(bars.last().map_or(0, Bar::total));
     let longest = bars.iter().map(|bar| bar.label.chars().count().min(34)).max().unwrap_or(0);
-    let left = (longest as f64 * 6.7 + 16.0).clamp(70.0, 250.0);
+    let left = (longest as f64 * 7.6 + 16.0).clamp(70.0, 274.0);
     let bottom = TOP + ROW * bars.len() as f64;
     let mut svg = Svg::new(WIDTH, bottom + 46.0);
     let scale = Scale { values: [0.0, most as f64], pixels: [left, WIDTH - 48.0] };

@@ -8,7 +8,7 @@ use crate::workspace::Workspace;
 
 const LEFT: f64 = 62.0;
 const TOP: f64 = 12.0;
-const SIDE: f64 = 400.0;
+const SIDE: f64 = 392.0;
 /// With fewer things each is drawn as a point; cells of a few things would mean nothing.
 const FEWEST_FOR_CELLS: usize = 60;
 /// Points of a chart: more would hide each other.
@@ -227,9 +227,9 @@ mod tests {
             goal_m: Some([0.2, -0.1]),
             things: vec![Thing {
                 name: "a".into(),
-                placed: i % 10 != 0,
+                placed: !i.is_multiple_of(10),
                 start_m: Some([0.1 + 0.01 * (i % 9) as f64, 0.01 * (i % 13) as f64, 0.0]),
-                end_m: Some([if i % 10 != 0 { 0.21 } else { 5.0 }, -0.1, 0.0]),
+                end_m: Some([if !i.is_multiple_of(10) { 0.21 } else { 5.0 }, -0.1, 0.0]),
                 ..Thing::default()
             }],
             ..EpisodeFacts::default()

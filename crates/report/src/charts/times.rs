@@ -17,7 +17,7 @@ pub(crate) fn chart(states: &[StateTimes]) -> Option<Chart> {
         return None;
     }
     let letters = states.iter().map(|s| s.state.chars().count().min(24)).max().unwrap_or(0);
-    let left = (letters as f64 * 8.2 + 16.0).clamp(80.0, 200.0);
+    let left = (letters as f64 * 9.0 + 16.0).clamp(80.0, 216.0);
     let bottom = TOP + ROW * states.len() as f64;
     let mut svg = Svg::new(WIDTH, bottom + 46.0);
     let scale = Scale { values: [0.0, longest_s.max(0.1)], pixels: [left, RIGHT] };
