@@ -97,17 +97,17 @@ fn tiles(survey: &Survey) -> String {
     let mut tiles = Vec::new();
     match numbers.success {
         Some(rate) => {
-            let of = format!("{} of {} episodes", rate.good, rate.of);
+            let of = format!("{} of {}", rate.good, rate.of);
             tiles.push(("success", percent(&rate), format!("{of}<br>95 %: {}", interval(&rate))));
         }
         None => tiles.push(("success", "–".into(), "nobody judged the episodes".into())),
     }
-    let length = numbers.length_s.map(|s| format!("median length {:.1} s", s.median));
+    let length = numbers.length_s.map(|s| format!("median {:.1} s long", s.median));
     tiles.push(("episodes", numbers.episodes.to_string(), length.unwrap_or_default()));
     if let Some(rate) = numbers.things {
         let how = format!("{} of {}<br>95 %: {}", percent(&rate), rate.of, interval(&rate));
         tiles.push(("things placed", rate.good.to_string(), how));
-        let retried = format!("first attempt<br>{} more with retries", numbers.placed_by_retry);
+        let retried = format!("first attempt<br>{} with retries", numbers.placed_by_retry);
         tiles.push(("placed at once", numbers.placed_at_once.to_string(), retried));
     }
     if let Some(time) = numbers.thing_s {

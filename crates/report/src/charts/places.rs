@@ -11,7 +11,11 @@ const TOP: f64 = 12.0;
 const SIDE: f64 = 392.0;
 /// With fewer things each is drawn as a point; cells of a few things would mean nothing.
 const FEWEST_FOR_CELLS: usize = 60;
-/// Points of a chart: more would hide each other.
+/// Smallest side of a cell, for things that all start in one place.
+const SMALLEST_CELL_M: f64 = 0.005;
+/// Crosses on cells: more would hide the colours, which tell the same.
+const MOST_CROSSES: usize = 40;
+/// Points at the goal: more would hide each other.
 const MOST_POINTS: usize = 1500;
 /// Lower bounds of the colours of a share, worst first, and their words.
 const LEVELS: [(f64, &str, &str); 5] = [
@@ -98,26 +102,29 @@ pub(crate) fn starts(episodes: &[EpisodeFacts], workspace: Option<&Workspace>) -
     if let Some(space) = workspace {
         draw_marks(&mut svg, &ground, space);
     }
-    for (at, placed, episode) in things.iter().take(MOST_POINTS) {
+    let lost = things.iter().filter(|(_, placed, _)| !placed).count();
+    let crosses = !in_cells || lost <= MOST_CROSSES;
+    for (at, placed, episode) in &things {
         let hint = format!("episode {episode}");
         match placed {
             true if !in_cells => svg.circle("dot", ground.at(*at), 4.0, &hint),
-            false => svg.cross(ground.at(*at), &hint),
-            true => {}
+            false if crosses => svg.cross(ground.at(*at), &hint),
+            _ => {}
         }
     }
-    let caption = match in_cells {
-        true => {
-            "Share of things placed, by where they lay at the start; a cross is a thing that \
-                 was not placed. Dashed: where things may start."
+    let caption = match (in_cells, crosses) {
+        (true, true) => {
+            "Share of things placed, by where they lay at the start; a cross is a thing that was \
+             not placed."
         }
-        false => {
-            "Where things lay at the start: a dot was placed, a cross was not. Dashed: where \
-                  things may start."
-        }
+        (true, false) => "Share of things placed, by where they lay at the start.",
+        _ => "Where things lay at the start: a dot was placed, a cross was not.",
     };
+    let range = workspace.is_some_and(|space| !space.starts_m.is_empty());
+    let range = if range { " Dashed: where things may start." } else { "" };
+    let caption = format!("{caption}{range}");
     let (name, title) = ("starts", "Start positions and success");
-    Some(Chart { name, title, caption: caption.to_owned(), drawing: svg })
+    Some(Chart { name, title, caption, drawing: svg })
 }
 
 /// Cells of the ground, coloured by how often things from there were placed.
@@ -126,7 +133,7 @@ fn draw_cells(svg: &mut Svg, ground: &Ground, things: &[([f64; 2], bool, usize)]
     let span = (high[0] - low[0]).max(high[1] - low[1]);
     // About nine things in a cell, so that its share means something.
     let across = (things.len() as f64 / 9.0).sqrt().clamp(3.0, 16.0);
-    let side = nice_step(span / across / 1.6);
+    let side = nice_step((span / across / 1.6).max(SMALLEST_CELL_M));
     let cell = |at: [f64; 2]| at.map(|v| (v / side).floor() as i64);
     let mut counts = std::collections::BTreeMap::<[i64; 2], [usize; 2]>::new();
     for (at, placed, _) in things {
@@ -196,7 +203,8 @@ pub(crate) fn ends(episodes: &[EpisodeFacts], workspace: Option<&Workspace>) -> 
         let top = [middle[0], middle[1] - ground.pixels(1e3 * radius_m) - 8.0];
         svg.text("mark", top, Anchor::Middle, name);
     }
-    for (at, placed, episode) in inside.iter().take(MOST_POINTS) {
+    let every = inside.len().div_ceil(MOST_POINTS);
+    for (at, placed, episode) in inside.iter().step_by(every) {
         let hint = format!("episode {episode}");
         match placed {
             true => svg.circle("dot", ground.at(*at), 3.5, &hint),
@@ -208,9 +216,10 @@ pub(crate) fn ends(episodes: &[EpisodeFacts], workspace: Option<&Workspace>) -> 
         1 => " One more lies outside the picture.".to_owned(),
         many => format!(" {many} more lie outside the picture."),
     };
+    let thinned = if every > 1 { format!(" One of {every} is shown.") } else { String::new() };
     let caption = format!(
         "Where things lie in the end, measured from where the {name} stood at the start: a dot \
-         was placed, a cross was not.{away}"
+         was placed, a cross was not.{thinned}{away}"
     );
     Some(Chart { name: "ends", title: "End positions", caption, drawing: svg })
 }
@@ -256,6 +265,9 @@ mod tests {
         let many = starts(&facts(400), None).unwrap().inline();
         assert_eq!(many.matches(r#"class="dot""#).count(), 0);
         assert!(many.matches("of ").count() > 10, "cells say how many were placed");
+        assert_eq!(many.matches(r#"class="cross""#).count(), 40);
+        let more = starts(&facts(500), None).unwrap().inline();
+        assert_eq!(more.matches(r#"class="cross""#).count(), 0);
     }
 
     #[test]
@@ -263,6 +275,13 @@ mod tests {
         let ends = ends(&facts(20), Some(&space())).unwrap();
         assert!(ends.caption.contains("2 more lie outside"), "{}", ends.caption);
         assert_eq!(ends.inline().matches(r#"class="dot""#).count(), 18);
+    }
+
+    #[test]
+    fn thousands_of_ends_are_thinned_and_the_caption_says_so() {
+        let ends = ends(&facts(4000), Some(&space())).unwrap();
+        assert_eq!(ends.inline().matches(r#"class="dot""#).count(), 1200);
+        assert!(ends.caption.contains("One of 3 is shown."), "{}", ends.caption);
     }
 
     #[test]
