@@ -21,7 +21,7 @@ fn a_scripted_dataset_gives_a_page_a_sheet_and_a_film_of_both_cameras() {
     for name in ["contact_sheet.png", "outcomes.svg", "durations.svg", "lengths.svg"] {
         assert!(out.join(name).is_file(), "{name}");
     }
-    let movie = Movie::open(&out.join("film.mp4")).unwrap();
+    let movie = Movie::open(out.join("film.mp4")).unwrap();
     assert_eq!((movie.format.width, movie.format.height), (128, 48));
     assert_eq!((movie.frame_count(), movie.format.fps), (30, 30));
     let report: serde_json::Value =

@@ -184,9 +184,9 @@ fn pictures(parts: &Parts<'_>) -> String {
     }
     if let Some(episode) = parts.film {
         html.push_str(&format!(
-            "<h2>Episode {episode} as a film</h2>\n<figure><video controls preload=\"metadata\" \
+            "<section class=\"film\"><h2>Episode {episode} as a film</h2>\n<figure><video controls preload=\"metadata\" \
              src=\"film.mp4\"></video><figcaption>All cameras side by side; the file film.mp4 \
-             beside this page.</figcaption></figure>\n"
+             beside this page.</figcaption></figure></section>\n"
         ));
     }
     html

@@ -53,5 +53,6 @@ td img{width:280px}tr{break-inside:avoid}\
 .note{background:var(--card);border-left:3px solid var(--bad);padding:12px 16px;\
 border-radius:0 8px 8px 0;margin:16px 0;font-size:15px}.note ul{margin:6px 0 0;padding-left:20px}\
 footer{margin-top:56px;color:var(--quiet);font-size:14px}\
-@media print{main{max-width:none;padding:0}body{font-size:12px}.tile{border:1px solid var(--hair)}video{display:none}h2{break-after:avoid}\
+@media print{main{max-width:none;padding:0}body{font-size:12px}.tile{border:1px solid var(--hair)}\
+.charts{columns:2 240px}.film{display:none}h2{break-after:avoid}\
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}}";
