@@ -48,6 +48,8 @@ enum Verb {
     /// Look at, check, repair, edit datasets; take episodes in and out.
     #[command(subcommand)]
     Data(verbs::data::Command),
+    /// Make a page of a dataset: success, reasons, times, places, pictures, a film.
+    Report(verbs::report::Args),
     /// Show an arm at work and make pictures of it.
     Demo(verbs::demo::Args),
     /// Print shell completions.
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         Verb::Collect(args) => verbs::collect::run(&args),
         Verb::Replay(args) => verbs::replay::run(&args),
         Verb::Data(command) => verbs::data::run(&command),
+        Verb::Report(args) => verbs::report::run(&args),
         Verb::Demo(args) => verbs::demo::run(&args),
         Verb::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "citrange", &mut std::io::stdout());

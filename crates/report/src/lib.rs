@@ -1,1 +1,48 @@
-//! What a dataset of an autopilot shows, as one page to look at.
+//! What a dataset shows, as one page to look at: success with its interval, reasons, times,
+//! places, pictures.
+//!
+//! ```no_run
+//! use citrange_report::Survey;
+//! use citrange_tape::Dataset;
+//!
+//! let dataset = Dataset::open("oranges".as_ref())?;
+//! let mut survey = Survey::of(&dataset, &|_done| ());
+//! survey.write(&dataset, "oranges_report".as_ref(), None)?;
+//! # Ok::<(), citrange_report::ReportError>(())
+//! ```
+//!
+//! A [`Survey`] reads every tape once; its [`Numbers`] and [`EpisodeFacts`] are what `report.json`
+//! holds. Episodes without an autopilot's events (people, scripts, other programs) are counted by
+//! outcome and length. Pictures are decoded only where they are shown.
+//!
+//! | to change | look in |
+//! |---|---|
+//! | what is read from a tape's events | `story.rs`, `survey.rs` |
+//! | what is counted | `numbers.rs`, `stats.rs` |
+//! | a chart | `charts/`, drawing `svg.rs`, colours `style.rs` |
+//! | which pictures are shown | `sheet.rs`, `stills.rs`; pictures themselves `picture.rs` |
+//! | the page | `page.rs`; the files `write.rs` |
+
+mod base64;
+mod charts;
+mod error;
+mod letters;
+mod numbers;
+mod page;
+mod picture;
+mod sheet;
+mod stats;
+mod stills;
+mod story;
+mod style;
+mod survey;
+mod svg;
+mod workspace;
+mod write;
+
+pub use error::ReportError;
+pub use numbers::{FailureCount, Numbers, OutcomeCount, StateTimes};
+pub use stats::{Rate, Spread};
+pub use story::{Failure, Stage, Thing};
+pub use survey::{About, EpisodeFacts, Survey};
+pub use workspace::{Disc, Workspace};

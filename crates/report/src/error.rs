@@ -1,0 +1,35 @@
+//! What can go wrong with a report.
+
+use std::path::{Path, PathBuf};
+
+use citrange_tape::TapeError;
+
+/// Why a report could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The dataset cannot be read.
+    #[error(transparent)]
+    Dataset(#[from] TapeError),
+    /// The system refused something.
+    #[error("cannot {what} {}: {reason}", .path.display())]
+    File {
+        /// What was tried.
+        what: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's answer.
+        reason: std::io::Error,
+    },
+    /// A picture that cannot be written as PNG.
+    #[error("a picture cannot be written as PNG: {0}")]
+    Picture(#[from] png::EncodingError),
+    /// Numbers that cannot be written as JSON.
+    #[error("the report's numbers cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+impl ReportError {
+    pub(crate) fn file(what: &'static str, path: &Path, reason: std::io::Error) -> Self {
+        Self::File { what, path: path.to_owned(), reason }
+    }
+}

@@ -1,0 +1,89 @@
+//! Writes a report into a folder.
+
+use std::path::{Path, PathBuf};
+
+use citrange_tape::Dataset;
+use serde::Serialize;
+
+use crate::charts::charts;
+use crate::error::ReportError;
+use crate::page::{Parts, page};
+use crate::sheet::contact_sheet;
+use crate::stills::{add_stills, lost_things};
+use crate::survey::Survey;
+
+/// Version of `report.json`.
+const FORMAT_VERSION: u32 = 1;
+const SHEET: &str = "contact_sheet.png";
+/// Every chart that a report may have: those of an earlier report that this one has not must go.
+const CHARTS: [&str; 7] =
+    ["success", "outcomes", "failures", "durations", "starts", "ends", "lengths"];
+
+#[derive(Debug, Serialize)]
+struct Json<'a> {
+    format_version: u32,
+    tool_version: &'static str,
+    film_episode: Option<usize>,
+    #[serde(flatten)]
+    survey: &'a Survey,
+}
+
+impl Survey {
+    /// Writes `report.html`, `report.json`, the charts and the contact sheet; answers the page's
+    /// path. `film` is the episode of which `film.mp4` lies in the folder already. Pictures that
+    /// cannot be decoded are told of in the report.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn write(
+        &mut self,
+        dataset: &Dataset,
+        folder: &Path,
+        film: Option<usize>,
+    ) -> Result<PathBuf, ReportError> {
+        std::fs::create_dir_all(folder).map_err(|e| ReportError::file("create", folder, e))?;
+        let mut problems = Vec::new();
+        let sheet = match self.about.cameras.first() {
+            Some(camera) => contact_sheet(dataset, &self.episodes, camera, &mut problems),
+            None => None,
+        };
+        let mut lost = lost_things(&self.episodes);
+        add_stills(&mut lost, dataset, &self.about.cameras, &mut problems);
+        problems.dedup();
+        self.problems.extend(problems);
+
+        let sheet = sheet.map(|sheet| sheet.png()).transpose()?;
+        put(&folder.join(SHEET), sheet.as_deref())?;
+        let charts = charts(self);
+        for name in CHARTS {
+            let chart = charts.iter().find(|chart| chart.name == name).map(|chart| chart.file());
+            let path = folder.join(format!("{name}.svg"));
+            put(&path, chart.as_ref().map(String::as_bytes))?;
+        }
+        let json = Json {
+            format_version: FORMAT_VERSION,
+            tool_version: env!("CARGO_PKG_VERSION"),
+            film_episode: film,
+            survey: self,
+        };
+        put(&folder.join("report.json"), Some(&serde_json::to_vec_pretty(&json)?))?;
+        let lost = lost.as_slice();
+        let parts = Parts { survey: self, charts: &charts, lost, sheet: sheet.as_deref(), film };
+        let path = folder.join("report.html");
+        put(&path, Some(page(&parts)?.as_bytes()))?;
+        Ok(path)
+    }
+}
+
+/// Writes a file, or removes what an earlier report left.
+fn put(path: &Path, bytes: Option<&[u8]>) -> Result<(), ReportError> {
+    match bytes {
+        Some(bytes) => std::fs::write(path, bytes).map_err(|e| ReportError::file("write", path, e)),
+        None => match std::fs::remove_file(path) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                Err(ReportError::file("remove", path, e))
+            }
+            _ => Ok(()),
+        },
+    }
+}
