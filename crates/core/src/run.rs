@@ -4,6 +4,7 @@
 //! are taken and the complete state is kept before the tick is carried out. An episode is a whole
 //! number of frames.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -140,6 +141,7 @@ impl Episode {
         let rates = rig.spec().rates;
         let ticks_per_frame = u64::from(rates.ticks_per_frame());
         let mut events = Vec::new();
+        let mut memory = BTreeMap::new();
         let mut done = None;
         loop {
             let tick = self.tick;
@@ -150,6 +152,11 @@ impl Episode {
             self.pace(rates.control_hz, settings.speed);
             rig.observe(is_frame && settings.pictures, &mut self.seen)
                 .map_err(|fault| RunError::Rig { tick, fault })?;
+            // The snapshot of a frame holds what decides this tick: the memory before it is decided.
+            memory.clear();
+            if is_frame {
+                pilot.remember(&mut memory);
+            }
             if done.is_none() {
                 let verdict = pilot
                     .decide(&self.seen, &mut self.targets, &mut events)
@@ -171,7 +178,7 @@ impl Episode {
             if is_frame {
                 let mut snapshot = rig.snapshot().map_err(|fault| RunError::Rig { tick, fault })?;
                 if let Some(snapshot) = &mut snapshot {
-                    pilot.remember(&mut snapshot.fields);
+                    snapshot.fields.append(&mut memory);
                 }
                 kept = tape.frame(&FrameRecord {
                     index: tick / ticks_per_frame,
@@ -246,7 +253,13 @@ mod tests {
     fn toy(breaks_at: Option<u64>) -> Toy {
         let rates = Rates { physics_hz: 60, control_hz: 60, frame_hz: 10 };
         let joint = JointSpec { name: "a".into(), is_slide: false, range: None, gripper: None };
-        let spec = RigSpec { robot: "toy".into(), joints: vec![joint], rates, cameras: vec![], objects: vec![] };
+        let spec = RigSpec {
+            robot: "toy".into(),
+            joints: vec![joint],
+            rates,
+            cameras: vec![],
+            objects: vec![],
+        };
         Toy { spec, at: 0.0, ticks: 0, breaks_at }
     }
 
@@ -322,6 +335,38 @@ mod tests {
         let phases: Vec<u64> = notes.events.iter().map(|(tick, _)| *tick).collect();
         assert_eq!(phases, [0, 13]);
         assert_eq!(rig.at, 0.0);
+    }
+
+    /// Says its last word at the tick at which it ends.
+    struct LastWord(u64);
+
+    impl Pilot for LastWord {
+        fn name(&self) -> &str {
+            "last_word"
+        }
+        fn decide(
+            &mut self,
+            seen: &Observation,
+            _: &mut [f64],
+            events: &mut Vec<Event>,
+        ) -> Result<Verdict, Fault> {
+            if seen.tick < self.0 {
+                return Ok(Verdict::Go);
+            }
+            events.push(Event { name: "summary".into(), detail: serde_json::Value::Null });
+            Ok(Verdict::Done(Outcome::unjudged("said")))
+        }
+    }
+
+    #[test]
+    fn the_last_word_is_kept_at_a_frame_and_between() {
+        for (tick, frames) in [(12, 2), (13, 3)] {
+            let mut notes = Notes::default();
+            let settings = RunSettings::default();
+            run(&mut LastWord(tick), &mut toy(None), &mut notes, &[0.0], &settings).unwrap();
+            assert_eq!((notes.events.len(), notes.frames), (1, frames));
+            assert_eq!(notes.events[0].0, tick);
+        }
     }
 
     #[test]

@@ -119,10 +119,7 @@ impl Feeler {
             let p = &pos[*qpos..qpos + 7];
             let v = &vel[*dof..dof + 3];
             seen.push(Some(ObjectSeen {
-                pose: Pose {
-                    pos_m: [p[0], p[1], p[2]],
-                    quat_wxyz: [p[3], p[4], p[5], p[6]],
-                },
+                pose: Pose { pos_m: [p[0], p[1], p[2]], quat_wxyz: [p[3], p[4], p[5], p[6]] },
                 lin_vel_m_s: [v[0], v[1], v[2]],
                 touch_n: Some(*touch_n),
             }));

@@ -8,8 +8,8 @@ use mujoco_rs::prelude::MjtJoint;
 
 use crate::compile::CompiledScene;
 use crate::draw::Drawer;
-use crate::feel::{Feeler, object_specs};
 use crate::error::SimError;
+use crate::feel::{Feeler, object_specs};
 use crate::snapshot::INTEGRATION;
 use crate::world::{Threads, World};
 

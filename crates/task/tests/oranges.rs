@@ -11,15 +11,18 @@ fn oranges_come_to_the_plate_and_the_autopilot_tells_the_truth() {
         kept.get_or_insert_with(|| site("orange_plate", |_| {})).episode(seed, episode)
     });
     eprintln!(
-        "{} episodes, {} oranges: {} placed at once, {} in the end\nfailures {:#?}\nfalse failures {:#?}",
+        "{} episodes, {} oranges: {} placed at once, {} in the end, nearest {:.4} m\nfailures {:#?}\nfalse failures {:#?}",
         tally.episodes,
         tally.things,
         tally.at_once,
         tally.placed,
+        tally.nearest_m,
         tally.failures,
         tally.false_failure
     );
     assert!(tally.false_success.is_empty(), "{:#?}", tally.false_success);
+    // Oranges have a radius of 25 mm.
+    assert!(tally.nearest_m > 0.0505, "two oranges touch on the plate: {} m", tally.nearest_m);
     assert!(tally.false_failure.len() as f64 <= 0.01 * tally.things as f64);
     // In the few of the suite one may fail.
     let share = |n: u64| (n + u64::from(tally.episodes < 100)) as f64 / tally.things as f64;

@@ -71,9 +71,14 @@ pub fn site(name: &str, change: impl FnOnce(&mut Scene)) -> Site {
 impl Site {
     pub fn autopilot(&mut self) -> Autopilot {
         let home = self.rig.begin();
+        self.autopilot_from(&home)
+    }
+
+    /// An autopilot with this home pose.
+    pub fn autopilot_from(&self, home: &[f64]) -> Autopilot {
         Autopilot::new(Setup {
             chain: &self.chain,
-            home: &home,
+            home,
             floor_z_m: self.floor_z_m,
             spec: self.rig.spec(),
             job: &self.job,
@@ -214,7 +219,7 @@ impl Tape for Events {
 }
 
 /// What many episodes came to.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tally {
     pub episodes: u64,
     pub things: u64,
@@ -227,6 +232,23 @@ pub struct Tally {
     /// Said not to be placed, but it is.
     pub false_failure: Vec<String>,
     pub failures: Vec<String>,
+    /// Smallest distance between two things that were placed.
+    pub nearest_m: f64,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self {
+            episodes: 0,
+            things: 0,
+            at_once: 0,
+            placed: 0,
+            false_success: vec![],
+            false_failure: vec![],
+            failures: vec![],
+            nearest_m: f64::INFINITY,
+        }
+    }
 }
 
 impl Tally {
@@ -244,6 +266,13 @@ impl Tally {
                 (true, true) => {}
             }
         }
+        let placed: Vec<&Thing> = done.things.iter().filter(|t| t.is_placed).collect();
+        for (n, a) in placed.iter().enumerate() {
+            for b in &placed[n + 1..] {
+                let away = (a.end_m[0] - b.end_m[0]).hypot(a.end_m[1] - b.end_m[1]);
+                self.nearest_m = self.nearest_m.min(away);
+            }
+        }
         let all = done.things.iter().all(|t| t.says_placed);
         assert_eq!(done.outcome.success, Some(all), "episode {episode}: {:?}", done.outcome);
     }
@@ -256,6 +285,7 @@ impl Tally {
         self.false_success.extend(other.false_success);
         self.false_failure.extend(other.false_failure);
         self.failures.extend(other.failures);
+        self.nearest_m = self.nearest_m.min(other.nearest_m);
         self
     }
 }
