@@ -58,6 +58,9 @@ impl CompiledScene {
             let pose = Pose::from_yaw([x, y, z + lift], placement.yaw_deg.to_radians());
             attach(&mut spec, name, &robot.model, &pose, false).map_err(&fail)?;
             set_gains(&mut spec, name, placement, robot.description.as_ref()).map_err(&fail)?;
+            if let Some(factor) = placement.friction_factor {
+                scale_friction(&mut spec, name, factor);
+            }
             if let Some(description) = robot.description {
                 robots.insert(name.clone(), description);
             }
@@ -305,6 +308,16 @@ fn set_gains(
         }
     }
     Ok(())
+}
+
+/// Multiplies the friction of every part of a robot.
+fn scale_friction(spec: &mut MjSpec, robot: &str, factor: f64) {
+    let prefix = format!("{robot}/");
+    for body in spec.body_iter_mut().filter(|body| body.name().starts_with(&prefix)) {
+        for geom in body.geom_iter_mut(false) {
+            geom.friction_mut().iter_mut().for_each(|f| *f *= factor);
+        }
+    }
 }
 
 fn add_cameras(spec: &mut MjSpec, scene: &Scene) -> Result<(), String> {
