@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use citrange_core::run::{RunError, run as run_episode};
 use citrange_core::{Clock, Outcome, Rig as _, RunReport, RunSettings};
 use citrange_sim::SimRig;
@@ -95,9 +95,7 @@ impl<'a> Hand<'a> {
                 let took = begun.elapsed();
                 Ok(Made::Episode(Box::new(Episode { recorder, report, took })))
             }
-            Err(error @ RunError::Tape { .. }) => {
-                Err(error).with_context(|| format!("episode {episode} cannot be recorded"))
-            }
+            Err(error @ RunError::Tape { .. }) => Err(error.into()),
             Err(error @ (RunError::Pilot { .. } | RunError::Rig { .. })) => {
                 recorder.discard()?;
                 // What failed may have left the rig in any state.

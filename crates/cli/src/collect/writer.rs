@@ -117,7 +117,7 @@ impl Writer<'_> {
                 continue;
             };
             match answer.made {
-                Err(error) => break Err(error),
+                Err(error) => break Err(error.context(self.how_to_go_on())),
                 Ok(Made::Stopped) => break Ok(()),
                 Ok(Made::Episode(episode)) => {
                     self.keep(*episode, answer.worker, journal)?;
@@ -192,8 +192,8 @@ impl Writer<'_> {
 
     fn how_to_go_on(&self) -> String {
         format!(
-            "episode {} cannot be saved; those before it are. `citrange data repair {}` tidies up, \
-             --resume goes on",
+            "episode {} is not saved, those before it are; the same command with --resume goes on \
+             (`citrange data repair {}` tidies up without it)",
             self.next,
             self.dataset.root().display()
         )
