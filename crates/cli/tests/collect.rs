@@ -3,6 +3,7 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -83,28 +84,37 @@ fn killed_and_resumed_is_as_never_killed() {
     let folder = temp();
     let here = folder.path();
     small_scene(here);
-    let collect = "collect small.yaml --episodes 8 --seconds 1.5 --workers 2";
+    let collect = "collect small.yaml --episodes 12 --seconds 1.5 --workers 2";
     ok(here, &format!("{collect} --out whole"));
     let mut rng = Rng::new(11);
-    for _ in 0..3 {
-        let words = format!("{collect} --resume --out cut");
+    let mut cut_off = 0;
+    for saves in [0, 2, 3] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_citrange"))
             .current_dir(here)
-            .args(words.split(' '))
-            .stdout(Stdio::null())
+            .args(format!("{collect} --resume --json --out cut").split(' '))
+            .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        std::thread::sleep(Duration::from_millis(200 + rng.next_u64() % 900));
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let saved = lines.map(Result::unwrap).filter(|line| line.contains("\"saved\""));
+        assert_eq!(saved.take(saves).count(), saves);
+        // Anywhere in the episodes under way, or in the next save.
+        std::thread::sleep(Duration::from_micros(rng.next_u64() % 150_000));
         child.kill().unwrap();
         child.wait().unwrap();
+        let left = std::fs::read_dir(here.join("cut/citrange/recording"));
+        cut_off += left.map_or(0, Iterator::count);
     }
-    let resumed = ok(here, &format!("{collect} --resume --out cut"));
+    assert!(cut_off > 0, "no kill fell into an episode");
+    let before = Dataset::open(&here.join("cut")).unwrap().len();
+    assert!((5..12).contains(&before), "{before}");
+    let resumed = stderr(&ok(here, &format!("{collect} --resume --out cut")));
+    assert!(resumed.contains(&format!("{before} episodes of this run are there")), "{resumed}");
     same_files(&here.join("whole"), &here.join("cut"));
-    assert_eq!(Dataset::open(&here.join("cut")).unwrap().len(), 8, "{}", stderr(&resumed));
     // Complete is complete.
     let again = stderr(&ok(here, &format!("{collect} --resume --out cut")));
-    assert!(again.contains("8 episodes of this run are there"), "{again}");
+    assert!(again.contains("12 episodes of this run are there"), "{again}");
     same_files(&here.join("whole"), &here.join("cut"));
 }
 
