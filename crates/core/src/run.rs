@@ -220,9 +220,7 @@ impl Episode {
     fn now_ns(&self, clock: Clock, control_hz: u32) -> u64 {
         match clock {
             Clock::Wall => self.begun.elapsed().as_nanos() as u64,
-            Clock::Ticks => {
-                (u128::from(self.tick) * 1_000_000_000 / u128::from(control_hz)) as u64
-            }
+            Clock::Ticks => (u128::from(self.tick) * 1_000_000_000 / u128::from(control_hz)) as u64,
         }
     }
 
@@ -263,7 +261,13 @@ mod tests {
     fn toy(breaks_at: Option<u64>) -> Toy {
         let rates = Rates { physics_hz: 60, control_hz: 60, frame_hz: 10 };
         let joint = JointSpec { name: "a".into(), is_slide: false, range: None, gripper: None };
-        let spec = RigSpec { robot: "toy".into(), joints: vec![joint], rates, cameras: vec![], objects: vec![] };
+        let spec = RigSpec {
+            robot: "toy".into(),
+            joints: vec![joint],
+            rates,
+            cameras: vec![],
+            objects: vec![],
+        };
         Toy { spec, at: 0.0, ticks: 0, breaks_at }
     }
 

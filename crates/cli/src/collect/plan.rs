@@ -157,7 +157,7 @@ impl Plan {
     }
 
     /// What there is of this run; `None` when nothing is.
-    pub(crate) fn found(&self, dataset: &Dataset) -> anyhow::Result<Option<Found>> {
+    pub(crate) fn found(&self, dataset: &Dataset) -> Option<Found> {
         let mut saved = BTreeMap::new();
         let mut last = None;
         for (number, entry) in dataset.index.episodes.iter().enumerate() {
@@ -167,12 +167,12 @@ impl Plan {
                 last = Some(number);
             }
         }
-        let (Some(number), Some((lowest, _))) = (last, saved.first_key_value()) else {
-            return Ok(None);
-        };
-        let said = dataset.tape(number)?.and_then(|(tape, _)| tape.header.config["first"].as_u64());
+        let (number, (lowest, _)) = (last?, saved.first_key_value()?);
+        // A tape that was damaged since says nothing.
+        let tape = dataset.tape(number).ok().flatten();
+        let said = tape.and_then(|(tape, _)| tape.header.config["first"].as_u64());
         let first = said.unwrap_or(*lowest).min(*lowest);
-        Ok(Some(Found { first, saved }))
+        Some(Found { first, saved })
     }
 }
 

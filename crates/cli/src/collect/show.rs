@@ -49,7 +49,7 @@ impl Show {
         let per_min = 60.0 * (tally.saved() - self.before + tally.left_out) as f64 / wall_s;
         let times = self.sim_s(tally) / wall_s;
         let words = tally.words();
-        self.bar.set_message(format!("{words}, {per_min:.0}/min, {times:.1} x real time"));
+        self.bar.set_message(format!("{per_min:.0}/min, {times:.1} x real time, {words}"));
         self.bar.set_position(goal.progress(tally).1);
     }
 

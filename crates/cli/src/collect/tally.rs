@@ -6,6 +6,9 @@ use citrange_core::Outcome;
 
 use super::goal::Kind;
 
+/// Reasons that are named, the most frequent first.
+const REASONS_SHOWN: usize = 3;
+
 /// Counts of episodes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
@@ -63,26 +66,21 @@ impl Tally {
     /// What there is, in words: successes among the judged and the most frequent reasons.
     pub(crate) fn words(&self) -> String {
         let (good, bad) = (self.of(Kind::Success), self.of(Kind::Failure));
-        let mut words = match good + bad {
-            0 => String::new(),
-            judged => format!("{:.1} % success", 100.0 * good as f64 / judged as f64),
-        };
+        let mut words = Vec::new();
+        if good + bad > 0 {
+            words.push(format!("{:.1} % success", 100.0 * good as f64 / (good + bad) as f64));
+        }
         let mut reasons: Vec<_> = self.reasons.iter().collect();
         reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-        let reasons: Vec<String> =
-            reasons.into_iter().take(3).map(|(why, count)| format!("{why} {count}")).collect();
-        for more in [reasons.join(", ")] {
-            if !more.is_empty() {
-                words = if words.is_empty() { more } else { format!("{words} ({more})") };
-            }
-        }
+        let most = reasons.into_iter().take(REASONS_SHOWN);
+        words.extend(most.map(|(why, count)| format!("{why} {count}")));
         if self.left_out > 0 {
-            words += &format!(", {} beyond the quota", self.left_out);
+            words.push(format!("{} beyond the quota", self.left_out));
         }
         if self.faults > 0 {
-            words += &format!(", {} could not be made", self.faults);
+            words.push(format!("{} could not be made", self.faults));
         }
-        words
+        words.join(", ")
     }
 }
 
@@ -98,7 +96,7 @@ mod tests {
         for (why, count) in [("slip", 2), ("grasp_missed", 5), ("ik", 1), ("time_up", 3)] {
             (0..count).for_each(|_| tally.save(&end(Some(false), why), 10));
         }
-        assert_eq!(tally.words(), "8.3 % success (grasp_missed 5, time_up 3, slip 2)");
+        assert_eq!(tally.words(), "8.3 % success, grasp_missed 5, time_up 3, slip 2");
         assert_eq!((tally.saved(), tally.frames), (12, 210));
     }
 }

@@ -177,9 +177,9 @@ impl Writer<'_> {
         }))?;
         self.show.line(
             &match number {
-                Some(number) => format!(
-                    "episode {number}: {frames} frames, {reason}, saved in {save_ms:.0} ms"
-                ),
+                Some(number) => {
+                    format!("episode {number}: {frames} frames, {reason}, saved in {save_ms:.0} ms")
+                }
                 None => format!("left out: index {index}, {frames} frames, {reason}"),
             },
             false,

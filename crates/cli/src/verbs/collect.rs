@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         (Some(count), _) => Goal::quotas(&[Quota::successes(count)], args.max_episodes),
     };
     let mut tally = Tally::default();
-    let start = Start::of(&plan, &dataset, record.first, &mut tally)?;
+    let start = Start::of(&plan, &dataset, record.first, &mut tally);
     if start.next > start.first && !args.json {
         say::talk(&format!(
             "{} episodes of this run are there; going on with index {}",
@@ -132,20 +132,15 @@ struct Start {
 
 impl Start {
     /// Goes on with a run of which there is something; a new one begins after what there is.
-    fn of(
-        plan: &Plan,
-        dataset: &Dataset,
-        wanted: Option<u64>,
-        tally: &mut Tally,
-    ) -> anyhow::Result<Self> {
+    fn of(plan: &Plan, dataset: &Dataset, wanted: Option<u64>, tally: &mut Tally) -> Self {
         let found = match plan.speed {
             // Episodes that keep time with the world are never the same again.
             Some(_) => None,
-            None => plan.found(dataset)?,
+            None => plan.found(dataset),
         };
         let Some(Found { first, saved }) = found else {
             let first = wanted.unwrap_or(dataset.len() as u64);
-            return Ok(Self { first, next: first });
+            return Self { first, next: first };
         };
         let first = wanted.unwrap_or(first);
         let mut next = first;
@@ -153,6 +148,6 @@ impl Start {
             tally.found(outcome);
             next = episode + 1;
         }
-        Ok(Self { first, next })
+        Self { first, next }
     }
 }
