@@ -141,12 +141,17 @@ impl CameraWriter {
         }
     }
 
-    fn close(&mut self) -> Option<std::thread::Result<Option<CodedPictures>>> {
+    /// No more pictures will come.
+    pub(crate) fn wind_up(&mut self) {
         if let Some(queue) = self.queue.take()
             && self.owed > 0
         {
             let _the_thread_says_why = queue.send(Message { owed: self.owed, rgb: None });
         }
+    }
+
+    fn close(&mut self) -> Option<std::thread::Result<Option<CodedPictures>>> {
+        self.wind_up();
         Some(self.thread.take()?.join())
     }
 }

@@ -217,6 +217,13 @@ impl Recorder {
         self.failure.take().unwrap_or_else(ended)
     }
 
+    /// Nothing more will come: what is still to be coded and written is, beside whatever the caller
+    /// does before it calls [`Recorder::finish`].
+    pub fn wind_up(&mut self) {
+        self.records.queue = None;
+        self.cameras.iter_mut().for_each(CameraWriter::wind_up);
+    }
+
     /// Waits until everything is on disk. The recording can then be saved into a dataset.
     ///
     /// # Errors

@@ -92,6 +92,8 @@ impl<'a> Hand<'a> {
                 Ok(Made::Fault(anyhow!("it was over before it began: {reason}")))
             }
             Ok(report) => {
+                // The writer comes to it later; until then it is written beside the next episode.
+                recorder.wind_up();
                 let took = begun.elapsed();
                 Ok(Made::Episode(Box::new(Episode { recorder, report, took })))
             }
