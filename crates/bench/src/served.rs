@@ -57,6 +57,7 @@ impl Served {
             engine: snapshot.engine.clone(),
             model_hash: scene.model_hash.clone(),
             began_utc: utc_now(),
+            repeatable: false,
             task: scene.scene.task.clone(),
             pilot: "sway".to_owned(),
             seed: 0,

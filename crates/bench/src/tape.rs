@@ -30,8 +30,8 @@ pub(crate) fn run(args: &Args) -> Result<Value, Box<dyn Error>> {
     let settings = RunSettings {
         speed: paced.then_some(1.0),
         max_frames: Some(count as u64),
-        stop: None,
         pictures: true,
+        ..RunSettings::default()
     };
     let before_mb = peak_mb()?;
     let (cpu, start) = (clock::process_cpu_secs(), Instant::now());

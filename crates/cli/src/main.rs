@@ -3,12 +3,14 @@
 //! Data goes to stdout, talk and progress to stderr. Exit codes: 0 ok, 1 failed, 2 usage, 3 bad
 //! input, 4 a check found problems, 5 robot or link, 130 interrupted.
 
+mod collect;
 mod drive;
 mod exit;
 mod film;
 mod hdf5_in;
 mod hdf5_out;
 mod images;
+mod pilots;
 mod recording;
 mod robomimic_out;
 mod say;
@@ -41,7 +43,7 @@ enum Verb {
     Sim(verbs::sim::Args),
     /// Drive an arm from a browser or a terminal, and record.
     Drive(verbs::drive::Args),
-    /// Record episodes of a scripted arm into a dataset.
+    /// Let an arm make episodes by itself, many at a time, into a dataset.
     Collect(verbs::collect::Args),
     /// Repeat a recorded episode, exactly where the file allows it.
     Replay(verbs::replay::Args),

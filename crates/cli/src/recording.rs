@@ -54,11 +54,21 @@ impl RecordArgs {
         self.images.iter().cloned().collect()
     }
 
+    /// The cameras named; `None` for all.
+    pub(crate) fn cameras(&self) -> Option<Vec<String>> {
+        let named = |names: &Vec<String>| names.iter().filter(|n| *n != "none").cloned().collect();
+        self.cameras.as_ref().map(named)
+    }
+
+    /// The frame to go on from: DATASET:EPISODE:FRAME.
+    pub(crate) fn from(&self) -> Option<&str> {
+        self.from.as_deref()
+    }
+
     /// The rig to record, and the frame it begins at if it is not the start of an episode.
     pub(crate) fn rig(&self, scene: &str) -> anyhow::Result<(SimRig, Option<Origin>)> {
         let origin = self.from.as_deref().map(Origin::read).transpose()?;
-        let named = |names: &Vec<String>| names.iter().filter(|n| *n != "none").cloned().collect();
-        let cameras: Option<Vec<String>> = self.cameras.as_ref().map(named);
+        let cameras = self.cameras();
         let rig = match &origin {
             Some(origin) => rig_of(&origin.tape, cameras.as_deref())?,
             None => SimRig::new(compiled(scene)?, cameras.as_deref())?,
@@ -245,9 +255,16 @@ pub(crate) fn tell_repaired(repaired: &[Repaired], as_json: bool) -> anyhow::Res
         if as_json {
             let line = json!({
                 "event": "repaired", "uid": one.uid, "number": one.episode,
-                "frames": one.frames, "problem": one.problem,
+                "frames": one.frames, "discarded": one.discarded, "problem": one.problem,
             });
             say::data(&line.to_string())?;
+            continue;
+        }
+        if one.discarded {
+            say::talk(&format!(
+                "recording {} was cut off and is thrown away: its collection makes it again",
+                one.uid
+            ));
             continue;
         }
         say::talk(&match (&one.problem, one.episode) {

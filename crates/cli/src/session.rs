@@ -33,7 +33,7 @@ pub(crate) fn catch_stop() -> anyhow::Result<&'static AtomicBool> {
                     std::process::exit(130);
                 }
                 crate::say::talk(
-                    "\nstopping; what was recorded is kept (press again to leave at once)",
+                    "\nstopping; what was saved is kept (press again to leave at once)",
                 );
             }
         })
@@ -77,6 +77,7 @@ pub(crate) fn header(rig: &SimRig, choice: Choice<'_>) -> anyhow::Result<(Header
         engine: snapshot.engine,
         model_hash: scene.model_hash.clone(),
         began_utc: utc_now(),
+        repeatable: false,
         task: task.to_owned(),
         pilot: choice.pilot.to_owned(),
         seed: choice.seed,

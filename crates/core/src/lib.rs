@@ -8,6 +8,7 @@
 //! - [`scene`], [`shape`], [`robot`]: what people write in YAML; [`yaml`] reads it with errors
 //!   that name file, line, key and the nearest known key.
 //! - [`placement`]: where objects start, a function of (seed, episode index) alone.
+//! - [`randomise`]: how an episode's looks, masses and frictions differ from the scene's, likewise.
 //! - [`rates`], [`pose`], [`rng`], [`names`]: exact clocks, poses, repeatable chance, names.
 //!
 //! World frame, metres, radians, seconds, quaternions w,x,y,z, f64, unless a name says otherwise.
@@ -28,6 +29,7 @@ pub mod picture;
 pub mod pilot;
 pub mod placement;
 pub mod pose;
+pub mod randomise;
 pub mod rates;
 pub mod restore;
 pub mod rig;
@@ -45,11 +47,12 @@ pub use dict::{DictObjectState, DictRobotState, DictState};
 pub use picture::{Picture, PictureError, PicturePool, Undrawn};
 pub use pilot::{Event, Outcome, Pilot, Verdict};
 pub use pose::Pose;
+pub use randomise::Randomise;
 pub use rates::Rates;
 pub use restore::{Level, RestoreReport, StartData};
 pub use rig::{Commanded, Fault, ObjectSeen, ObjectSpec, Observation, Rig, RigSpec};
 pub use robot::RobotDescription;
-pub use run::{RunReport, RunSettings};
+pub use run::{Clock, RunReport, RunSettings};
 pub use scene::Scene;
 pub use snapshot::Snapshot;
 pub use state::{CameraState, Contact, Extra, ObjectState, RobotState, TensorState};

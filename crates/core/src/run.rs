@@ -23,6 +23,18 @@ pub struct RunSettings<'a> {
     pub stop: Option<&'a AtomicBool>,
     /// Whether pictures are taken at frames.
     pub pictures: bool,
+    /// Where the times of frames come from.
+    pub clock: Clock,
+}
+
+/// Where the times of frames come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clock {
+    /// The wall: for whoever keeps time with the world.
+    #[default]
+    Wall,
+    /// Control ticks counted: the same in every run, however fast it goes.
+    Ticks,
 }
 
 /// What a run was like.
@@ -182,7 +194,7 @@ impl Episode {
                 }
                 kept = tape.frame(&FrameRecord {
                     index: tick / ticks_per_frame,
-                    wall_ns: self.begun.elapsed().as_nanos() as u64,
+                    wall_ns: self.now_ns(settings.clock, rates.control_hz),
                     seen: &self.seen,
                     snapshot: snapshot.as_ref(),
                 });
@@ -214,6 +226,14 @@ impl Episode {
         }
         let full = settings.max_frames.is_some_and(|max| self.report.frames >= max);
         full.then(|| Outcome::unjudged("time_up"))
+    }
+
+    /// Time since the episode began.
+    fn now_ns(&self, clock: Clock, control_hz: u32) -> u64 {
+        match clock {
+            Clock::Wall => self.begun.elapsed().as_nanos() as u64,
+            Clock::Ticks => (u128::from(self.tick) * 1_000_000_000 / u128::from(control_hz)) as u64,
+        }
     }
 
     /// Waits until the tick is due.
@@ -291,6 +311,7 @@ mod tests {
         frames: u64,
         ticks: u64,
         events: Vec<(u64, Event)>,
+        wall_ns: Vec<u64>,
         outcome: Option<Outcome>,
     }
 
@@ -299,6 +320,7 @@ mod tests {
     impl Tape for Notes {
         fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
             assert_eq!(frame.index, self.frames);
+            self.wall_ns.push(frame.wall_ns);
             self.frames += 1;
             Ok(())
         }
@@ -388,6 +410,16 @@ mod tests {
         let settings = RunSettings { stop: Some(&stop), ..settings };
         let report = run(&mut script(500), &mut toy(None), &mut NoTape, &[0.0], &settings);
         assert_eq!(report.unwrap().ticks, 0);
+    }
+
+    #[test]
+    fn counted_ticks_make_times_that_repeat() {
+        let settings =
+            RunSettings { max_frames: Some(3), clock: Clock::Ticks, ..RunSettings::default() };
+        let mut notes = Notes::default();
+        run(&mut script(500), &mut toy(None), &mut notes, &[0.0], &settings).unwrap();
+        // Frames come at 10 Hz.
+        assert_eq!(notes.wall_ns, [0, 100_000_000, 200_000_000]);
     }
 
     #[test]

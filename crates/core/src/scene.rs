@@ -185,6 +185,8 @@ pub struct Look {
     pub sky_top_rgb: [f32; 3],
     /// Sky at the horizon.
     pub sky_bottom_rgb: [f32; 3],
+    /// Light that comes from everywhere.
+    pub ambient_rgb: [f32; 3],
     /// Lights.
     pub lights: Vec<Light>,
 }
@@ -197,6 +199,7 @@ impl Default for Look {
             floor_z_m: 0.0,
             sky_top_rgb: [0.45, 0.60, 0.78],
             sky_bottom_rgb: [0.86, 0.89, 0.92],
+            ambient_rgb: [0.28; 3],
             lights: vec![
                 Light { pos_m: [0.6, -0.8, 1.6], ..Light::default() },
                 Light {
@@ -260,6 +263,9 @@ pub struct RobotPlacement {
     /// Stiffness over the gain set's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kp: Option<PerJoint>,
+    /// Times the friction that its model file gives its parts, such as the pads of a gripper.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub friction_factor: Option<f64>,
     /// Nothing of the hand may be driven below this height; the surface it stands on when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor_z_m: Option<f64>,
@@ -485,6 +491,11 @@ impl Scene {
                 return Err(format!("\"{name}\" is taken, choose another name"));
             }
             taken.push(name);
+        }
+        for (name, robot) in &self.robots {
+            if robot.friction_factor.is_some_and(|f| !(f.is_finite() && f >= 0.0)) {
+                return Err(format!("robots.{name}.friction_factor must not be negative"));
+            }
         }
         for (name, fixture) in &self.fixtures {
             check_parts(&fixture.parts, true).map_err(|e| format!("fixtures.{name}.{e}"))?;

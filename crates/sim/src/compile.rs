@@ -56,7 +56,8 @@ impl CompiledScene {
             let lift = robot.description.as_ref().map_or(0.0, |d| d.base_height_m);
             let [x, y, z] = placement.pos_m;
             let pose = Pose::from_yaw([x, y, z + lift], placement.yaw_deg.to_radians());
-            attach(&mut spec, name, &robot.model, &pose, false).map_err(&fail)?;
+            let friction = placement.friction_factor;
+            attach(&mut spec, name, &robot.model, &pose, false, friction).map_err(&fail)?;
             set_gains(&mut spec, name, placement, robot.description.as_ref()).map_err(&fail)?;
             if let Some(description) = robot.description {
                 robots.insert(name.clone(), description);
@@ -68,7 +69,8 @@ impl CompiledScene {
                 // A fixed root cannot move later, so it is built where it stands.
                 let pose = object.fixed_pose().unwrap_or(Pose::IDENTITY);
                 let source = ModelSource::File(file);
-                attach(&mut spec, name, &source, &pose, !object.fixed_root).map_err(&fail)?;
+                let free = !object.fixed_root;
+                attach(&mut spec, name, &source, &pose, free, None).map_err(&fail)?;
             }
         }
         add_cameras(&mut spec, &scene).map_err(&fail)?;
@@ -226,13 +228,14 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// Puts a model into the world with its names prefixed `name/`.
+/// Puts a model into the world with its names prefixed `name/`, its friction times a factor.
 fn attach(
     spec: &mut MjSpec,
     name: &str,
     source: &ModelSource,
     pose: &Pose,
     free: bool,
+    friction_factor: Option<f64>,
 ) -> Result<(), String> {
     let mut child = match source {
         ModelSource::Text(text) => MjSpec::from_xml_string(text),
@@ -246,6 +249,11 @@ fn attach(
         let root = child.world_body_mut().body_iter_mut().next();
         let root = root.ok_or_else(|| format!("model of {name} has no body"))?;
         root.add_free_joint();
+    }
+    if let Some(factor) = friction_factor {
+        for geom in child.world_body_mut().geom_iter_mut(true) {
+            geom.friction_mut().iter_mut().for_each(|f| *f *= factor);
+        }
     }
     let frame = spec.world_body_mut().add_frame();
     frame.with_pos(pose.pos_m).with_quat(pose.quat_wxyz);

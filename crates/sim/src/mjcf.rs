@@ -53,7 +53,7 @@ pub(crate) fn world_text(scene: &Scene) -> String {
          impratio=\"{impratio}\" noslip_iterations=\"{noslip}\" gravity=\"{gravity}\">\
          <flag autoreset=\"disable\"/></option>\n\
          <visual><global offwidth=\"{width}\" offheight=\"{height}\"/>\
-         <headlight ambient=\"0.28 0.28 0.28\" diffuse=\"0.22 0.22 0.22\" specular=\"0 0 0\"/>\
+         <headlight ambient=\"{ambient}\" diffuse=\"0.22 0.22 0.22\" specular=\"0 0 0\"/>\
          </visual>\n\
          <asset>\n{look_assets}{assets}</asset>\n\
          <worldbody>\n{look}{bodies}</worldbody>\n</mujoco>\n",
@@ -62,6 +62,7 @@ pub(crate) fn world_text(scene: &Scene) -> String {
         impratio = physics.impratio,
         noslip = physics.noslip_iterations,
         gravity = list(&physics.gravity_m_s2),
+        ambient = list(&scene.look.ambient_rgb),
         look_assets = look_assets(&scene.look),
         look = look_bodies(&scene.look),
     )

@@ -100,6 +100,7 @@ fn header(rig: RigSpec) -> Header {
         engine: "none".into(),
         model_hash: "0".into(),
         began_utc: utc_now(),
+        repeatable: false,
         task: "measure".into(),
         pilot: "none".into(),
         seed: 0,

@@ -20,7 +20,7 @@ use crate::coded::{Coded, CodedPicture, CodedPictures, png_of};
 use crate::error::TapeError;
 use crate::log::LogWriter;
 use crate::record::kind;
-use crate::recorder::{Failure, RecordSettings, SYNC_EVERY};
+use crate::recorder::{Failure, RecordSettings};
 
 /// How far threads stand back behind the control loop. On Linux this counts per thread.
 #[cfg(target_os = "linux")]
@@ -69,7 +69,7 @@ impl CameraWriter {
         log: PathBuf,
         spec: &CameraSpec,
         storage: Storage,
-        settings: &RecordSettings,
+        (settings, sync_every): (&RecordSettings, Option<Duration>),
         failure: &Failure,
     ) -> Result<Self, TapeError> {
         // Made here, so that a size that cannot be coded is refused before the episode begins.
@@ -80,6 +80,7 @@ impl CameraWriter {
             name: spec.name.clone(),
             coder,
             writer,
+            sync_every,
             stats: ImageStats::new(),
             coded: Vec::new(),
             bytes: Vec::new(),
@@ -140,12 +141,17 @@ impl CameraWriter {
         }
     }
 
-    fn close(&mut self) -> Option<std::thread::Result<Option<CodedPictures>>> {
+    /// No more pictures will come.
+    pub(crate) fn wind_up(&mut self) {
         if let Some(queue) = self.queue.take()
             && self.owed > 0
         {
             let _the_thread_says_why = queue.send(Message { owed: self.owed, rgb: None });
         }
+    }
+
+    fn close(&mut self) -> Option<std::thread::Result<Option<CodedPictures>>> {
+        self.wind_up();
         Some(self.thread.take()?.join())
     }
 }
@@ -168,6 +174,8 @@ struct Worker {
     name: String,
     coder: Coder,
     writer: LogWriter,
+    /// How often what was written is forced to the disk.
+    sync_every: Option<Duration>,
     stats: ImageStats,
     coded: Vec<CodedPicture>,
     /// The last coded picture.
@@ -200,7 +208,7 @@ impl Worker {
                 self.stats.add_rgb(rgb, self.coder.width, self.coder.height);
             }
             self.writer.flush()?;
-            if synced.elapsed() > SYNC_EVERY {
+            if self.sync_every.is_some_and(|every| synced.elapsed() > every) {
                 self.writer.sync()?;
                 synced = Instant::now();
             }

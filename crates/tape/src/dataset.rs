@@ -120,6 +120,12 @@ impl Dataset {
         recordings(self.root()).join(uid)
     }
 
+    /// Where all recordings are that are under way, each in a folder with its name.
+    #[must_use]
+    pub fn recordings(&self) -> PathBuf {
+        recordings(self.root())
+    }
+
     /// What our side knows about an episode, if it was recorded by us and is still itself.
     #[must_use]
     pub fn entry(&self, episode: usize) -> Option<&Entry> {

@@ -19,8 +19,12 @@ pub struct Header {
     pub engine: String,
     /// sha256 of the compiled model, which is kept on the tape too.
     pub model_hash: String,
-    /// When it began (UTC, RFC 3339).
+    /// When it began (UTC, RFC 3339); empty for an episode that is repeatable.
     pub began_utc: String,
+    /// Whether whoever recorded it makes it again, byte for byte, if it is cut off: what there is
+    /// of it is then thrown away instead of repaired.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeatable: bool,
     /// The task in words.
     pub task: String,
     /// Who decided.
@@ -45,6 +49,15 @@ pub struct Header {
     pub bodies: Vec<BodyPose>,
     /// The episode that this one continues.
     pub parent: Option<Parent>,
+}
+
+impl Header {
+    /// The header of an episode that is made again, byte for byte, if it is cut off: without the
+    /// time at which it happens to be made, under a name that is given.
+    #[must_use]
+    pub fn repeatable_as(self, uid: String) -> Self {
+        Self { uid, began_utc: String::new(), repeatable: true, ..self }
+    }
 }
 
 /// An episode goes on from a frame of another.

@@ -35,6 +35,7 @@ mod recorder;
 mod recover;
 mod repair;
 mod replay;
+mod run_name;
 mod units;
 mod verify;
 
@@ -53,5 +54,6 @@ pub use record::{Frame, Tick};
 pub use recorder::{RecordSettings, Recorder, Recording};
 pub use repair::Repaired;
 pub use replay::{ExactReplay, FrameReplay};
+pub use run_name::RunName;
 pub use units::{JointUnit, Unit};
 pub use verify::{Difference, Verifier, VerifyReport};

@@ -23,7 +23,7 @@ use crate::record::{Layout, frame_bytes, kind, put, tick_bytes};
 /// Records that may wait for the disk: minutes of them.
 const QUEUE_RECORDS: usize = 1 << 16;
 /// How often what was written is forced to the disk, against power cuts.
-pub(crate) const SYNC_EVERY: Duration = Duration::from_secs(1);
+const SYNC_EVERY: Duration = Duration::from_secs(1);
 /// How long records gather before they are written together.
 const GATHER: Duration = Duration::from_millis(20);
 /// File name of the tape inside a recording's folder.
@@ -61,6 +61,7 @@ pub struct Recorder {
     records: RecordWriter,
     failure: Failure,
     cameras: Vec<CameraWriter>,
+    when_full: WhenFull,
     layout: Layout,
     rows: Vec<Row>,
     end: Option<End>,
@@ -143,7 +144,11 @@ impl Recorder {
         if !model.is_empty() {
             log.append(kind::MODEL, &[&deflate(model)])?;
         }
-        log.sync()?;
+        // What is made again when it is cut off need not outlive a power cut.
+        let sync_every = (!header.repeatable).then_some(SYNC_EVERY);
+        if sync_every.is_some() {
+            log.sync()?;
+        }
         let failure = Failure::default();
         let mut cameras = Vec::new();
         let (qp, gop) = (settings.video_qp, settings.video_gop);
@@ -154,15 +159,18 @@ impl Recorder {
                 false => Storage::Video(Settings { fps, qp, gop }),
             };
             let path = camera_log(folder, &spec.name);
-            cameras.push(CameraWriter::start(path, spec, storage, settings, &failure)?);
+            let how = (settings, sync_every);
+            cameras.push(CameraWriter::start(path, spec, storage, how, &failure)?);
         }
-        sync_folders(folder)?;
+        if sync_every.is_some() {
+            sync_folders(folder)?;
+        }
         let (queue, records) = sync_channel(QUEUE_RECORDS);
         let told = failure.clone();
         let thread = std::thread::Builder::new()
             .name("tape".into())
             .spawn(move || {
-                if let Err(error) = write_records(log, &records) {
+                if let Err(error) = write_records(log, &records, sync_every) {
                     told.set(error);
                 }
             })
@@ -173,6 +181,7 @@ impl Recorder {
             records: RecordWriter { queue: Some(queue), thread: Some(thread) },
             failure,
             cameras,
+            when_full: settings.when_full,
             layout: Layout::new(),
             rows: Vec::new(),
             end: None,
@@ -192,6 +201,9 @@ impl Recorder {
 
     fn send(&self, kind: u8, bytes: Vec<u8>) -> Result<(), TapeError> {
         let Some(queue) = &self.records.queue else { return Err(self.why()) };
+        if self.when_full == WhenFull::Wait {
+            return queue.send((kind, bytes)).map_err(|_| self.why());
+        }
         queue.try_send((kind, bytes)).map_err(|error| match error {
             TrySendError::Full(_) => TapeError::Recording(format!(
                 "the disk does not keep up: {QUEUE_RECORDS} records wait to be written"
@@ -203,6 +215,13 @@ impl Recorder {
     fn why(&self) -> TapeError {
         let ended = || TapeError::Recording("a writing thread ended".into());
         self.failure.take().unwrap_or_else(ended)
+    }
+
+    /// Nothing more will come: what is still to be coded and written is, beside whatever the caller
+    /// does before it calls [`Recorder::finish`].
+    pub fn wind_up(&mut self) {
+        self.records.queue = None;
+        self.cameras.iter_mut().for_each(CameraWriter::wind_up);
     }
 
     /// Waits until everything is on disk. The recording can then be saved into a dataset.
@@ -249,7 +268,11 @@ fn sync_folders(folder: &Path) -> Result<(), TapeError> {
     Ok(())
 }
 
-fn write_records(mut log: LogWriter, records: &Receiver<(u8, Vec<u8>)>) -> Result<(), TapeError> {
+fn write_records(
+    mut log: LogWriter,
+    records: &Receiver<(u8, Vec<u8>)>,
+    sync_every: Option<Duration>,
+) -> Result<(), TapeError> {
     give_way();
     let mut synced = Instant::now();
     while let Ok((kind, bytes)) = records.recv() {
@@ -259,7 +282,7 @@ fn write_records(mut log: LogWriter, records: &Receiver<(u8, Vec<u8>)>) -> Resul
             log.append(kind, &[&bytes])?;
         }
         log.flush()?;
-        if synced.elapsed() > SYNC_EVERY {
+        if sync_every.is_some_and(|every| synced.elapsed() > every) {
             log.sync()?;
             synced = Instant::now();
         }

@@ -9,6 +9,7 @@ use crate::camera::camera_log;
 use crate::coded::CodedPictures;
 use crate::episode::{End, Episode};
 use crate::error::TapeError;
+use crate::header::Header;
 use crate::log::{LogWriter, PREFIX, Record, read_file, read_records};
 use crate::record::{index_of, kind};
 use crate::recorder::{Recording, Row, TAPE_LOG};
@@ -27,6 +28,23 @@ pub(crate) enum Found {
         /// What is damaged beyond a torn end, where something is.
         damage: Option<String>,
     },
+}
+
+/// Whether the recording in a folder says that it can be made again.
+pub(crate) fn is_repeatable(folder: &Path) -> Result<bool, TapeError> {
+    let log = folder.join(TAPE_LOG);
+    let bytes = match read_file(&log) {
+        Ok(bytes) => bytes,
+        Err(TapeError::File { reason, .. }) if reason.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(false);
+        }
+        Err(error) => return Err(error),
+    };
+    // What is no tape, or a torn one, is looked at by `recover`.
+    let Ok((records, _)) = read_records(&bytes, &log) else { return Ok(false) };
+    let header = records.first().filter(|record| record.kind == kind::HEADER);
+    let header = header.and_then(|r| serde_json::from_slice::<Header>(r.payload).ok());
+    Ok(header.is_some_and(|header| header.repeatable))
 }
 
 /// Looks into a recording's folder.

@@ -1,4 +1,5 @@
-//! After a recorder was cut off: its whole frames become an episode.
+//! After a recorder was cut off: its whole frames become an episode. Only episodes that are made
+//! again anyway are thrown away.
 //!
 //! Only what cannot be anything but an unfinished end is left out. Where a file was damaged
 //! otherwise, what lies before the damage is saved, and the files are kept in `citrange/damaged`.
@@ -9,7 +10,7 @@ use crate::dataset::{Dataset, info, lock, recordings, save};
 use crate::error::TapeError;
 use crate::index::{Index, SIDE};
 use crate::recorder::Recording;
-use crate::recover::{Found, recover};
+use crate::recover::{Found, is_repeatable, recover};
 
 /// An episode that was cut off and is now part of the dataset, or why it cannot be.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub struct Repaired {
     pub episode: Option<usize>,
     /// Frames that were saved.
     pub frames: usize,
+    /// It was thrown away, because the collection it belongs to makes it again.
+    pub discarded: bool,
     /// What could not be saved, and why; its files were moved to `citrange/damaged`.
     pub problem: Option<String>,
 }
@@ -73,7 +76,13 @@ fn repair_one(root: &Path, folder: &Path, uid: String) -> Result<Repaired, TapeE
         put_away(root, folder, &uid)?;
         Ok::<_, TapeError>(Some(problem))
     };
-    let done = |episode, frames, problem| Repaired { uid: uid.clone(), episode, frames, problem };
+    let done = |episode, frames, problem| Repaired {
+        uid: uid.clone(),
+        episode,
+        frames,
+        discarded: false,
+        problem,
+    };
     let index = Index::read(root)?;
     let known = index
         .as_ref()
@@ -84,6 +93,10 @@ fn repair_one(root: &Path, folder: &Path, uid: String) -> Result<Repaired, TapeE
         let frames = frames.map_or(0, |entry| entry.frames.len());
         gone()?;
         return Ok(done(Some(number), frames, None));
+    }
+    if is_repeatable(folder)? {
+        gone()?;
+        return Ok(Repaired { discarded: true, ..done(None, 0, None) });
     }
     let (recording, damage) = match recover(folder) {
         Ok(Found::Frames { recording, damage }) => (recording, damage),

@@ -331,3 +331,26 @@ fn a_tape_of_another_episode_is_not_taken_for_this_one() {
     let dataset = Dataset::open(&root).unwrap();
     assert!(dataset.tape(0).unwrap().is_some() && dataset.tape(1).unwrap().is_some());
 }
+
+#[test]
+fn what_is_made_again_is_thrown_away_and_what_happens_once_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("set");
+    let dataset = open(&root);
+    let once = cut_off(&dataset, 5);
+    let mut rig = toy();
+    let header = header(&rig.spec, "wave").repeatable_as("ep-1-000000-0123".into());
+    let again = dataset.recording_folder(&header.uid);
+    let mut recorder = Recorder::begin(&again, header, &[7; 1000], &settings()).unwrap();
+    let mut seen = Observation::default();
+    rig.observe(true, &mut seen).unwrap();
+    let frame = FrameRecord { index: 0, wall_ns: 0, seen: &seen, snapshot: None };
+    recorder.frame(&frame).unwrap();
+    drop((recorder, dataset));
+    let mut repaired = Dataset::repair(&root).unwrap();
+    repaired.sort_by_key(|one| one.discarded);
+    let told: Vec<_> = repaired.iter().map(|r| (r.discarded, r.episode, r.frames)).collect();
+    assert_eq!(told, [(false, Some(0), 5), (true, None, 0)]);
+    assert!(!once.exists() && !again.exists() && !root.join("citrange/damaged").exists());
+    assert_eq!(Dataset::open(&root).unwrap().len(), 1);
+}

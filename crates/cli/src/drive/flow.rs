@@ -248,6 +248,7 @@ impl Drive<'_> {
             max_frames: stretch.limit_s.map(|s| (s * f64::from(rates.frame_hz)).round() as u64),
             stop: Some(self.stop),
             pictures,
+            ..RunSettings::default()
         };
         let report = run_phase(&mut pilot, &mut rig, tape, &targets, &settings)?;
         self.tally.ticks += report.ticks;

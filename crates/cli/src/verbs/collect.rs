@@ -1,105 +1,153 @@
-//! `citrange collect`: records scripted episodes into a dataset.
+//! `citrange collect`: an arm makes episodes by itself, into a dataset.
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
-use citrange_core::run::run as run_episode;
-use citrange_core::{Rig as _, RunSettings};
-use citrange_tape::{Dataset, WhenFull};
-use serde_json::json;
+use citrange_tape::Dataset;
 
-use crate::recording::{Origin, RecordArgs, Take, check_new, cut_short, tell_repaired};
-use crate::session::{Choice, catch_stop, stopped};
-use crate::{say, scripts};
+use crate::collect::goal::Quota;
+use crate::collect::plan::Found;
+use crate::collect::writer::Writer;
+use crate::collect::{Goal, Plan, Show, Tally, paced};
+use crate::exit::{Interrupted, ProblemsFound};
+use crate::recording::{RecordArgs, check_new, tell_repaired};
+use crate::say;
+use crate::session::{catch_stop, stopped};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Scene name or YAML file.
     scene: String,
-    /// How many episodes.
+    /// How many episodes. With --resume those count that the same command has saved before.
     #[arg(long, default_value_t = 1)]
     episodes: u64,
+    /// Episodes per outcome instead: success=200,failure=50. What is beyond is not saved; outcomes
+    /// that are not named are saved as they come.
+    #[arg(long, value_name = "OUTCOME=N", value_delimiter = ',', conflicts_with = "episodes")]
+    quota: Vec<Quota>,
+    /// The same as --quota success=N.
+    #[arg(long, value_name = "N", conflicts_with_all = ["episodes", "quota"])]
+    successes: Option<u64>,
+    /// Give up after so many episodes, saved or not; with quotas 10 for each that is wanted.
+    #[arg(long, value_name = "N")]
+    max_episodes: Option<u64>,
     /// The dataset's folder.
     #[arg(short, long)]
     out: PathBuf,
     #[command(flatten)]
     record: RecordArgs,
+    /// Episodes made at a time: a number, or auto for one per core.
+    #[arg(long, default_value = "auto", value_parser = workers)]
+    workers: usize,
+    /// Draw colours, light, cameras, friction and mass anew for every episode: a YAML file with
+    /// ranges, or "default".
+    #[arg(long, value_name = "FILE|default", conflicts_with = "from")]
+    randomise: Option<String>,
     /// Longest episode.
     #[arg(long)]
     seconds: Option<f64>,
-    /// Times real time (1 is real time); by default as fast as it goes.
+    /// Times real time (1 is real time), one episode at a time; by default as fast as it goes.
     #[arg(long)]
     speed: Option<f64>,
-    /// Print one JSON object per event: repaired, begin, frame, saved.
+    /// Print one JSON object per event: repaired, saved, left_out, fault, done; with --speed also
+    /// begin and frame.
     #[arg(long)]
     json: bool,
+}
+
+/// How many workers a word means.
+fn workers(text: &str) -> Result<usize, String> {
+    if text == "auto" {
+        return Ok(std::thread::available_parallelism().map_or(1, usize::from));
+    }
+    let number = text.parse().ok().filter(|n| *n > 0);
+    number.ok_or_else(|| format!("\"{text}\": give auto or a number above 0"))
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let record = &args.record;
     check_new(&args.out, record.resume)?;
-    let (mut rig, origin) = record.rig(&args.scene)?;
-    // Only a loop that keeps time may leave pictures out rather than wait.
-    rig.leave_pictures_out(args.speed.is_some());
-    let (unit, images) = (record.unit(), record.images());
-    let (mut dataset, repaired) = Dataset::record(&args.out, rig.spec(), unit, &images)?;
+    let randomise = args.randomise.as_deref();
+    let plan = Plan::new(&args.scene, record, randomise, args.seconds, args.speed)?;
+    let spec = plan.spec();
+    let (mut dataset, repaired) = Dataset::record(&args.out, spec, plan.unit, &plan.images)?;
     tell_repaired(&repaired, args.json)?;
-    let stop = catch_stop()?;
-    let first = record.first.unwrap_or(dataset.len() as u64);
-    let max_frames =
-        args.seconds.map(|s| (s * f64::from(rig.spec().rates.frame_hz)).ceil().max(1.0) as u64);
-    let settings = RunSettings {
-        speed: args.speed,
-        max_frames,
-        stop: Some(stop),
-        pictures: !rig.spec().cameras.is_empty(),
+    catch_stop()?;
+    let goal = match (args.successes, args.quota.as_slice()) {
+        (None, []) => Goal::episodes(args.episodes, args.max_episodes),
+        (None, quotas) => Goal::quotas(quotas, args.max_episodes),
+        (Some(count), _) => Goal::quotas(&[Quota::successes(count)], args.max_episodes),
     };
-    let voice = if args.json { say::Voice::JsonFrames } else { say::Voice::Talk };
-    for episode in first..first + args.episodes {
-        if stopped() {
-            break;
-        }
-        match &origin {
-            Some(origin) => origin.set(&mut rig)?,
-            None => rig.world_mut().reset_env(0, record.seed, episode)?,
-        }
-        let mut script = scripts::grasps(&mut rig)?;
-        let targets = rig.begin();
-        let choice = Choice {
-            task: record.task.as_deref(),
-            pilot: "script",
-            seed: record.seed,
-            episode,
-            unit,
-            images: &images,
-            parent: origin.as_ref().map(Origin::parent),
-            config: json!({ "seconds": args.seconds, "speed": args.speed }),
-        };
-        let when_full = if args.speed.is_some() { WhenFull::Drop } else { WhenFull::Wait };
-        let ticks = script.ticks();
-        let frames = ticks.div_ceil(u64::from(rig.spec().rates.ticks_per_frame()));
-        let bar = say::progress("recording", frames.min(max_frames.unwrap_or(frames)));
-        let seen = |frame, dropped| {
-            bar.set_position(frame + 1);
-            if dropped > 0 {
-                bar.set_message(format!("recording ({dropped} pictures dropped)"));
-            }
-        };
-        let mut tape = Take::begin(&dataset, &rig, choice, when_full, &seen, voice)?;
-        let ran = run_episode(&mut script, &mut rig, &mut tape, &targets, &settings);
-        bar.finish_and_clear();
-        let report = ran.with_context(|| cut_short(episode, &args.out))?;
-        if report.frames == 0 {
-            tape.discard()?;
-            break;
-        }
-        tape.save(&mut dataset, &report)?;
+    let mut tally = Tally::default();
+    let start = Start::of(&plan, &dataset, record.first, &mut tally);
+    if start.next > start.first && !args.json {
+        say::talk(&format!(
+            "{} episodes of this run are there; going on with index {}",
+            tally.saved(),
+            start.next
+        ));
     }
+    let show = Show::new(args.json, spec.rates.frame_hz, &goal, &tally);
+    if args.speed.is_some() {
+        let voice = if args.json { say::Voice::JsonFrames } else { say::Voice::Talk };
+        paced::collect(&plan, &mut dataset, &goal, &mut tally, &show, (start.first, voice))?;
+    } else {
+        let Start { first, next } = start;
+        let mut writer = Writer {
+            plan: &plan,
+            dataset: &mut dataset,
+            goal: &goal,
+            tally: &mut tally,
+            show: &show,
+            first,
+            next,
+        };
+        writer.collect(args.workers)?;
+    }
+    show.done(&tally)?;
     if !args.json {
         say::data(&args.out.display().to_string())?;
     }
-    if stopped() {
-        return Err(crate::exit::Interrupted.into());
+    let reached = goal.is_reached(&tally);
+    if stopped() && (!reached || args.speed.is_some()) {
+        if args.speed.is_none() && !args.json {
+            say::talk("not complete: the same command with --resume goes on");
+        }
+        return Err(Interrupted.into());
+    }
+    if !reached {
+        let (wanted, there) = goal.progress(&tally);
+        let what = format!("{there} of {wanted} wanted episodes, and no more may be made");
+        return Err(ProblemsFound(what).into());
     }
     Ok(())
+}
+
+/// Where a collection begins.
+struct Start {
+    /// Index with which the run began.
+    first: u64,
+    /// Index of the next episode.
+    next: u64,
+}
+
+impl Start {
+    /// Goes on with a run of which there is something; a new one begins after what there is.
+    fn of(plan: &Plan, dataset: &Dataset, wanted: Option<u64>, tally: &mut Tally) -> Self {
+        let found = match plan.speed {
+            // Episodes that keep time with the world are never the same again.
+            Some(_) => None,
+            None => plan.found(dataset),
+        };
+        let Some(Found { first, saved }) = found else {
+            let first = wanted.unwrap_or(dataset.len() as u64);
+            return Self { first, next: first };
+        };
+        let first = wanted.unwrap_or(first);
+        let mut next = first;
+        for (episode, outcome) in saved.range(first..) {
+            tally.found(outcome);
+            next = episode + 1;
+        }
+        Self { first, next }
+    }
 }

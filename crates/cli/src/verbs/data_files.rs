@@ -21,9 +21,12 @@ pub(crate) struct Export {
     /// A new folder (lerobot, hdf5) or file (robomimic).
     #[arg(short, long)]
     pub(crate) out: PathBuf,
-    /// Which episodes: 0,3,5-9; all by default.
+    /// Which episodes: 0,3,5-9; by default all but those that failed.
     #[arg(long)]
     pub(crate) episodes: Option<String>,
+    /// Also the episodes that failed.
+    #[arg(long, conflicts_with = "episodes")]
+    pub(crate) failures: bool,
     /// What joint values shall mean, with --to lerobot; by default what they mean now.
     #[arg(long, value_enum)]
     pub(crate) unit: Option<UnitArg>,
@@ -66,7 +69,10 @@ pub(crate) struct Import {
 /// Writes episodes of a dataset as files of another kind.
 pub(crate) fn export(args: &Export) -> anyhow::Result<()> {
     let dataset = Dataset::open(&args.dataset)?;
-    let episodes = chosen(&dataset, args.episodes.as_deref())?;
+    let episodes = match &args.episodes {
+        Some(list) => chosen(&dataset, list)?,
+        None => all(&dataset, args.failures)?,
+    };
     let files = match args.to {
         Format::Lerobot => vec![lerobot(&dataset, &episodes, &args.out, args.unit)?],
         Format::Hdf5 => hdf5_out::write(&dataset, &episodes, &args.out)?,
@@ -74,7 +80,12 @@ pub(crate) fn export(args: &Export) -> anyhow::Result<()> {
     };
     if args.json {
         let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
-        return say::data(&json!({ "episodes": episodes, "files": files }).to_string());
+        let left_out = match args.episodes {
+            Some(_) => 0,
+            None => dataset.len() - episodes.len(),
+        };
+        let report = json!({ "episodes": episodes, "files": files, "failures_left_out": left_out });
+        return say::data(&report.to_string());
     }
     files.iter().try_for_each(|file| say::data(&file.display().to_string()))
 }
@@ -113,12 +124,31 @@ pub(crate) fn must_be_new(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The episodes that a list like `0,3,5-9` names; all without one.
-fn chosen(dataset: &Dataset, list: Option<&str>) -> anyhow::Result<Vec<usize>> {
-    let Some(list) = list else { return Ok((0..dataset.len()).collect()) };
+/// The episodes that a list like `0,3,5-9` names.
+fn chosen(dataset: &Dataset, list: &str) -> anyhow::Result<Vec<usize>> {
     let episodes = numbers(list)?;
     for episode in &episodes {
         dataset.check_episode(*episode)?;
+    }
+    Ok(episodes)
+}
+
+/// All episodes; those that failed only if they are asked for. What nobody judged is no failure.
+fn all(dataset: &Dataset, failures: bool) -> anyhow::Result<Vec<usize>> {
+    let failed = |episode: &usize| {
+        dataset.entry(*episode).is_some_and(|entry| entry.outcome.success == Some(false))
+    };
+    let episodes: Vec<usize> =
+        (0..dataset.len()).filter(|episode| failures || !failed(episode)).collect();
+    let left_out = dataset.len() - episodes.len();
+    if episodes.is_empty() && left_out > 0 {
+        bail!(TapeError::Missing(format!(
+            "all {left_out} episodes of {} failed; --failures exports them",
+            dataset.root().display()
+        )));
+    }
+    if left_out > 0 {
+        say::talk(&format!("{left_out} episodes that failed are left out; --failures takes them"));
     }
     Ok(episodes)
 }

@@ -32,7 +32,7 @@ pub(super) fn play(
         speed: args.speed,
         stop: Some(stop),
         pictures: !args.sees_nothing(),
-        max_frames: None,
+        ..RunSettings::default()
     };
     if args.show {
         return show(args, rig, pilot, tape, targets, &settings);

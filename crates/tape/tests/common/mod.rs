@@ -86,6 +86,7 @@ pub fn header(rig: &RigSpec, task: &str) -> Header {
         engine: "toy".into(),
         model_hash: "0".into(),
         began_utc: "2026-01-01T00:00:00Z".into(),
+        repeatable: false,
         task: task.into(),
         pilot: "script".into(),
         seed: 1,

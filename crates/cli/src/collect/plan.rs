@@ -1,0 +1,192 @@
+//! What every episode of a run is made from.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use citrange_core::randomise::randomised;
+use citrange_core::yaml::from_yaml;
+use citrange_core::{Outcome, Randomise, Rig as _, RigSpec};
+use citrange_sim::{CompiledScene, SceneSource, SimError, SimRig, load_scene};
+use citrange_tape::{Dataset, Header, RunName, Unit};
+use serde_json::{Value, json};
+
+use crate::recording::{Origin, RecordArgs};
+use crate::session::{Choice, header, rig_of};
+
+/// Everything but the index: all that decides an episode's files.
+pub(crate) struct Plan {
+    scene: Arc<CompiledScene>,
+    spec: RigSpec,
+    cameras: Option<Vec<String>>,
+    origin: Option<Origin>,
+    randomise: Option<(Randomise, SceneSource)>,
+    task: Option<String>,
+    pub(crate) seed: u64,
+    pub(crate) unit: Unit,
+    pub(crate) images: BTreeSet<String>,
+    pub(crate) max_frames: Option<u64>,
+    pub(crate) speed: Option<f64>,
+    /// Settings, as they are stored with every episode.
+    config: Value,
+    pub(crate) name: RunName,
+}
+
+/// What an earlier start of a run left in a dataset.
+pub(crate) struct Found {
+    /// Index of the run's first episode.
+    pub(crate) first: u64,
+    /// Outcomes of those that were saved, by index.
+    pub(crate) saved: BTreeMap<u64, Outcome>,
+}
+
+impl Plan {
+    pub(crate) fn new(
+        scene: &str,
+        record: &RecordArgs,
+        randomise: Option<&str>,
+        seconds: Option<f64>,
+        speed: Option<f64>,
+    ) -> anyhow::Result<Self> {
+        let cameras = record.cameras();
+        let origin = record.from().map(Origin::read).transpose()?;
+        let mut drawn_anew = None;
+        let scene = match &origin {
+            Some(origin) => Arc::clone(rig_of(&origin.tape, Some(&[]))?.world().scene()),
+            None => {
+                let source = load_scene(scene)?;
+                let scene = Arc::new(CompiledScene::new(&source)?);
+                if let Some(randomise) = randomise {
+                    drawn_anew = Some((ranges(randomise)?, source));
+                }
+                scene
+            }
+        };
+        let mut config = json!({ "seconds": seconds, "speed": speed });
+        if let Some((ranges, _)) = &drawn_anew {
+            config["randomise"] = serde_json::to_value(ranges)?;
+        }
+        let spec = SimRig::new(Arc::clone(&scene), cameras.as_deref())?.spec().clone();
+        let (unit, images) = (record.unit(), record.images());
+        let name = json!({
+            "tool_version": env!("CARGO_PKG_VERSION"), "model_hash": scene.model_hash,
+            "scene": scene.scene, "robots": scene.robots, "rig": spec, "task": record.task,
+            "unit": unit, "images": images, "config": config,
+            "parent": origin.as_ref().map(Origin::parent),
+        });
+        let max_frames =
+            seconds.map(|s| (s * f64::from(spec.rates.frame_hz)).ceil().max(1.0) as u64);
+        Ok(Self {
+            scene,
+            spec,
+            cameras,
+            origin,
+            randomise: drawn_anew,
+            task: record.task.clone(),
+            seed: record.seed,
+            unit,
+            images,
+            max_frames,
+            speed,
+            config,
+            name: RunName::new(record.seed, &name),
+        })
+    }
+
+    /// Joints, rates, cameras: the same for all episodes.
+    pub(crate) fn spec(&self) -> &RigSpec {
+        &self.spec
+    }
+
+    /// Whether every episode has a scene of its own.
+    pub(crate) fn is_randomised(&self) -> bool {
+        self.randomise.is_some()
+    }
+
+    /// A rig for an episode; without randomisation it serves for all of them.
+    pub(crate) fn rig(&self, episode: u64) -> anyhow::Result<SimRig> {
+        let scene = match &self.randomise {
+            None => Arc::clone(&self.scene),
+            Some((ranges, source)) => {
+                let robots = &self.scene.robots;
+                let scene = randomised(&source.scene, robots, ranges, self.seed, episode);
+                let source = SceneSource { scene, folder: source.folder.clone() };
+                Arc::new(CompiledScene::new(&source)?)
+            }
+        };
+        let mut rig = SimRig::new(scene, self.cameras.as_deref())?;
+        // Only a loop that keeps time may leave pictures out rather than wait.
+        rig.leave_pictures_out(self.speed.is_some());
+        Ok(rig)
+    }
+
+    /// Puts everything to where the episode begins.
+    pub(crate) fn set(&self, rig: &mut SimRig, episode: u64) -> anyhow::Result<()> {
+        match &self.origin {
+            Some(origin) => origin.set(rig),
+            None => Ok(rig.world_mut().reset_env(0, self.seed, episode)?),
+        }
+    }
+
+    /// What is recorded; `first` is the index with which the run began.
+    pub(crate) fn choice<'a>(&'a self, pilot: &'a str, episode: u64, first: u64) -> Choice<'a> {
+        let mut config = self.config.clone();
+        config["first"] = first.into();
+        Choice {
+            task: self.task.as_deref(),
+            pilot,
+            seed: self.seed,
+            episode,
+            unit: self.unit,
+            images: &self.images,
+            parent: self.origin.as_ref().map(Origin::parent),
+            config,
+        }
+    }
+
+    /// The header and the model of an episode that is the same whenever it is made.
+    pub(crate) fn header(
+        &self,
+        rig: &SimRig,
+        pilot: &str,
+        episode: u64,
+        first: u64,
+    ) -> anyhow::Result<(Header, Vec<u8>)> {
+        let (header, model) = header(rig, self.choice(pilot, episode, first))?;
+        Ok((header.repeatable_as(self.name.uid(episode)), model))
+    }
+
+    /// What there is of this run; `None` when nothing is.
+    pub(crate) fn found(&self, dataset: &Dataset) -> Option<Found> {
+        let mut saved = BTreeMap::new();
+        let mut last = None;
+        for (number, entry) in dataset.index.episodes.iter().enumerate() {
+            let Some(entry) = entry else { continue };
+            if let Some(episode) = self.name.episode_of(&entry.uid) {
+                saved.insert(episode, entry.outcome.clone());
+                last = Some(number);
+            }
+        }
+        let (number, (lowest, _)) = (last?, saved.first_key_value()?);
+        // A tape that was damaged since says nothing.
+        let tape = dataset.tape(number).ok().flatten();
+        let said = tape.and_then(|(tape, _)| tape.header.config["first"].as_u64());
+        let first = said.unwrap_or(*lowest).min(*lowest);
+        Some(Found { first, saved })
+    }
+}
+
+/// Ranges by the name `default`, or from a file.
+fn ranges(name_or_path: &str) -> anyhow::Result<Randomise> {
+    let wrong = |reason: String| SimError::Scene { scene: name_or_path.to_owned(), reason };
+    let ranges: Randomise = match name_or_path {
+        "default" => Randomise::built_in().map_err(SimError::from)?,
+        path => {
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("--randomise: cannot read {path}"))?;
+            from_yaml(&text, path).map_err(SimError::from)?
+        }
+    };
+    ranges.check().map_err(wrong)?;
+    Ok(ranges)
+}
