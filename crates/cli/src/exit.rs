@@ -7,6 +7,7 @@ use citrange_control::ControlError;
 use citrange_lerobot::LerobotError;
 use citrange_sim::SimError;
 use citrange_tape::TapeError;
+use citrange_task::TaskError;
 
 use crate::say;
 
@@ -51,6 +52,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         || error.downcast_ref::<TapeError>().is_some_and(is_bad_file)
         || error.downcast_ref::<LerobotError>().is_some_and(is_bad_dataset)
         || error.downcast_ref::<ControlError>().is_some()
+        || error.downcast_ref::<TaskError>().is_some()
     {
         3
     } else {

@@ -56,25 +56,6 @@ impl Image {
         let rgb = frame.ids.iter().flat_map(|id| color(*id)).collect();
         Self { width: frame.width, height: frame.height, rgb }
     }
-
-    /// Half as wide and high, by averaging four pixels.
-    pub(crate) fn halved(&self) -> Self {
-        let (width, height) = (self.width / 2, self.height / 2);
-        let mut rgb = Vec::with_capacity(3 * width * height);
-        for y in 0..height {
-            for x in 0..width {
-                for c in 0..3 {
-                    let at = |dx: usize, dy: usize| {
-                        let index = 3 * ((2 * y + dy) * self.width + 2 * x + dx) + c;
-                        u32::from(self.rgb[index])
-                    };
-                    rgb.push(((at(0, 0) + at(1, 0) + at(0, 1) + at(1, 1) + 2) / 4) as u8);
-                }
-            }
-        }
-        Self { width, height, rgb }
-    }
-
     /// Pictures side by side in rows; smaller ones are padded with black.
     pub(crate) fn sheet(images: &[Self], columns: usize) -> Self {
         let columns = columns.clamp(1, images.len().max(1));

@@ -14,7 +14,6 @@ mod pilots;
 mod recording;
 mod robomimic_out;
 mod say;
-mod scripts;
 mod session;
 mod verbs;
 

@@ -1,11 +1,125 @@
-//! Who moves the arm when no person does.
+//! Who moves the arm when no person does: the autopilot where the scene has work for it, else a
+//! wave that shows that everything moves.
 
-use citrange_core::Pilot;
-use citrange_sim::SimRig;
+use std::collections::BTreeMap;
 
-use crate::scripts;
+use anyhow::Context as _;
+use citrange_core::pilot::{Move, Script};
+use citrange_core::scene::Job;
+use citrange_core::{Pilot, Rig as _};
+use citrange_sim::{SimError, SimRig};
+use citrange_task::{Autopilot, Settings, Setup};
+use serde::Serialize;
 
-/// The pilot for the rig's scene, from the state the rig is in.
-pub(crate) fn for_rig(rig: &mut SimRig) -> anyhow::Result<Box<dyn Pilot>> {
-    Ok(Box::new(scripts::grasps(rig)?))
+/// What an autopilot can be told.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct PilotArgs {
+    /// Numbers of the autopilot: a profile (default, panda, seed) or a YAML file; by default what
+    /// the scene says.
+    #[arg(long, value_name = "PROFILE|FILE")]
+    autopilot: Option<String>,
+    /// How often a thing that failed is tried again.
+    #[arg(long, value_name = "N")]
+    retries: Option<u32>,
+    /// Things to fetch, by number from 1 or by name; all by default.
+    #[arg(long, value_name = "THING", value_delimiter = ',')]
+    targets: Vec<String>,
+}
+
+/// What the pilots of a run have in common; stored with every episode.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct PilotPlan {
+    job: Option<Job>,
+    settings: Option<Settings>,
+}
+
+impl PilotArgs {
+    /// What to do in a rig's scene.
+    pub(crate) fn plan(&self, job: Option<&Job>) -> anyhow::Result<PilotPlan> {
+        let Some(job) = job else {
+            let is_told =
+                self.autopilot.is_some() || self.retries.is_some() || !self.targets.is_empty();
+            if is_told {
+                let reason = "it has no job for an autopilot; add `job:` to it".to_owned();
+                return Err(SimError::Scene { scene: "the scene".into(), reason }.into());
+            }
+            return Ok(PilotPlan { job: None, settings: None });
+        };
+        let mut job = job.clone();
+        if !self.targets.is_empty() {
+            job.targets =
+                self.targets.iter().map(|name| target(&job, name)).collect::<Result<_, _>>()?;
+        }
+        let profile = self.autopilot.as_deref().or(job.profile.as_deref()).unwrap_or("default");
+        let mut settings = Settings::load(profile)?;
+        settings.retries = self.retries.unwrap_or(settings.retries);
+        Ok(PilotPlan { job: Some(job), settings: Some(settings) })
+    }
+}
+
+/// A target by its number or name.
+fn target(job: &Job, name: &str) -> anyhow::Result<String> {
+    let by_number = name.parse::<usize>().ok().and_then(|n| job.targets.get(n.checked_sub(1)?));
+    let found = by_number.or_else(|| job.targets.iter().find(|known| *known == name));
+    found.cloned().ok_or_else(|| {
+        let known = job.targets.iter().map(String::as_str);
+        let hint = citrange_core::names::suggestion(name, known);
+        citrange_tape::TapeError::Missing(format!("there is no target \"{name}\", {hint}")).into()
+    })
+}
+
+impl PilotPlan {
+    /// The pilot for a rig, from the state the rig is in. `memory` is that of a frame to go on
+    /// from.
+    pub(crate) fn pilot(
+        &self,
+        rig: &mut SimRig,
+        memory: Option<&BTreeMap<String, Vec<f64>>>,
+    ) -> anyhow::Result<Box<dyn Pilot>> {
+        let (Some(job), Some(settings)) = (&self.job, &self.settings) else {
+            return Ok(Box::new(wave(rig)));
+        };
+        let mut pilot = autopilot(rig, job, settings)?;
+        if let Some(memory) = memory {
+            // A frame that somebody else flew begins the work anew.
+            let _of_another_pilot = pilot.recall(memory);
+        }
+        Ok(Box::new(pilot))
+    }
+}
+
+/// An autopilot for a rig's robot.
+pub(crate) fn autopilot(rig: &SimRig, job: &Job, settings: &Settings) -> anyhow::Result<Autopilot> {
+    let scene = rig.world().scene();
+    Ok(Autopilot::new(Setup {
+        chain: &scene.chain(rig.robot())?,
+        home: &home(rig)?,
+        floor_z_m: scene.floor_z_m(rig.robot())?,
+        spec: rig.spec(),
+        job,
+        settings: settings.clone(),
+    })?)
+}
+
+/// The pose in which the scene's robot starts.
+fn home(rig: &SimRig) -> anyhow::Result<Vec<f64>> {
+    let scene = rig.world().scene();
+    let description = scene.robots.get(rig.robot()).context("the robot has no description")?;
+    let named = scene.scene.robots[rig.robot()].pose.as_ref().unwrap_or(&description.home);
+    description.pose(named).map(<[f64]>::to_vec).map_err(anyhow::Error::msg)
+}
+
+/// Every joint a little to and fro.
+fn wave(rig: &mut SimRig) -> Script {
+    let start = rig.begin();
+    let ticks = (0.8 * f64::from(rig.spec().rates.control_hz)).round() as u64;
+    let moves = [1.0, -1.0, 0.0].map(|sign| {
+        let joints = rig.spec().joints.iter().zip(&start).map(|(joint, from)| {
+            let reach = if joint.is_slide { 0.005 } else { 0.2 };
+            let [low, high] = joint.range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+            (from + sign * reach).clamp(low, high)
+        });
+        Move { joints: joints.collect(), ticks, phase: "wave" }
+    });
+    Script::new(start, moves.to_vec())
 }

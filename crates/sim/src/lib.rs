@@ -34,7 +34,7 @@
 //! | what a state holds | `layout.rs` (names), `row.rs`, `read.rs`, `write.rs`, `extras.rs` |
 //! | stepping and threads | `world.rs` |
 //! | exact continuation | `snapshot.rs`; poorer files: `restore.rs` |
-//! | an arm to be driven | `rig.rs`; its inverse kinematics `reach.rs`; as numbers `chain.rs`; with named actions `arm.rs`; what it sees and feels of objects `feel.rs` |
+//! | an arm to be driven | `rig.rs`; as numbers `chain.rs`; with named actions `arm.rs`; what it sees and feels of objects `feel.rs` |
 //! | what a viewer is told | `show.rs` |
 //! | pictures | `camera.rs`, `picture.rs`; beside the loop `draw.rs`; with OpenGL `gl.rs` |
 
@@ -53,7 +53,6 @@ pub mod gl;
 mod layout;
 mod mjcf;
 mod picture;
-mod reach;
 mod read;
 mod restore;
 mod rig;
@@ -71,7 +70,6 @@ pub use engine::{engine_messages, start_engine};
 pub use error::SimError;
 pub use extras::EXTRAS;
 pub use gl::{GlKind, GlRenderer, gl_probe};
-pub use reach::SitePose;
 pub use read::StateQuery;
 pub use rig::SimRig;
 pub use show::ShownShape;

@@ -56,14 +56,13 @@ fn features_are_known_before_any_step() {
     assert_eq!(names.len(), features.len());
     assert!(features.iter().all(|(name, _)| names.contains(&name)));
     // The wrist where the engine has it.
-    let data = arm.rig().world().data(0).unwrap();
     let scene = arm.rig().world().scene();
-    let mut joints = vec![0.0; 6];
-    for (j, name) in arm.joints().iter().enumerate() {
-        joints[j] = seen.values[&format!("{name}.pos")];
-    }
-    let pose = scene.site_pose("robot0", "wrist_site", &joints).unwrap();
-    assert!((wrist(&seen.values) - Vector3::from(pose.pos_m)).norm() < 1e-12);
+    let data = arm.rig().world().data(0).unwrap();
+    let site = scene
+        .model()
+        .name_to_id(mujoco_rs::prelude::MjtObjBase::mjOBJ_SITE, "robot0/wrist_site")
+        .unwrap();
+    assert!((wrist(&seen.values) - Vector3::from(data.site_xpos()[site])).norm() < 1e-12);
     assert_eq!(data.time(), 0.0);
     assert!(Arm::connect(Arc::clone(scene), &settings(), Some(&["frnt".to_owned()])).is_err());
     arm.disconnect();

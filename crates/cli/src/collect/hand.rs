@@ -11,7 +11,6 @@ use citrange_sim::SimRig;
 use citrange_tape::{RecordSettings, Recorder, WhenFull};
 
 use super::plan::Plan;
-use crate::pilots;
 
 /// What came of an index.
 pub(crate) enum Made {
@@ -63,7 +62,7 @@ impl<'a> Hand<'a> {
             _ => self.rig.insert(plan.rig(episode)?),
         };
         plan.set(rig, episode)?;
-        let mut pilot = match pilots::for_rig(rig) {
+        let mut pilot = match plan.pilot(rig) {
             Ok(pilot) => pilot,
             Err(error) => return Ok(Made::Fault(error)),
         };

@@ -11,8 +11,8 @@ use super::plan::Plan;
 use super::show::Show;
 use super::tally::Tally;
 use crate::recording::{Take, cut_short};
+use crate::say;
 use crate::session::{STOP, stopped};
-use crate::{pilots, say};
 
 /// Records episodes from index `first` on.
 pub(crate) fn collect(
@@ -37,7 +37,7 @@ pub(crate) fn collect(
             rig = plan.rig(episode)?;
         }
         plan.set(&mut rig, episode)?;
-        let mut pilot = pilots::for_rig(&mut rig)?;
+        let mut pilot = plan.pilot(&mut rig)?;
         let targets = rig.begin();
         let name = pilot.name().to_owned();
         let bar = say::progress("recording", plan.max_frames.unwrap_or(0));

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use citrange_core::randomise::randomised;
 use citrange_core::yaml::from_yaml;
-use citrange_core::{Outcome, Randomise, Rig as _, RigSpec};
+use citrange_core::{Outcome, Pilot, Randomise, Rig as _, RigSpec};
 use citrange_sim::{CompiledScene, SceneSource, SimError, SimRig, load_scene};
 use citrange_tape::{Dataset, Header, RunName, Unit};
 use serde_json::{Value, json};
 
+use crate::pilots::{PilotArgs, PilotPlan};
 use crate::recording::{Origin, RecordArgs};
 use crate::session::{Choice, header, rig_of};
 
@@ -21,6 +22,7 @@ pub(crate) struct Plan {
     cameras: Option<Vec<String>>,
     origin: Option<Origin>,
     randomise: Option<(Randomise, SceneSource)>,
+    pilot: PilotPlan,
     task: Option<String>,
     pub(crate) seed: u64,
     pub(crate) unit: Unit,
@@ -44,6 +46,7 @@ impl Plan {
     pub(crate) fn new(
         scene: &str,
         record: &RecordArgs,
+        pilot: &PilotArgs,
         randomise: Option<&str>,
         seconds: Option<f64>,
         speed: Option<f64>,
@@ -62,7 +65,8 @@ impl Plan {
                 scene
             }
         };
-        let mut config = json!({ "seconds": seconds, "speed": speed });
+        let pilot = pilot.plan(scene.scene.job.as_ref())?;
+        let mut config = json!({ "seconds": seconds, "speed": speed, "pilot": pilot });
         if let Some((ranges, _)) = &drawn_anew {
             config["randomise"] = serde_json::to_value(ranges)?;
         }
@@ -82,6 +86,7 @@ impl Plan {
             cameras,
             origin,
             randomise: drawn_anew,
+            pilot,
             task: record.task.clone(),
             seed: record.seed,
             unit,
@@ -126,6 +131,12 @@ impl Plan {
             Some(origin) => origin.set(rig),
             None => Ok(rig.world_mut().reset_env(0, self.seed, episode)?),
         }
+    }
+
+    /// The pilot for a rig that was set to where an episode begins.
+    pub(crate) fn pilot(&self, rig: &mut SimRig) -> anyhow::Result<Box<dyn Pilot>> {
+        let from = self.origin.as_ref().and_then(|o| o.tape.snapshot(o.frame));
+        self.pilot.pilot(rig, from.as_ref().map(|snapshot| &snapshot.fields))
     }
 
     /// What is recorded; `first` is the index with which the run began.

@@ -9,6 +9,7 @@ use crate::collect::plan::Found;
 use crate::collect::writer::Writer;
 use crate::collect::{Goal, Plan, Show, Tally, paced};
 use crate::exit::{Interrupted, ProblemsFound};
+use crate::pilots::PilotArgs;
 use crate::recording::{RecordArgs, check_new, tell_repaired};
 use crate::say;
 use crate::session::{catch_stop, stopped};
@@ -35,6 +36,8 @@ pub(crate) struct Args {
     out: PathBuf,
     #[command(flatten)]
     record: RecordArgs,
+    #[command(flatten)]
+    pilot: PilotArgs,
     /// Episodes made at a time: a number, or auto for one per core.
     #[arg(long, default_value = "auto", value_parser = workers)]
     workers: usize,
@@ -67,7 +70,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let record = &args.record;
     check_new(&args.out, record.resume)?;
     let randomise = args.randomise.as_deref();
-    let plan = Plan::new(&args.scene, record, randomise, args.seconds, args.speed)?;
+    let plan = Plan::new(&args.scene, record, &args.pilot, randomise, args.seconds, args.speed)?;
     let spec = plan.spec();
     let (mut dataset, repaired) = Dataset::record(&args.out, spec, plan.unit, &plan.images)?;
     tell_repaired(&repaired, args.json)?;

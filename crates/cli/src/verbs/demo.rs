@@ -1,35 +1,29 @@
-//! `citrange demo`: an SO-101 puts three oranges on a plate by a fixed script; the episode is
-//! recorded, replayed and compared, and becomes a film and pictures.
-//!
-//! The script knows where the oranges are and does not look whether it holds them. The autopilot
-//! that judges itself comes with the task crate.
+//! `citrange demo`: an SO-101 puts three oranges on a plate by itself; the episode is recorded,
+//! replayed and compared, and becomes a report with a film.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use citrange_core::run::run as run_episode;
-use citrange_core::tape::{FrameRecord, TickRecord};
-use citrange_core::{Event, Fault, Outcome, Rig as _, RunSettings, Snapshot, Tape};
-use citrange_sim::SimRig;
-use citrange_tape::{Dataset, ExactReplay, RecordSettings, Recorder, Unit, Verifier, WhenFull};
-use indicatif::ProgressBar;
+use citrange_core::{Rig as _, RunSettings};
+use citrange_tape::{Dataset, Episode, ExactReplay, Unit, Verifier, WhenFull};
 
-use super::compiled;
+use super::{compiled, report};
 use crate::exit::{Interrupted, ProblemsFound};
-use crate::film::Film;
 use crate::images::Image;
-use crate::session::{Choice, catch_stop, go_to, header, rig_of, stopped};
-use crate::{say, scripts};
+use crate::pilots::PilotArgs;
+use crate::recording::Take;
+use crate::say;
+use crate::session::{Choice, catch_stop, go_to, rig_of, stopped};
 
 const SCENE: &str = "orange_plate";
-/// Phases of the script of which a still is taken when they begin.
-const STILLS: [&str; 4] = ["over_orange", "lift", "lower", "home"];
+/// About as many frames as an episode has, for the progress bar.
+const FRAMES: u64 = 600;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Folder for the dataset, the film and the pictures; those of an earlier demo are replaced.
+    /// Folder for the dataset, the report and the film; those of an earlier demo are replaced.
     #[arg(short, long, default_value = "out/demo")]
     output: PathBuf,
     /// Seed of the run.
@@ -41,73 +35,57 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let mut rig = SimRig::new(compiled(SCENE)?, None)?;
+    let mut rig = citrange_sim::SimRig::new(compiled(SCENE)?, None)?;
     rig.world_mut().reset_env(0, args.seed, args.episode)?;
-    let mut script = scripts::grasps(&mut rig)?;
+    let plan = PilotArgs::default().plan(rig.world().scene().scene.job.as_ref())?;
+    let mut pilot = plan.pilot(&mut rig, None)?;
     let targets = rig.begin();
     let root = args.output.join("dataset");
     if root.exists() {
         std::fs::remove_dir_all(&root)
             .with_context(|| format!("cannot replace {}", root.display()))?;
     }
-    let images = BTreeSet::new();
+    let images = std::collections::BTreeSet::new();
     let (mut dataset, _) = Dataset::record(&root, rig.spec(), Unit::Degrees, &images)?;
     let choice = Choice {
         task: None,
-        pilot: "script",
+        pilot: pilot.name(),
         seed: args.seed,
         episode: args.episode,
         unit: Unit::Degrees,
         images: &images,
         parent: None,
-        config: serde_json::Value::Null,
+        config: serde_json::to_value(&plan)?,
     };
-    let (header, model) = header(&rig, choice)?;
-    let how = RecordSettings { when_full: WhenFull::Wait, ..RecordSettings::default() };
-    let recorder = Recorder::begin(&dataset.recording_folder(&header.uid), header, &model, &how)?;
-    let film = args.output.join("film.mp4");
-    let rates = rig.spec().rates;
-    let bar =
-        say::progress("the arm is at work", script.ticks() / u64::from(rates.ticks_per_frame()));
-    let mut tape = Show {
-        recorder,
-        film: Film::begin(&film, &rig.spec().cameras, rates.frame_hz)?,
-        bar: &bar,
-        still_due: false,
-        stills: Vec::new(),
-        size: rig.spec().cameras.first().map_or((0, 0), |c| (c.width_px, c.height_px)),
-    };
+    let bar = say::progress("the arm is at work", FRAMES);
+    let seen = |frame, _dropped| bar.set_position(frame + 1);
+    let mut tape = Take::begin(&dataset, &rig, choice, WhenFull::Wait, &seen, say::Voice::Quiet)?;
     let settings =
         RunSettings { pictures: true, stop: Some(catch_stop()?), ..RunSettings::default() };
-    let report = run_episode(&mut script, &mut rig, &mut tape, &targets, &settings)?;
+    let ran = run_episode(pilot.as_mut(), &mut rig, &mut tape, &targets, &settings)?;
     bar.finish_and_clear();
     if stopped() {
         return Err(Interrupted.into());
     }
-    let Show { recorder, film: reel, mut stills, .. } = tape;
-    dataset.save(recorder.finish()?)?;
-    reel.finish()?;
+    tape.save(&mut dataset, &ran)?;
+    let secs = ran.frames as f64 / f64::from(rig.spec().rates.frame_hz);
+    say::talk(&format!("{} after {secs:.0} s of simulation.", ran.outcome.reason));
+    verify(&dataset)?;
+    report::make(&root, &args.output)?;
     let front = rig.world_mut().frame(0, "front")?;
-    stills.push(Image::colors(front).halved());
-    let views = [
+    for (name, image) in [
         ("front.png", Image::colors(front)),
         ("depth.png", Image::distances(front)),
         ("ids.png", Image::ids(front)),
-        ("sheet.png", Image::sheet(&stills, 5)),
-    ];
-    say::data(&root.display().to_string())?;
-    say::data(&film.display().to_string())?;
-    for (name, image) in &views {
+    ] {
         image.save(&args.output.join(name))?;
+    }
+    for name in ["report.html", "film.mp4", "contact_sheet.png", "dataset"] {
         say::data(&args.output.join(name).display().to_string())?;
     }
-    let placed = scripts::oranges_on_plate(rig.world_mut())?;
-    let secs = report.frames as f64 / f64::from(rates.frame_hz);
-    say::talk(&format!("{placed} of 3 oranges lie on the plate after {secs:.0} s of simulation."));
-    verify(&dataset)?;
-    say::talk("dataset: opens in lerobot; film.mp4: both cameras; the other files are stills.");
-    if placed < 3 {
-        return Err(ProblemsFound(format!("only {placed} of 3 oranges lie on the plate")).into());
+    say::talk("report.html: open it in a browser; dataset: opens in lerobot.");
+    if ran.outcome.success != Some(true) {
+        return Err(ProblemsFound(format!("not all is placed: {}", ran.outcome.reason)).into());
     }
     Ok(())
 }
@@ -115,7 +93,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 /// Plays the recorded episode again and compares every physics step.
 fn verify(dataset: &Dataset) -> anyhow::Result<()> {
     let (tape, shown) = dataset.tape(0)?.context("the episode has no tape")?;
-    let tape = Arc::new(tape);
+    let tape: Arc<Episode> = Arc::new(tape);
     let mut rig = rig_of(&tape, Some(&[]))?;
     let targets = go_to(&mut rig, &tape, shown.start)?;
     let mut verifier = Verifier::new(Arc::clone(&tape), shown.start);
@@ -127,38 +105,4 @@ fn verify(dataset: &Dataset) -> anyhow::Result<()> {
         return Err(ProblemsFound("the replay differs from the recording".into()).into());
     }
     Ok(())
-}
-
-/// Records, films, and takes stills where phases of the script begin.
-struct Show<'a> {
-    recorder: Recorder,
-    film: Film,
-    bar: &'a ProgressBar,
-    still_due: bool,
-    stills: Vec<Image>,
-    size: (u32, u32),
-}
-
-impl Tape for Show<'_> {
-    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
-        self.film.add(&frame.seen.pictures)?;
-        if std::mem::take(&mut self.still_due)
-            && let Some(picture) = frame.seen.pictures.first()
-        {
-            let (width, height) = (self.size.0 as usize, self.size.1 as usize);
-            self.stills.push(Image { width, height, rgb: picture.pixels()?.to_vec() }.halved());
-        }
-        self.bar.set_position(frame.index + 1);
-        self.recorder.frame(frame)
-    }
-    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault> {
-        self.recorder.tick(tick)
-    }
-    fn event(&mut self, tick: u64, event: &Event) -> Result<(), Fault> {
-        self.still_due |= event.detail.as_str().is_some_and(|phase| STILLS.contains(&phase));
-        self.recorder.event(tick, event)
-    }
-    fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), Fault> {
-        self.recorder.end(outcome, last)
-    }
 }

@@ -42,28 +42,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         Some(folder) => folder.clone(),
         None => beside(&args.dataset)?,
     };
-    let bar = say::progress("reading", dataset.len() as u64);
-    let mut survey = Survey::of(&dataset, &|done| bar.set_position(done as u64));
-    bar.finish_and_clear();
-    std::fs::create_dir_all(&folder)
-        .with_context(|| format!("cannot create {}", folder.display()))?;
-    let film = folder.join(FILM);
-    let wanted = args.episode.or_else(|| survey.film_episode()).filter(|_| !args.no_film);
-    let filmed = match wanted {
-        Some(episode) => match make_film(&dataset, &survey.about.cameras, episode, &film) {
-            Ok(made) => made.then_some(episode),
-            // The numbers are worth having without the film.
-            Err(error) => {
-                survey.problems.push(format!("film of episode {episode}: {error:#}"));
-                None
-            }
-        },
-        None => None,
-    };
-    if filmed.is_none() && film.exists() {
-        std::fs::remove_file(&film).with_context(|| format!("cannot remove {}", film.display()))?;
-    }
-    let page = survey.write(&dataset, &folder, filmed)?;
+    let wanted = if args.no_film { Wanted::None } else { Wanted::of(args.episode) };
+    let (survey, page, filmed) = write(&dataset, &folder, wanted)?;
     if args.json {
         let summary = json!({
             "page": page,
@@ -77,6 +57,64 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         say::talk(&line);
     }
     say::data(&page.display().to_string())
+}
+
+/// Makes the report of a dataset, with a film of the first episode that went well.
+pub(crate) fn make(dataset: &Path, folder: &Path) -> anyhow::Result<()> {
+    let (survey, ..) = write(&Dataset::open(dataset)?, folder, Wanted::First)?;
+    for line in summary(&survey) {
+        say::talk(&line);
+    }
+    Ok(())
+}
+
+/// Which episode to film.
+#[derive(Clone, Copy)]
+enum Wanted {
+    None,
+    First,
+    This(usize),
+}
+
+impl Wanted {
+    fn of(episode: Option<usize>) -> Self {
+        episode.map_or(Self::First, Self::This)
+    }
+}
+
+/// Writes everything; answers what was found, the page and the episode that was filmed.
+fn write(
+    dataset: &Dataset,
+    folder: &Path,
+    wanted: Wanted,
+) -> anyhow::Result<(Survey, PathBuf, Option<usize>)> {
+    let bar = say::progress("reading", dataset.len() as u64);
+    let mut survey = Survey::of(dataset, &|done| bar.set_position(done as u64));
+    bar.finish_and_clear();
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot create {}", folder.display()))?;
+    let film = folder.join(FILM);
+    let wanted = match wanted {
+        Wanted::None => None,
+        Wanted::First => survey.film_episode(),
+        Wanted::This(episode) => Some(episode),
+    };
+    let filmed = match wanted {
+        Some(episode) => match make_film(dataset, &survey.about.cameras, episode, &film) {
+            Ok(made) => made.then_some(episode),
+            // The numbers are worth having without the film.
+            Err(error) => {
+                survey.problems.push(format!("film of episode {episode}: {error:#}"));
+                None
+            }
+        },
+        None => None,
+    };
+    if filmed.is_none() && film.exists() {
+        std::fs::remove_file(&film).with_context(|| format!("cannot remove {}", film.display()))?;
+    }
+    let page = survey.write(dataset, folder, filmed)?;
+    Ok((survey, page, filmed))
 }
 
 /// `<name>_report` in the folder that the dataset lies in.
