@@ -56,6 +56,7 @@ impl Image {
         let rgb = frame.ids.iter().flat_map(|id| color(*id)).collect();
         Self { width: frame.width, height: frame.height, rgb }
     }
+
     /// Pictures side by side in rows; smaller ones are padded with black.
     pub(crate) fn sheet(images: &[Self], columns: usize) -> Self {
         let columns = columns.clamp(1, images.len().max(1));
