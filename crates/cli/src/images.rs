@@ -120,13 +120,6 @@ mod tests {
     }
 
     #[test]
-    fn halving_averages() {
-        let mut image = plain(2, 2, 0);
-        image.rgb[0] = 200;
-        assert_eq!(image.halved().rgb, [50, 0, 0]);
-    }
-
-    #[test]
     fn distances_and_ids_mark_nothing_black() {
         let frame = Frame {
             width: 2,

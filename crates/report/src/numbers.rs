@@ -15,9 +15,9 @@ const STATE_ORDER: [&str; 10] = [
     "GRASP",
     "GRASP_SETTLE",
     "LIFT",
+    "RETREAT",
     "TRANSPORT",
     "RELEASE",
-    "RETREAT",
     "RETURN_HOME",
 ];
 /// States in which an autopilot waits: how long says nothing about its work.
