@@ -89,9 +89,13 @@ fn the_demo_puts_three_oranges_on_the_plate_and_leaves_pictures() {
     let folder = temp();
     let output = citrange(folder.path(), &["demo"], &[]);
     assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stderr(&output).contains("3 of 3 oranges"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("placed: 3 of 3"), "{}", stderr(&output));
     let files: Vec<String> = stdout(&output).lines().map(str::to_owned).collect();
-    assert_eq!(files.len(), 6);
+    assert_eq!(
+        files,
+        ["report.html", "film.mp4", "contact_sheet.png", "dataset"]
+            .map(|f| format!("out/demo/{f}"))
+    );
     assert!(stderr(&output).contains("bitwise equal"), "{}", stderr(&output));
     for file in files {
         let meta = folder.path().join(&file).metadata().unwrap();
