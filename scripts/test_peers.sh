@@ -45,4 +45,4 @@ export CITRANGE_DRIVEN="$driven/set"
 
 # The real lerobot reads what we record. It brings a numpy of its own, hence a second environment.
 venv=$(scripts/lerobot_venv.sh)
-"$venv/bin/python" -m pytest -q -W ignore --show-capture=no peers/test_lerobot.py
+"$venv/bin/python" -m pytest -q -W ignore --show-capture=no peers/test_lerobot.py peers/test_lerobot_training.py
