@@ -12,6 +12,7 @@
 mod action;
 mod bounds;
 mod chain;
+mod errand;
 mod error;
 mod ik;
 mod keys;
@@ -33,6 +34,7 @@ mod velocity;
 
 pub use action::Action;
 pub use chain::{Chain, ChainJoint, ChainSite, Guard};
+pub use errand::{Busy, Errand, Halt};
 pub use error::ControlError;
 pub use ik::{Fit, Hand, HandGoal, Ik, Tolerance, wrapped};
 pub use keys::{Held, Key, Speeds};

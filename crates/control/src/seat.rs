@@ -1,7 +1,9 @@
 //! The driver's seat: one driver at a time, and a dead man's grip on it.
 //!
 //! What a driver holds counts only for a moment after it was last heard of. A driver who falls
-//! silent, whose connection breaks or who leaves holds nothing, and the arm brakes.
+//! silent, whose connection breaks or who leaves holds nothing, and the arm brakes. The same grip
+//! is on an autopilot: it works for the driver who sent it, while that driver is there, and once
+//! it was stopped it does not go on by itself.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::errand::{Busy, Errand, Halt};
 use crate::keys::Held;
 
 /// Something asked for once, not held.
@@ -65,6 +68,19 @@ struct Inside {
     /// The last driver left while holding something.
     left_holding: bool,
     orders: VecDeque<Order>,
+    /// Errands so far, to tell one from the next.
+    errands: u64,
+    errand: Option<Errand>,
+    /// Why the last errand was stopped.
+    halted: Option<Halt>,
+}
+
+impl Inside {
+    fn halt(&mut self, why: Halt) {
+        if self.errand.take().is_some() {
+            self.halted = Some(why);
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -121,11 +137,41 @@ impl Seat {
         let Some(driver) = &inside.driver else {
             return Grip { brake: inside.left_holding, ..Grip::default() };
         };
-        let silent = now.saturating_duration_since(driver.heard) > self.longest_silence;
-        if silent && !driver.held.is_nothing() {
+        if self.is_silent(driver, now) && !driver.held.is_nothing() {
             return Grip { held: Held::NOTHING, brake: true, seq: driver.seq };
         }
         Grip { held: driver.held, brake: false, seq: driver.seq }
+    }
+
+    /// What an autopilot should be doing at `now`, with a number that is another one for every
+    /// errand. A driver who is silent, gone, or moves the arm has stopped it.
+    pub fn errand(&self, now: Instant) -> Option<(u64, Errand)> {
+        let mut inside = self.lock();
+        let lost = match &inside.driver {
+            None => Some(Halt::Left),
+            Some(driver) if !driver.held.is_nothing() => Some(Halt::Keys),
+            Some(driver) if self.is_silent(driver, now) => Some(Halt::Silence),
+            Some(_) => None,
+        };
+        if let Some(why) = lost {
+            inside.halt(why);
+        }
+        inside.errand.map(|errand| (inside.errands, errand))
+    }
+
+    /// Why the last errand was stopped; none when it ended by itself.
+    #[must_use]
+    pub fn halted(&self) -> Option<Halt> {
+        self.lock().halted
+    }
+
+    /// The autopilot has done its errand.
+    pub fn finish_errand(&self) {
+        self.lock().errand = None;
+    }
+
+    fn is_silent(&self, driver: &Driver, now: Instant) -> bool {
+        now.saturating_duration_since(driver.heard) > self.longest_silence
     }
 
     /// The next order, oldest first.
@@ -133,9 +179,12 @@ impl Seat {
         self.lock().orders.pop_front()
     }
 
-    /// Forgets orders given before now: an episode that begins must not be ended by an old key.
+    /// Forgets orders given before now: an episode that begins must not be ended by an old key,
+    /// and no autopilot goes on from one into the next.
     pub fn forget_orders(&self) {
-        self.lock().orders.retain(|order| *order == Order::Stop);
+        let mut inside = self.lock();
+        inside.orders.retain(|order| *order == Order::Stop);
+        inside.halt(Halt::Over);
     }
 
     /// Gives an order from outside the seat, as the program itself may.
@@ -163,13 +212,65 @@ impl Ticket {
     /// Holds this from now on, until told otherwise or until silence. `seq` counts the driver's
     /// messages; an older one than the last is ignored.
     pub fn hold(&self, held: Held, seq: u64) {
-        let mut inside = self.seat.lock();
+        let (mut inside, now) = (self.seat.lock(), Instant::now());
         inside.left_holding = false;
+        let Some(driver) = inside.driver.as_mut().filter(|d| d.ticket == self.number) else {
+            return;
+        };
+        if seq < driver.seq {
+            return;
+        }
+        let was_silent = self.seat.is_silent(driver, now);
+        (driver.held, driver.heard, driver.seq) = (held, now, seq);
+        // Also when the loop was too slow to notice.
+        if was_silent {
+            inside.halt(Halt::Silence);
+        } else if !held.is_nothing() {
+            inside.halt(Halt::Keys);
+        }
+    }
+
+    /// Lets go of everything, by a message too old to show that the driver is there.
+    pub fn let_go(&self, seq: u64) {
+        let mut inside = self.seat.lock();
         if let Some(driver) = inside.driver.as_mut().filter(|d| d.ticket == self.number)
             && seq >= driver.seq
         {
-            (driver.held, driver.heard, driver.seq) = (held, Instant::now(), seq);
+            (driver.held, driver.seq) = (Held::NOTHING, seq);
         }
+    }
+
+    /// Sends an autopilot on an errand. From now on it has to be heard of this driver without
+    /// a pause; [`Ticket::hold`] with nothing held says that somebody is there.
+    ///
+    /// # Errors
+    /// When one is at work, or the driver moves the arm.
+    pub fn send(&self, errand: Errand) -> Result<(), Busy> {
+        let mut inside = self.seat.lock();
+        if inside.errand.is_some() {
+            return Err(Busy::Flying);
+        }
+        let Some(driver) = inside.driver.as_mut().filter(|d| d.ticket == self.number) else {
+            return Err(Busy::NotDriving);
+        };
+        if !driver.held.is_nothing() {
+            return Err(Busy::Holding);
+        }
+        driver.heard = Instant::now();
+        (inside.errand, inside.halted) = (Some(errand), None);
+        inside.errands += 1;
+        Ok(())
+    }
+
+    /// Stops the autopilot.
+    pub fn halt(&self, why: Halt) {
+        self.seat.lock().halt(why);
+    }
+
+    /// Whether an autopilot is on an errand.
+    #[must_use]
+    pub fn is_flying(&self) -> bool {
+        self.seat.lock().errand.is_some()
     }
 
     /// Gives an order.
@@ -183,6 +284,7 @@ impl Drop for Ticket {
         let mut inside = self.seat.lock();
         if let Some(driver) = inside.driver.take_if(|d| d.ticket == self.number) {
             inside.left_holding = !driver.held.is_nothing();
+            inside.halt(Halt::Left);
         }
     }
 }
