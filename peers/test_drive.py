@@ -121,6 +121,100 @@ def test_the_arm_stops(arm, browser, way):
     assert travelled < 0.01
 
 
+# Collects the states that the panel lights up, one after the other.
+PANEL = """() => {
+  window.lit = [];
+  const look = () => {
+    const on = document.querySelector('#states .on')?.textContent ?? '';
+    if (on !== window.lit.at(-1)) window.lit.push(on);
+  };
+  new MutationObserver(look).observe(document.getElementById('states'), {subtree: true, attributes: true});
+}"""
+
+
+def flight(page):
+    return page.evaluate("() => window.citrange.status.flight")
+
+
+def send_by_key(page, key):
+    """Presses a target's key; the autopilot must begin."""
+    page.keyboard.press(key)
+    page.wait_for_function("() => window.citrange.status.flight.flying", timeout=5000)
+
+
+def test_the_autopilot_fetches_what_its_key_says_and_a_movement_key_takes_the_arm_back(browser, tmp_path):
+    drive = Drive(tmp_path, "orange_plate", "--record", "set", "--cameras", "none", "--countdown", "0.2",
+                  "--episodes", "1")  # fmt: skip
+    try:
+        page, watcher = browser.open(drive.link), browser.open(drive.link)
+        watcher.evaluate(WATCH)
+        take_wheel(page)
+        drive.wait_for("begin")
+        page.evaluate(PANEL)
+        assert page.locator("#autopilot-panel").is_visible()
+        assert page.locator("#targets button").all_inner_texts()[1].startswith("2")
+        # Only the driver sends it.
+        assert watcher.locator("#targets button").nth(1).is_disabled()
+        watcher.keyboard.press("2")
+        time.sleep(0.4)
+        assert not flight(page)["flying"]
+
+        # A browser that hangs for a moment stops it, as it should: then it is sent again.
+        for _ in range(5):
+            send_by_key(page, "2")
+            assert page.locator("#targets .current").inner_text().split()[:2] == ["2", "orange_2"]
+            if shot := os.environ.get("CITRANGE_SHOTS"):
+                page.wait_for_function(
+                    "() => ['TRANSPORT', 'IDLE'].includes(window.citrange.status.flight.state)", timeout=60000)
+                page.screenshot(path=f"{shot}/autopilot.png")
+            page.wait_for_function("() => !window.citrange.status.flight.flying", timeout=90000)
+            if "nothing was heard" not in flight(page)["message"]:
+                break
+            print("sent again:", flight(page)["message"])
+        assert flight(page)["placed"] == [False, True, False], flight(page)
+        assert page.locator("#targets .placed").inner_text().split()[:2] == ["2", "orange_2"]
+        lit = page.evaluate("() => window.lit")
+        wanted = ["approach", "posture adjust", "descend", "grasp", "lift", "retreat", "transport", "release"]
+        order = [lit.index(state) for state in wanted]
+        assert order == sorted(order), lit
+        bodies = page.evaluate("() => window.citrange.state.bodies")
+        away = math.dist(bodies["orange_2"][:2], bodies["plate"][:2])
+        print(f"orange_2 lies {away * 1e3:.0f} mm from the plate's middle")
+        assert away < 0.088
+
+        send_by_key(page, "Numpad1")
+        page.wait_for_function("() => window.citrange.status.flight.state === 'APPROACH'", timeout=5000)
+        time.sleep(0.6)
+        before = watcher.evaluate("() => window.seen.slice(-12)")
+        assert math.dist(before[-1]["wrist"], before[0]["wrist"]) > 0.005, "it does not move at all"
+        moment = time.time()
+        page.keyboard.press("KeyQ")
+        seconds, travelled = stop_time(watcher, moment)
+        print(f"a movement key: stopped after {seconds * 1e3:.0f} ms, {travelled * 1e3:.1f} mm")
+        assert seconds < 0.2
+        assert flight(page)["message"] == "stopped: a movement key was pressed"
+        assert not flight(page)["flying"]
+
+        # Space and a page out of sight stop it too; Esc as well, without ending the session.
+        for how, why in [("Space", "you said so"), ("Escape", "you said so"), ("blur", "lost the focus")]:
+            send_by_key(page, "Digit1")
+            time.sleep(0.3)
+            if how == "blur":
+                page.evaluate("() => window.dispatchEvent(new Event('blur'))")
+            else:
+                page.keyboard.press(how)
+            page.wait_for_function("() => !window.citrange.status.flight.flying", timeout=2000)
+            assert why in flight(page)["message"], (how, flight(page))
+        page.keyboard.press("Enter")
+        assert drive.wait_for("saved")["outcome"]["success"] is True
+        drive.end()
+        assert page.errors == [] and watcher.errors == []
+    finally:
+        drive.kill()
+    run = lambda *args: subprocess.run([CITRANGE, *args, "--json"], cwd=tmp_path, capture_output=True, text=True)
+    assert json.loads(run("replay", "set", "--verify").stdout)["differing"] == 0
+
+
 # A gamepad as browsers show one, for want of a real one.
 PAD = """
 window.pad = {index: 0, connected: true, axes: [0, 0, 0, 0],

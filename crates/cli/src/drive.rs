@@ -8,3 +8,4 @@ pub(crate) mod live;
 pub(crate) mod stage;
 pub(crate) mod terminal;
 pub(crate) mod terminal_keys;
+pub(crate) mod terminal_text;

@@ -240,7 +240,7 @@ mod tests {
             ("", "EOF"),
             ("{}", "type"),
             ("null", "invalid type"),
-            (r#"{"type":"fly"}"#, "unknown variant"),
+            (r#"{"type":"soar"}"#, "unknown variant"),
             (r#"{"type":"take","by":"me"}"#, "by"),
             (r#"{"type":"keys","seq":7,"echo":1,"since":1}"#, "held"),
             (r#"{"type":"keys","seq":-7,"echo":1,"since":1,"held":[]}"#, "-7"),
