@@ -3,7 +3,7 @@
 //! | to change | look in |
 //! |---|---|
 //! | what can be asked for | `velocity.rs`; by name `action.rs`; keys and sticks `keys.rs` |
-//! | who may drive, and when a grip is lost | `seat.rs`; a person as a pilot: `pilot.rs` |
+//! | who may drive or send an autopilot, and when a grip is lost | `seat.rs`, `errand.rs`; a person as a pilot: `pilot.rs` |
 //! | a robot as numbers, and its kinematics | `chain.rs`, `kinematics.rs` |
 //! | joints for a place of the hand | `ik.rs` |
 //! | the law | `law.rs`; by kind of arm `tool_down.rs`, `twist.rs`; limits `bounds.rs`, `stretch.rs` |

@@ -161,6 +161,7 @@ fn words(name: &str, detail: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use citrange_core::{ObjectSeen, Pose};
     use serde_json::json;
 
     #[test]
@@ -183,5 +184,50 @@ mod tests {
             "stopped: keys"
         );
         assert_eq!(told("state", json!({"state": "LIFT"})), None);
+    }
+
+    fn seen(orange_2_m: [f64; 3], work: &Work) -> Observation {
+        let pose = Pose { pos_m: orange_2_m, ..Pose::IDENTITY };
+        let object = ObjectSeen { pose, lin_vel_m_s: [0.0; 3], touch_n: None };
+        let mut seen = Observation { objects: vec![None; 9], ..Observation::default() };
+        seen.objects[work.objects[1]] = Some(object);
+        seen
+    }
+
+    fn event(name: &str, detail: Value) -> [Event; 1] {
+        [Event { name: name.to_owned(), detail }]
+    }
+
+    #[test]
+    fn placed_things_count_while_they_lie_there_and_a_pushed_plate_asks_for_a_reset() {
+        let scene = crate::verbs::compiled("orange_plate").unwrap();
+        let mut rig = citrange_sim::SimRig::new(scene, Some(&[])).unwrap();
+        let (home, robot) = (rig.begin(), rig.robot().to_owned());
+        let chain = rig.world().scene().chain(&robot).unwrap();
+        let work = Work::of(&rig, &chain, &home).unwrap().unwrap();
+        assert_eq!(work.stage().states.len(), 12);
+        let mut view = FlightView::new(Some(&work));
+        assert!(view.news().is_some() && view.news().is_none(), "news once");
+
+        let there = seen([0.2, 0.1, 0.03], &work);
+        view.begin();
+        view.hear(&event("placed", json!({"target": "orange_2"})), &there);
+        view.look(&there);
+        assert_eq!(view.news().unwrap().placed, [false, true, false]);
+        view.look(&seen([0.2, 0.11, 0.03], &work));
+        assert!(view.news().is_none());
+        view.look(&seen([0.2, 0.2, 0.03], &work));
+        assert_eq!(view.news().unwrap().placed, [false; 3], "it was taken away");
+
+        let failed = json!({"target": "orange_1", "state": "LIFT", "reason": "plate_moved"});
+        view.hear(&event("failed", failed), &there);
+        view.end_with(Some(false), "plate_moved");
+        let flight = view.news().unwrap();
+        assert_eq!(flight.message, "the plate was moved: press R to set up again");
+        assert!(flight.hard_reset && !flight.flying);
+        for _ in 0..50 {
+            view.hear(&event("retry", json!({})), &there);
+        }
+        assert_eq!(view.news().unwrap().log.len(), LOG_LINES);
     }
 }
