@@ -84,6 +84,13 @@ def stop_time(watcher, moment):
     return (moving[-1]["wall"] - moment if moving else 0.0), travelled
 
 
+HIDE = """() => {
+  Object.defineProperty(document, 'hidden', {value: true, configurable: true});
+  Object.defineProperty(document, 'visibilityState', {value: 'hidden', configurable: true});
+  document.dispatchEvent(new Event('visibilitychange'));
+}"""
+
+
 @pytest.mark.parametrize("way", ["release", "blur", "hidden", "close the tab", "cut the cable"])
 def test_the_arm_stops(arm, browser, way):
     link = arm.link
@@ -106,11 +113,7 @@ def test_the_arm_stops(arm, browser, way):
     elif way == "blur":
         page.evaluate("() => window.dispatchEvent(new Event('blur'))")
     elif way == "hidden":
-        page.evaluate("""() => {
-            Object.defineProperty(document, 'hidden', {value: true, configurable: true});
-            Object.defineProperty(document, 'visibilityState', {value: 'hidden', configurable: true});
-            document.dispatchEvent(new Event('visibilitychange'));
-        }""")
+        page.evaluate(HIDE)
     elif way == "close the tab":
         page.close()
     else:
@@ -213,6 +216,43 @@ def test_the_autopilot_fetches_what_its_key_says_and_a_movement_key_takes_the_ar
         drive.kill()
     run = lambda *args: subprocess.run([CITRANGE, *args, "--json"], cwd=tmp_path, capture_output=True, text=True)
     assert json.loads(run("replay", "set", "--verify").stdout)["differing"] == 0
+
+
+@pytest.mark.parametrize("way", ["hidden", "close the tab", "cut the cable"])
+def test_the_autopilot_stops_without_its_driver_and_does_not_go_on(browser, tmp_path, way):
+    drive = Drive(tmp_path, "orange_plate", "--cameras", "none")
+    try:
+        port = urlsplit(drive.link).port
+        cable = Cable(port)
+        watcher, page = browser.open(drive.link), browser.open(drive.link.replace(f":{port}", f":{cable.port}"))
+        watcher.evaluate(WATCH)
+        take_wheel(page)
+        send_by_key(page, "1")
+        page.wait_for_function("() => window.citrange.status.flight.state === 'APPROACH'", timeout=5000)
+        time.sleep(0.5)
+        moment = time.time()
+        if way == "hidden":
+            page.evaluate(HIDE)
+        elif way == "close the tab":
+            page.close()
+        else:
+            cable.cut = True
+        seconds, travelled = stop_time(watcher, moment)
+        print(f"autopilot, {way}: stopped after {seconds * 1e3:.0f} ms, {travelled * 1e3:.1f} mm")
+        # Silence is noticed after 0.15 s; then the arm comes to rest from a speed that keys do not give it.
+        assert seconds < (0.3 if way == "cut the cable" else 0.2)
+        # A page that closes says that it is hidden, if it still can.
+        why = {"hidden": ["hidden"], "close the tab": ["hidden", "driver left"], "cut the cable": ["nothing was heard"]}
+        assert any(words in flight(watcher)["message"] for words in why[way]), flight(watcher)
+        before = watcher.evaluate("() => window.citrange.state.targets")
+        cable.cut = False
+        time.sleep(1.0)
+        assert not flight(watcher)["flying"]
+        assert watcher.evaluate("() => window.citrange.state.targets") == pytest.approx(before, abs=1e-3)
+    finally:
+        # First: pages would knock at a server that is gone.
+        browser.close_pages()
+        drive.kill()
 
 
 # A gamepad as browsers show one, for want of a real one.
