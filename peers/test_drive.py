@@ -84,6 +84,13 @@ def stop_time(watcher, moment):
     return (moving[-1]["wall"] - moment if moving else 0.0), travelled
 
 
+HIDE = """() => {
+  Object.defineProperty(document, 'hidden', {value: true, configurable: true});
+  Object.defineProperty(document, 'visibilityState', {value: 'hidden', configurable: true});
+  document.dispatchEvent(new Event('visibilitychange'));
+}"""
+
+
 @pytest.mark.parametrize("way", ["release", "blur", "hidden", "close the tab", "cut the cable"])
 def test_the_arm_stops(arm, browser, way):
     link = arm.link
@@ -106,11 +113,7 @@ def test_the_arm_stops(arm, browser, way):
     elif way == "blur":
         page.evaluate("() => window.dispatchEvent(new Event('blur'))")
     elif way == "hidden":
-        page.evaluate("""() => {
-            Object.defineProperty(document, 'hidden', {value: true, configurable: true});
-            Object.defineProperty(document, 'visibilityState', {value: 'hidden', configurable: true});
-            document.dispatchEvent(new Event('visibilitychange'));
-        }""")
+        page.evaluate(HIDE)
     elif way == "close the tab":
         page.close()
     else:
@@ -119,6 +122,141 @@ def test_the_arm_stops(arm, browser, way):
     print(f"{way}: stopped after {seconds * 1e3:.0f} ms, {travelled * 1e3:.1f} mm")
     assert seconds < 0.2
     assert travelled < 0.01
+
+
+# Collects the states that the panel lights up, one after the other.
+PANEL = """() => {
+  window.lit = [];
+  const look = () => {
+    const on = document.querySelector('#states .on')?.textContent ?? '';
+    if (on !== window.lit.at(-1)) window.lit.push(on);
+  };
+  new MutationObserver(look).observe(document.getElementById('states'), {subtree: true, attributes: true});
+}"""
+
+
+def flight(page):
+    return page.evaluate("() => window.citrange.status.flight")
+
+
+def send_by_key(page, key):
+    """Presses a target's key; the autopilot must begin."""
+    page.keyboard.press(key)
+    page.wait_for_function("() => window.citrange.status.flight.flying", timeout=5000)
+
+
+# The wrist moves at 5 cm/s or more, by the simulation's own clock.
+MOVING = """() => {
+  const [a, b] = [window.seen.at(-4), window.seen.at(-1)];
+  if (!a || !window.citrange.status.flight.flying) return false;
+  return Math.hypot(...b.wrist.map((x, i) => x - a.wrist[i])) > 0.05 * (b.time - a.time);
+}"""
+
+
+def test_the_autopilot_fetches_what_its_key_says_and_a_movement_key_takes_the_arm_back(browser, tmp_path):
+    drive = Drive(tmp_path, "orange_plate", "--record", "set", "--cameras", "none", "--countdown", "0.2",
+                  "--episodes", "1")  # fmt: skip
+    try:
+        page, watcher = browser.open(drive.link), browser.open(drive.link)
+        watcher.evaluate(WATCH)
+        take_wheel(page)
+        drive.wait_for("begin")
+        page.evaluate(PANEL)
+        assert page.locator("#autopilot-panel").is_visible()
+        assert page.locator("#targets button").all_inner_texts()[1].startswith("2")
+        # Only the driver sends it.
+        assert watcher.locator("#targets button").nth(1).is_disabled()
+        watcher.keyboard.press("2")
+        time.sleep(0.4)
+        assert not flight(page)["flying"]
+
+        # A browser that hangs for a moment stops it, as it should: then it is sent again.
+        for _ in range(5):
+            send_by_key(page, "2")
+            assert page.locator("#targets .current").inner_text().split()[:2] == ["2", "orange_2"]
+            if shot := os.environ.get("CITRANGE_SHOTS"):
+                page.wait_for_function(
+                    "() => ['TRANSPORT', 'IDLE'].includes(window.citrange.status.flight.state)", timeout=60000)
+                page.screenshot(path=f"{shot}/autopilot.png")
+            page.wait_for_function("() => !window.citrange.status.flight.flying", timeout=90000)
+            if "nothing was heard" not in flight(page)["message"]:
+                break
+            print("sent again:", flight(page)["message"])
+        assert flight(page)["placed"] == [False, True, False], flight(page)
+        assert page.locator("#targets .placed").inner_text().split()[:2] == ["2", "orange_2"]
+        lit = page.evaluate("() => window.lit")
+        wanted = ["approach", "posture adjust", "descend", "grasp", "lift", "retreat", "transport", "release"]
+        order = [lit.index(state) for state in wanted]
+        assert order == sorted(order), lit
+        bodies = page.evaluate("() => window.citrange.state.bodies")
+        away = math.dist(bodies["orange_2"][:2], bodies["plate"][:2])
+        print(f"orange_2 lies {away * 1e3:.0f} mm from the plate's middle")
+        assert away < 0.088
+
+        send_by_key(page, "Numpad1")
+        watcher.wait_for_function(MOVING, timeout=5000, polling=10)
+        moment = time.time()
+        page.keyboard.press("KeyQ")
+        seconds, travelled = stop_time(watcher, moment)
+        print(f"a movement key: stopped after {seconds * 1e3:.0f} ms, {travelled * 1e3:.1f} mm")
+        assert seconds < 0.2
+        assert flight(page)["message"] == "stopped: a movement key was pressed"
+        assert not flight(page)["flying"]
+
+        # Space and a page out of sight stop it too; Esc as well, without ending the session.
+        for how, why in [("Space", "you said so"), ("Escape", "you said so"), ("blur", "lost the focus")]:
+            send_by_key(page, "Digit1")
+            time.sleep(0.3)
+            if how == "blur":
+                page.evaluate("() => window.dispatchEvent(new Event('blur'))")
+            else:
+                page.keyboard.press(how)
+            page.wait_for_function("() => !window.citrange.status.flight.flying", timeout=2000)
+            assert why in flight(page)["message"], (how, flight(page))
+        page.keyboard.press("Enter")
+        assert drive.wait_for("saved")["outcome"]["success"] is True
+        drive.end()
+        assert page.errors == [] and watcher.errors == []
+    finally:
+        drive.kill()
+    run = lambda *args: subprocess.run([CITRANGE, *args, "--json"], cwd=tmp_path, capture_output=True, text=True)
+    assert json.loads(run("replay", "set", "--verify").stdout)["differing"] == 0
+
+
+@pytest.mark.parametrize("way", ["hidden", "close the tab", "cut the cable"])
+def test_the_autopilot_stops_without_its_driver_and_does_not_go_on(browser, tmp_path, way):
+    drive = Drive(tmp_path, "orange_plate", "--cameras", "none")
+    try:
+        port = urlsplit(drive.link).port
+        cable = Cable(port)
+        watcher, page = browser.open(drive.link), browser.open(drive.link.replace(f":{port}", f":{cable.port}"))
+        watcher.evaluate(WATCH)
+        take_wheel(page)
+        send_by_key(page, "1")
+        watcher.wait_for_function(MOVING, timeout=5000, polling=10)
+        moment = time.time()
+        if way == "hidden":
+            page.evaluate(HIDE)
+        elif way == "close the tab":
+            page.close()
+        else:
+            cable.cut = True
+        seconds, travelled = stop_time(watcher, moment)
+        print(f"autopilot, {way}: stopped after {seconds * 1e3:.0f} ms, {travelled * 1e3:.1f} mm")
+        # Silence is noticed after 0.15 s; then the arm comes to rest from a speed that keys do not give it.
+        assert seconds < (0.3 if way == "cut the cable" else 0.2)
+        # A page that closes says that it is hidden, if it still can.
+        why = {"hidden": ["hidden"], "close the tab": ["hidden", "driver left"], "cut the cable": ["nothing was heard"]}
+        assert any(words in flight(watcher)["message"] for words in why[way]), flight(watcher)
+        before = watcher.evaluate("() => window.citrange.state.targets")
+        cable.cut = False
+        time.sleep(1.0)
+        assert not flight(watcher)["flying"]
+        assert watcher.evaluate("() => window.citrange.state.targets") == pytest.approx(before, abs=1e-3)
+    finally:
+        # First: pages would knock at a server that is gone.
+        browser.close_pages()
+        drive.kill()
 
 
 # A gamepad as browsers show one, for want of a real one.

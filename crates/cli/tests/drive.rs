@@ -26,6 +26,8 @@ struct Drive {
     echo: (f64, Instant),
     joints: Vec<f32>,
     hand_m: [f32; 3],
+    /// What the autopilot was last said to be at.
+    flight: Value,
 }
 
 impl Drive {
@@ -50,8 +52,8 @@ impl Drive {
         let serving = wait_for(&events, "serving");
         let socket = open(serving["link"].as_str().unwrap());
         let echo = (0.0, Instant::now());
-        let mut drive =
-            Self { child, events, socket, seq: 0, echo, joints: vec![], hand_m: [0.0; 3] };
+        let (joints, hand_m, flight) = (vec![], [0.0; 3], Value::Null);
+        let mut drive = Self { child, events, socket, seq: 0, echo, joints, hand_m, flight };
         drive.look();
         drive.say(&json!({"type": "take"}));
         drive
@@ -64,7 +66,14 @@ impl Drive {
     /// Takes in what is said until a state comes.
     fn look(&mut self) {
         loop {
-            if let Message::Binary(bytes) = self.socket.read().unwrap()
+            let message = self.socket.read().unwrap();
+            if let Message::Text(text) = &message {
+                let said: Value = serde_json::from_str(text).unwrap();
+                if said["type"] == "status" {
+                    self.flight = said["flight"].clone();
+                }
+            }
+            if let Message::Binary(bytes) = message
                 && let Some(ServerBytes::State { live, server_ms }) = ServerBytes::decode(&bytes)
                 && !live.joint_pos.is_empty()
             {
@@ -96,6 +105,25 @@ impl Drive {
         self.say(
             &json!({"type": "keys", "seq": self.seq, "held": [], "echo": echo, "since": since}),
         );
+    }
+
+    /// Sends the autopilot and is there until it is done. A busy machine may fall silent for a
+    /// moment, which stops it: then it is sent again.
+    fn fly(&mut self, target: u8) {
+        for _ in 0..10 {
+            self.hold(&[], 0.2);
+            let (echo, since) = (self.echo.0, self.since_ms());
+            self.say(&json!({"type": "fly", "target": target, "echo": echo, "since": since}));
+            self.hold(&[], 1.0);
+            let end = Instant::now() + Duration::from_secs(90);
+            while self.flight["flying"] == true && Instant::now() < end {
+                self.hold(&[], 0.1);
+            }
+            if !self.flight["message"].as_str().unwrap().contains("nothing was heard") {
+                return;
+            }
+        }
+        panic!("it is always stopped: {}", self.flight);
     }
 
     fn order(&mut self, order: &str) {
@@ -257,6 +285,88 @@ fn a_driver_who_vanishes_stops_the_arm_and_a_polite_kill_keeps_the_episode() {
     let moved = last.iter().zip(before).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     assert!(moved < 1e-4, "targets still moved by {moved} rad");
     assert!(tape.events.iter().any(|(_, e)| e.name == "keys" && e.detail["brake"] == true));
+}
+
+#[test]
+fn what_the_autopilot_does_is_part_of_the_episode_and_repeats_bit_for_bit() {
+    let folder = temp();
+    let words = "orange_plate --record set --cameras none --countdown 0 --episodes 1 --seed 3";
+    let mut drive = Drive::start(folder.path(), words);
+    drive.wait_for("begin");
+    drive.hold(&["up"], 0.3);
+    drive.fly(2);
+    assert_eq!(drive.flight["placed"], json!([false, true, false]), "{}", drive.flight);
+    // Taken back in the middle of the next one.
+    let mut is_stopped = false;
+    for _ in 0..10 {
+        drive.hold(&[], 0.2);
+        let (echo, since) = (drive.echo.0, drive.since_ms());
+        drive.say(&json!({"type": "fly", "target": 1, "echo": echo, "since": since}));
+        drive.hold(&[], 1.5);
+        drive.hold(&["up"], 0.4);
+        drive.hold(&[], 0.3);
+        is_stopped = drive.flight["message"] == "stopped: a movement key was pressed";
+        if is_stopped {
+            break;
+        }
+    }
+    assert!(is_stopped, "{}", drive.flight);
+    drive.order("success");
+    assert_eq!(drive.wait_for("saved")["outcome"]["success"], true);
+    drive.end();
+
+    let report = json(&ok(folder.path(), "replay set --verify --json"));
+    assert_eq!(report["differing"], 0);
+    ok(folder.path(), "data check set");
+    let dataset = citrange_tape::Dataset::open(&folder.path().join("set")).unwrap();
+    let (tape, _) = dataset.tape(0).unwrap().unwrap();
+    let events = |name: &str| -> Vec<(u64, &Value)> {
+        let named = tape.events.iter().filter(|(_, event)| event.name == name);
+        named.map(|(tick, event)| (*tick, &event.detail)).collect()
+    };
+    let summary = &events("summary")[0].1["targets"][0];
+    assert_eq!((&summary["name"], &summary["placed"]), (&json!("orange_2"), &json!(true)));
+    let own = events("autopilot");
+    let (ended, _) = own.iter().find(|(_, what)| what["do"] == "end").unwrap();
+    let (stopped, _) = own.iter().rfind(|(_, what)| what["why"] == "keys").unwrap();
+    let (last, _) = own.iter().rfind(|(_, what)| what["do"] == "start").unwrap();
+    assert!(ended < last && last < stopped);
+
+    // Frames have the memory of whoever had the arm.
+    let per_frame = (tape.ticks.len() / tape.frames.len()) as u64;
+    let has = |tick: u64, name: &str| {
+        let snapshot = tape.snapshot((tick / per_frame) as usize).unwrap();
+        snapshot.fields.keys().any(|field| field.starts_with(name))
+    };
+    let between = last + 60;
+    assert!(has(between, "pilot/autopilot") && !has(between, "pilot/law/"));
+    let after = stopped + 2 * per_frame;
+    assert!(!has(after, "pilot/autopilot") && has(after, "pilot/law/"));
+
+    // Handed over without a jump: no joint is told to go faster than in the flight.
+    let step = |tick: u64| {
+        let [before, now] = [tick - 1, tick].map(|tick| &tape.ticks[tick as usize].requested);
+        before.iter().zip(now).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    };
+    let most = (last + 1..*stopped).map(step).fold(0.0, f64::max);
+    for tick in [*ended + 1, *stopped, *stopped + 1] {
+        assert!(step(tick) <= most.max(1e-3), "{} rad in a tick, {most} before", step(tick));
+    }
+
+    // From a frame at which the autopilot flew, a person goes on.
+    let words = format!(
+        "orange_plate --record set --resume --from set:0:{} --cameras none --countdown 0 --episodes 1",
+        between / per_frame
+    );
+    let mut drive = Drive::start(folder.path(), &words);
+    drive.wait_for("begin");
+    drive.hold(&["up"], 0.3);
+    assert_eq!(drive.flight["flying"], false, "it does not fly by itself");
+    drive.order("stop");
+    assert_eq!(drive.wait_for("saved")["number"], 1);
+    drive.end();
+    let report = json(&ok(folder.path(), "replay set --episode 1 --verify --json"));
+    assert_eq!(report["differing"], 0);
 }
 
 #[test]

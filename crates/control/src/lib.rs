@@ -3,7 +3,7 @@
 //! | to change | look in |
 //! |---|---|
 //! | what can be asked for | `velocity.rs`; by name `action.rs`; keys and sticks `keys.rs` |
-//! | who may drive, and when a grip is lost | `seat.rs`; a person as a pilot: `pilot.rs` |
+//! | who may drive or send an autopilot, and when a grip is lost | `seat.rs`, `errand.rs`; a person as a pilot: `pilot.rs` |
 //! | a robot as numbers, and its kinematics | `chain.rs`, `kinematics.rs` |
 //! | joints for a place of the hand | `ik.rs` |
 //! | the law | `law.rs`; by kind of arm `tool_down.rs`, `twist.rs`; limits `bounds.rs`, `stretch.rs` |
@@ -12,6 +12,7 @@
 mod action;
 mod bounds;
 mod chain;
+mod errand;
 mod error;
 mod ik;
 mod keys;
@@ -33,6 +34,7 @@ mod velocity;
 
 pub use action::Action;
 pub use chain::{Chain, ChainJoint, ChainSite, Guard};
+pub use errand::{Busy, Errand, Halt};
 pub use error::ControlError;
 pub use ik::{Fit, Hand, HandGoal, Ik, Tolerance, wrapped};
 pub use keys::{Held, Key, Speeds};

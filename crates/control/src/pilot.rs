@@ -94,6 +94,49 @@ impl Teleop {
         &self.status
     }
 
+    /// Takes in what the driver orders and holds; `Some` when the stretch is over. The first half
+    /// of a tick, for one who does the second half otherwise than with [`Teleop::drive`].
+    pub fn attend(&mut self, events: &mut Vec<Event>) -> Option<Outcome> {
+        if let Some(order) = self.seat.next_order() {
+            return Some(self.outcome(order));
+        }
+        if self.until == Until::Driver && self.seat.driver().is_some() {
+            return Some(Outcome::unjudged("driver_came"));
+        }
+        let mut grip = self.seat.grip(Instant::now());
+        if self.until != Until::Order {
+            grip.held = Held::NOTHING;
+        }
+        if grip.held != self.grip.held || grip.brake != self.grip.brake {
+            let keys: Vec<&str> = grip.held.keys().map(|key| key.name()).collect();
+            let detail = serde_json::json!({
+                "held": keys, "sticks": grip.held.pushed(), "brake": grip.brake,
+            });
+            events.push(Event { name: "keys".to_owned(), detail });
+        }
+        self.grip = grip;
+        None
+    }
+
+    /// Moves the targets as the law makes of what is held.
+    pub fn drive(&mut self, seen: &Observation, targets: &mut [f64]) {
+        let memory = match &mut self.memory {
+            Some(memory) => memory,
+            None => self.memory.insert(self.law.begin(targets, &seen.joint_pos)),
+        };
+        // The first moments of driving are slower: a hand already on the keys starts softly.
+        self.ticks += 1;
+        let softly = (self.ticks as f64 / self.soft_ticks.max(1.0)).min(1.0);
+        let wanted = self.speeds.velocity(&self.grip.held).scaled(softly);
+        let (scratch, brake) = (&mut self.scratch, self.grip.brake);
+        self.status = self.law.step(memory, scratch, &seen.joint_pos, &wanted, brake, targets);
+    }
+
+    /// Forgets how the arm was driven: the law begins again from the targets then in force.
+    pub fn begin_anew(&mut self) {
+        (self.memory, self.ticks, self.status) = (None, 0, Status::default());
+    }
+
     fn outcome(&mut self, order: Order) -> Outcome {
         self.ended_by = Some(order);
         match order {
@@ -118,34 +161,10 @@ impl Pilot for Teleop {
         targets: &mut [f64],
         events: &mut Vec<Event>,
     ) -> Result<Verdict, Fault> {
-        if let Some(order) = self.seat.next_order() {
-            return Ok(Verdict::Done(self.outcome(order)));
+        if let Some(outcome) = self.attend(events) {
+            return Ok(Verdict::Done(outcome));
         }
-        if self.until == Until::Driver && self.seat.driver().is_some() {
-            return Ok(Verdict::Done(Outcome::unjudged("driver_came")));
-        }
-        let mut grip = self.seat.grip(Instant::now());
-        if self.until != Until::Order {
-            grip.held = Held::NOTHING;
-        }
-        if grip.held != self.grip.held || grip.brake != self.grip.brake {
-            let keys: Vec<&str> = grip.held.keys().map(|key| key.name()).collect();
-            let detail = serde_json::json!({
-                "held": keys, "sticks": grip.held.pushed(), "brake": grip.brake,
-            });
-            events.push(Event { name: "keys".to_owned(), detail });
-        }
-        let memory = match &mut self.memory {
-            Some(memory) => memory,
-            None => self.memory.insert(self.law.begin(targets, &seen.joint_pos)),
-        };
-        // The first moments of driving are slower: a hand already on the keys starts softly.
-        self.ticks += 1;
-        let softly = (self.ticks as f64 / self.soft_ticks.max(1.0)).min(1.0);
-        let wanted = self.speeds.velocity(&grip.held).scaled(softly);
-        self.status =
-            self.law.step(memory, &mut self.scratch, &seen.joint_pos, &wanted, grip.brake, targets);
-        self.grip = grip;
+        self.drive(seen, targets);
         Ok(Verdict::Go)
     }
 

@@ -1,7 +1,11 @@
 //! The driver's seat: one driver at a time, and a dead man's grip on it.
 //!
 //! What a driver holds counts only for a moment after it was last heard of. A driver who falls
-//! silent, whose connection breaks or who leaves holds nothing, and the arm brakes.
+//! silent, whose connection breaks or who leaves holds nothing, and the arm brakes. The same grip
+//! is on an autopilot: it works for the driver who sent it, while that driver is there, and once
+//! it was stopped it does not go on by itself.
+
+mod ticket;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +13,10 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::errand::{Errand, Halt};
 use crate::keys::Held;
+
+pub use ticket::Ticket;
 
 /// Something asked for once, not held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,6 +72,19 @@ struct Inside {
     /// The last driver left while holding something.
     left_holding: bool,
     orders: VecDeque<Order>,
+    /// Errands so far, to tell one from the next.
+    errands: u64,
+    errand: Option<Errand>,
+    /// Why the last errand was stopped.
+    halted: Option<Halt>,
+}
+
+impl Inside {
+    fn halt(&mut self, why: Halt) {
+        if self.errand.take().is_some() {
+            self.halted = Some(why);
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -121,11 +141,41 @@ impl Seat {
         let Some(driver) = &inside.driver else {
             return Grip { brake: inside.left_holding, ..Grip::default() };
         };
-        let silent = now.saturating_duration_since(driver.heard) > self.longest_silence;
-        if silent && !driver.held.is_nothing() {
+        if self.is_silent(driver, now) && !driver.held.is_nothing() {
             return Grip { held: Held::NOTHING, brake: true, seq: driver.seq };
         }
         Grip { held: driver.held, brake: false, seq: driver.seq }
+    }
+
+    /// What an autopilot should be doing at `now`, with a number that is another one for every
+    /// errand. A driver who is silent, gone, or moves the arm has stopped it.
+    pub fn errand(&self, now: Instant) -> Option<(u64, Errand)> {
+        let mut inside = self.lock();
+        let lost = match &inside.driver {
+            None => Some(Halt::Left),
+            Some(driver) if !driver.held.is_nothing() => Some(Halt::Keys),
+            Some(driver) if self.is_silent(driver, now) => Some(Halt::Silence),
+            Some(_) => None,
+        };
+        if let Some(why) = lost {
+            inside.halt(why);
+        }
+        inside.errand.map(|errand| (inside.errands, errand))
+    }
+
+    /// Why the last errand was stopped; none when it ended by itself.
+    #[must_use]
+    pub fn halted(&self) -> Option<Halt> {
+        self.lock().halted
+    }
+
+    /// The autopilot has done its errand.
+    pub fn finish_errand(&self) {
+        self.lock().errand = None;
+    }
+
+    fn is_silent(&self, driver: &Driver, now: Instant) -> bool {
+        now.saturating_duration_since(driver.heard) > self.longest_silence
     }
 
     /// The next order, oldest first.
@@ -133,9 +183,12 @@ impl Seat {
         self.lock().orders.pop_front()
     }
 
-    /// Forgets orders given before now: an episode that begins must not be ended by an old key.
+    /// Forgets orders given before now: an episode that begins must not be ended by an old key,
+    /// and no autopilot goes on from one into the next.
     pub fn forget_orders(&self) {
-        self.lock().orders.retain(|order| *order == Order::Stop);
+        let mut inside = self.lock();
+        inside.orders.retain(|order| *order == Order::Stop);
+        inside.halt(Halt::Over);
     }
 
     /// Gives an order from outside the seat, as the program itself may.
@@ -148,41 +201,6 @@ impl Seat {
         }
         if inside.orders.len() < MOST_ORDERS {
             inside.orders.push_back(order);
-        }
-    }
-}
-
-/// The right to drive; given back when it is dropped.
-#[derive(Debug)]
-pub struct Ticket {
-    seat: Arc<Seat>,
-    number: u64,
-}
-
-impl Ticket {
-    /// Holds this from now on, until told otherwise or until silence. `seq` counts the driver's
-    /// messages; an older one than the last is ignored.
-    pub fn hold(&self, held: Held, seq: u64) {
-        let mut inside = self.seat.lock();
-        inside.left_holding = false;
-        if let Some(driver) = inside.driver.as_mut().filter(|d| d.ticket == self.number)
-            && seq >= driver.seq
-        {
-            (driver.held, driver.heard, driver.seq) = (held, Instant::now(), seq);
-        }
-    }
-
-    /// Gives an order.
-    pub fn order(&self, order: Order) {
-        self.seat.order(order);
-    }
-}
-
-impl Drop for Ticket {
-    fn drop(&mut self) {
-        let mut inside = self.seat.lock();
-        if let Some(driver) = inside.driver.take_if(|d| d.ticket == self.number) {
-            inside.left_holding = !driver.held.is_nothing();
         }
     }
 }

@@ -44,6 +44,7 @@ pub(crate) const ALL: &[Asset] = &[
     ours!(STYLE, "studio.css"),
     ours!(ICON, "icon.svg"),
     ours!(SCRIPT, "again.js"),
+    ours!(SCRIPT, "autopilot.js"),
     ours!(SCRIPT, "bars.js"),
     ours!(SCRIPT, "cameras.js"),
     ours!(SCRIPT, "drive.js"),

@@ -34,6 +34,8 @@ pub struct Stage {
     pub frame_hz: u32,
     /// Speed of the hand when a key is held.
     pub speed_m_s: f64,
+    /// The autopilot; none where the scene has no work for one.
+    pub autopilot: Option<StageAutopilot>,
     /// Where the eye of the 3D view should look, and from where.
     pub look_at_m: [f64; 3],
     /// From where it looks.
@@ -71,6 +73,15 @@ pub struct StageKey {
     pub name: String,
     /// The letter people press.
     pub letter: char,
+}
+
+/// What an autopilot can be asked to do.
+#[derive(Clone, Debug, Serialize)]
+pub struct StageAutopilot {
+    /// Names of its targets; their keys are 1, 2, and so on.
+    pub targets: Vec<String>,
+    /// Names of the states it goes through.
+    pub states: Vec<&'static str>,
 }
 
 /// A shape that moves with a body.
@@ -182,6 +193,40 @@ pub struct Session {
     pub message: String,
 }
 
+/// What an autopilot is at.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Flight {
+    /// Whether it moves the arm now.
+    pub flying: bool,
+    /// State of its machine, by name.
+    pub state: &'static str,
+    /// Thing that it fetches.
+    pub target: Option<String>,
+    /// Which try it is, from 1.
+    pub attempt: u32,
+    /// Whether the thing is held: `yes`, `no`, `unknown`.
+    pub held: &'static str,
+    /// For every target, whether it was placed and still lies there.
+    pub placed: Vec<bool>,
+    /// Why the last attempt failed.
+    pub failure: Option<String>,
+    /// How the last errand ended.
+    pub message: String,
+    /// Whether everything has to be set up again before it can work.
+    pub hard_reset: bool,
+    /// The last things that happened, oldest first.
+    pub log: Vec<FlightNote>,
+}
+
+/// A line of the log.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlightNote {
+    /// Seconds into the phase.
+    pub time_s: f64,
+    /// What happened.
+    pub text: String,
+}
+
 /// The latest moment.
 #[derive(Clone, Debug, Default)]
 pub struct Live {
@@ -219,6 +264,8 @@ pub struct Live {
     pub picture_frame: u64,
     /// The recording.
     pub session: Session,
+    /// The autopilot, where there is one.
+    pub flight: Option<Flight>,
 }
 
 /// What is shown, shared by the loop and the server.

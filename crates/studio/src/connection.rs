@@ -16,8 +16,9 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::age::{AgeGate, OLDEST_KEYS_MS, OLDEST_ORDER_MS};
+use crate::errand::errand;
 use crate::outbox::{self, Flow};
-use crate::protocol::ClientMessage;
+use crate::protocol::{Aim, ClientMessage, Stamp};
 use crate::server::{Counted, Shared};
 use crate::wire::{Refused, ServerText};
 
@@ -194,9 +195,11 @@ impl Ear<'_> {
                     self.not_driving();
                     return None;
                 };
-                // Letting go is never too late.
-                if held.is_nothing() || age.is_some_and(|age| age <= OLDEST_KEYS_MS) {
+                if age.is_some_and(|age| age <= OLDEST_KEYS_MS) {
                     ticket.hold(held, seq);
+                } else if held.is_nothing() {
+                    // Letting go is never too late, but does not show that somebody is there.
+                    ticket.let_go(seq);
                 } else {
                     lock(self.talk).refused.old += 1;
                 }
@@ -210,15 +213,44 @@ impl Ear<'_> {
                 if order == Order::Stop || age.is_some_and(|age| age <= OLDEST_ORDER_MS) {
                     ticket.order(order);
                 } else {
-                    lock(self.talk).refused.old += 1;
-                    let message = "the connection was too slow for that; press it again".into();
-                    self.answer(&ServerText::Error { message });
+                    self.too_slow();
                 }
             }
+            ClientMessage::Fly { aim, stamp } => self.fly(&aim, stamp),
+            ClientMessage::Halt { why } => match &self.ticket {
+                // Stopping is never too late.
+                Some(ticket) => ticket.halt(why),
+                None => self.not_driving(),
+            },
             ClientMessage::Cameras { hz } => lock(self.talk).flow.set_hz(self.shared, hz),
             ClientMessage::Seen { frame } => lock(self.talk).flow.seen(frame),
         }
         None
+    }
+
+    /// Sends the autopilot, if this is the driver, now, and there is such a target.
+    fn fly(&mut self, aim: &Aim, stamp: Stamp) {
+        let age = self.age.age_ms(stamp, self.shared.now_ms());
+        let Some(ticket) = &self.ticket else {
+            self.not_driving();
+            return;
+        };
+        // It moves the arm: as fresh as a key.
+        if age.is_none_or(|age| age > OLDEST_KEYS_MS) {
+            self.too_slow();
+            return;
+        }
+        let sent = errand(aim, self.shared.board.stage.autopilot.as_ref())
+            .and_then(|errand| ticket.send(errand).map_err(|busy| busy.to_string()));
+        if let Err(message) = sent {
+            self.answer(&ServerText::Error { message });
+        }
+    }
+
+    fn too_slow(&mut self) {
+        lock(self.talk).refused.old += 1;
+        let message = "the connection was too slow for that; press it again".into();
+        self.answer(&ServerText::Error { message });
     }
 
     fn not_driving(&mut self) {

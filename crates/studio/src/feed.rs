@@ -30,6 +30,7 @@ pub(crate) async fn feed(shared: &Arc<Shared>) {
         let (state, status) = shared.board.read(|live| {
             let status = Status {
                 session: live.session.clone(),
+                flight: live.flight.clone(),
                 held: live.held.clone(),
                 brake: live.brake,
                 limited_by: live.limited_by.clone(),

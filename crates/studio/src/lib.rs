@@ -24,6 +24,7 @@
 //! | what is shown | `board.rs` |
 //! | what is said between server and page | `protocol.rs`, `wire.rs` |
 //! | who may speak to the server | `guard.rs` |
+//! | what an autopilot may be asked | `errand.rs` |
 //! | how old a key may be | `age.rs` |
 //! | what a connection may do, and for how long | `connection.rs`, `listener.rs`, `outbox.rs` |
 //! | how often things are sent | `feed.rs`; pictures: `painter.rs` |
@@ -33,6 +34,7 @@ mod age;
 mod assets;
 mod board;
 mod connection;
+mod errand;
 mod error;
 mod feed;
 mod guard;
@@ -45,7 +47,8 @@ mod server;
 pub mod wire;
 
 pub use board::{
-    Board, Form, Live, Phase, Session, Stage, StageCamera, StageJoint, StageKey, StageShape,
+    Board, Flight, FlightNote, Form, Live, Phase, Session, Stage, StageAutopilot, StageCamera,
+    StageJoint, StageKey, StageShape,
 };
 pub use error::StudioError;
 pub use server::{ServeOptions, Server, serve};

@@ -5,6 +5,8 @@
 //! | `{"type":"take"}`, `{"type":"leave"}` | wants the wheel, gives it back |
 //! | `{"type":"keys","seq":7,"echo":812.5,"since":11.0,"held":["forward"],"sticks":[…]}` | holds this now |
 //! | `{"type":"order","order":"save","echo":812.5,"since":11.0}` | wants this once |
+//! | `{"type":"fly","target":2,"echo":812.5,"since":11.0}` | sends the autopilot to a target: its number from 1, 0 for all, or its name |
+//! | `{"type":"halt","why":"asked"}` | stops the autopilot: `asked`, `focus`, `hidden` |
 //! | `{"type":"cameras","hz":5}` | wants pictures this often, 0 to 15 |
 //! | `{"type":"seen","frame":90}` | has the pictures of this frame: send more |
 //!
@@ -13,11 +15,15 @@
 //! `sticks` are [`Held::STICKS`] numbers from -1 to 1 and may be left out. What the server says
 //! is in [`wire`](crate::wire).
 
-use citrange_control::{Held, Key, Order};
+use citrange_control::{Halt, Held, Key, Order};
 use serde::Deserialize;
 
 /// Longest text taken.
 pub const MOST_BYTES: usize = 2048;
+/// Longest name of a target.
+pub const MOST_NAME_BYTES: usize = 64;
+/// Most targets that have a key.
+pub const MOST_TARGETS: u8 = 9;
 
 /// When a message left, as the page knows it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,6 +57,18 @@ pub enum ClientMessage {
         /// When it left.
         stamp: Stamp,
     },
+    /// Sends the autopilot.
+    Fly {
+        /// Where.
+        aim: Aim,
+        /// When it left.
+        stamp: Stamp,
+    },
+    /// Stops the autopilot.
+    Halt {
+        /// Why.
+        why: Halt,
+    },
     /// Wants pictures this often.
     Cameras {
         /// Pictures per second and camera, at most [`MOST_PICTURE_HZ`](crate::wire::MOST_PICTURE_HZ).
@@ -61,6 +79,16 @@ pub enum ClientMessage {
         /// Frame of the pictures.
         frame: u64,
     },
+}
+
+/// What an autopilot is sent to.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum Aim {
+    /// A target by its key, from 1 to 9; 0 is all of them.
+    Key(u8),
+    /// A target by its name.
+    Name(String),
 }
 
 #[derive(Deserialize)]
@@ -81,12 +109,41 @@ enum Text {
         echo: f64,
         since: f64,
     },
+    Fly {
+        target: Aim,
+        echo: f64,
+        since: f64,
+    },
+    Halt {
+        why: Halt,
+    },
     Cameras {
         hz: f64,
     },
     Seen {
         frame: u64,
     },
+}
+
+/// What an aim may be; whether there is such a target is known elsewhere.
+fn aim(aim: Aim) -> Result<Aim, String> {
+    match &aim {
+        Aim::Key(key) if *key > MOST_TARGETS => {
+            Err(format!("target: {key} is not from 0 to {MOST_TARGETS}"))
+        }
+        Aim::Name(name) if name.is_empty() || name.len() > MOST_NAME_BYTES => {
+            Err(format!("target: a name of {} bytes; 1 to {MOST_NAME_BYTES}", name.len()))
+        }
+        _ => Ok(aim),
+    }
+}
+
+/// Pages know only some of the reasons.
+fn halt(why: Halt) -> Result<Halt, String> {
+    match why {
+        Halt::Asked | Halt::Focus | Halt::Hidden => Ok(why),
+        _ => Err(format!("why: not for pages to say is {}; asked, focus, hidden are", why.name())),
+    }
 }
 
 /// Longest plausible time in a message: a hundred years.
@@ -120,6 +177,10 @@ impl ClientMessage {
                 held: Held::new(held, sticks.unwrap_or_default()),
             },
             Text::Order { order, echo, since } => Self::Order { order, stamp: stamp(echo, since)? },
+            Text::Fly { target, echo, since } => {
+                Self::Fly { aim: aim(target)?, stamp: stamp(echo, since)? }
+            }
+            Text::Halt { why } => Self::Halt { why: halt(why)? },
             Text::Cameras { hz } => {
                 let most = crate::wire::MOST_PICTURE_HZ;
                 if !(0.0..=most).contains(&hz) {
@@ -132,8 +193,8 @@ impl ClientMessage {
     }
 }
 
-/// The parser's words can quote the sender's; keep them short and on one line.
-fn clean(message: &str) -> String {
+/// Words that quote the sender's, kept short and on one line.
+pub(crate) fn clean(message: &str) -> String {
     message.chars().filter(|c| !c.is_control()).take(160).collect()
 }
 
@@ -141,7 +202,7 @@ fn clean(message: &str) -> String {
 mod tests {
     use super::*;
 
-    const GOOD: [&str; 8] = [
+    const GOOD: [&str; 11] = [
         r#"{"type":"take"}"#,
         r#"{"type":"leave"}"#,
         r#"{"type":"keys","seq":7,"echo":812.5,"since":11.25,"held":["forward","roll_left"]}"#,
@@ -150,6 +211,9 @@ mod tests {
         r#"{"type":"cameras","hz":0}"#,
         r#"{"type":"cameras","hz":15}"#,
         r#"{"type":"seen","frame":12}"#,
+        r#"{"type":"fly","target":2,"echo":1,"since":2}"#,
+        r#"{"type":"fly","target":"orange_2","echo":1,"since":2}"#,
+        r#"{"type":"halt","why":"hidden"}"#,
     ];
 
     #[test]
@@ -164,6 +228,9 @@ mod tests {
         let stamp = Stamp { echo_ms: 1.0, since_ms: 2.0 };
         assert_eq!(all[4], ClientMessage::Order { order: Order::Success, stamp });
         assert_eq!(all[7], ClientMessage::Seen { frame: 12 });
+        assert_eq!(all[8], ClientMessage::Fly { aim: Aim::Key(2), stamp });
+        assert_eq!(all[9], ClientMessage::Fly { aim: Aim::Name("orange_2".into()), stamp });
+        assert_eq!(all[10], ClientMessage::Halt { why: Halt::Hidden });
     }
 
     #[test]
@@ -173,7 +240,7 @@ mod tests {
             ("", "EOF"),
             ("{}", "type"),
             ("null", "invalid type"),
-            (r#"{"type":"fly"}"#, "unknown variant"),
+            (r#"{"type":"soar"}"#, "unknown variant"),
             (r#"{"type":"take","by":"me"}"#, "by"),
             (r#"{"type":"keys","seq":7,"echo":1,"since":1}"#, "held"),
             (r#"{"type":"keys","seq":-7,"echo":1,"since":1,"held":[]}"#, "-7"),
@@ -184,6 +251,12 @@ mod tests {
             (r#"{"type":"keys","seq":7,"echo":1,"since":1,"held":["jump"]}"#, "jump"),
             (r#"{"type":"keys","seq":7,"echo":1,"since":1,"held":[],"sticks":[1]}"#, "length"),
             (r#"{"type":"order","order":"explode","echo":1,"since":1}"#, "explode"),
+            (r#"{"type":"fly","echo":1,"since":1}"#, "target"),
+            (r#"{"type":"fly","target":10,"echo":1,"since":1}"#, "0 to 9"),
+            (r#"{"type":"fly","target":-1,"echo":1,"since":1}"#, "Aim"),
+            (r#"{"type":"fly","target":"","echo":1,"since":1}"#, "0 bytes"),
+            (r#"{"type":"fly","target":["a"],"echo":1,"since":1}"#, "Aim"),
+            (r#"{"type":"halt","why":"left"}"#, "focus"),
             (r#"{"type":"cameras","hz":1000}"#, "15"),
             (nested.as_str(), "recursion"),
             ("{\"type\":\"\\u0007\\n<b>\"}", "unknown variant"),
@@ -192,6 +265,11 @@ mod tests {
             assert!(said.contains(why), "{text}: {said}");
             assert!(said.len() < 700 && !said.chars().any(char::is_control), "{said}");
         }
+        let name = "n".repeat(MOST_NAME_BYTES + 1);
+        let said = ClientMessage::parse(&format!(
+            r#"{{"type":"fly","target":"{name}","echo":1,"since":1}}"#
+        ));
+        assert!(said.unwrap_err().contains("65 bytes"));
         assert!(ClientMessage::parse(&" ".repeat(MOST_BYTES + 1)).unwrap_err().contains("2048"));
     }
 

@@ -28,7 +28,7 @@
 
 use serde::Serialize;
 
-use crate::board::{Live, Session};
+use crate::board::{Flight, Live, Session};
 
 /// Most pictures per second and camera.
 pub const MOST_PICTURE_HZ: f64 = 15.0;
@@ -152,6 +152,7 @@ fn decode_state(bytes: &[u8]) -> Option<ServerBytes> {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Status {
     pub(crate) session: Session,
+    pub(crate) flight: Option<Flight>,
     pub(crate) held: Vec<&'static str>,
     pub(crate) brake: bool,
     pub(crate) limited_by: Vec<String>,

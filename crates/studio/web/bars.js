@@ -63,7 +63,12 @@ export class Bars {
     const keys = new Map(stage.keys.map((key) => [key.name, key.letter.toUpperCase()]));
     this.caps.clear();
     byId("caps").replaceChildren(...GROUPS.map((rows) => this.group(rows, keys)));
-    const all = [...[...keys].map(([name, letter]) => [letter, words(name)]), ...ORDERS.map(([, label, key]) => [key, label])];
+    const targets = stage.autopilot?.targets ?? [];
+    const sent = targets.map((name, at) => [String(at + 1), `fetch ${name}`]);
+    if (targets.length) sent.push(["0", "fetch all"], ["Space", "stop the autopilot"]);
+    byId("help-autopilot").hidden = targets.length === 0;
+    const orders = ORDERS.map(([, label, key]) => [key, label]);
+    const all = [...[...keys].map(([name, letter]) => [letter, words(name)]), ...sent, ...orders];
     byId("help-keys").replaceChildren(...all.map(([key, meaning]) => make("li", "", make("kbd", "", key), meaning)));
   }
 

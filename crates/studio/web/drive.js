@@ -1,10 +1,15 @@
 // What is held, and the dead man's grip: as long as something is held the server hears of it every
-// 40 ms, and everything is let go the moment this page might not notice a key going up.
+// 40 ms, and everything is let go the moment this page might not notice a key going up. The same
+// holds for an autopilot that was sent from here: it is stopped when this page might not be seen.
 
 import { Gamepad } from "./gamepad.js";
 
 const REPEAT_MS = 40;
 const RELEASES = 3;
+// After this the server must have said that the autopilot works.
+const SENT_MS = 500;
+// A key that also had to take the wheel counts when that was given so soon.
+const WHEEL_MS = 1000;
 
 const CODES = {
   KeyW: "forward", KeyS: "backward", KeyA: "left", KeyD: "right", KeyQ: "up", KeyE: "down",
@@ -20,6 +25,11 @@ export class Drive {
   // `may` says whether this page drives, `want` asks for the wheel, `changed` shows what is held.
   constructor(link, { may, want, changed, order }) {
     Object.assign(this, { link, may, want, changed, order });
+    this.targets = 0;
+    // An autopilot works for this page, as far as it knows.
+    this.flying = false;
+    this.sent_at = -Infinity;
+    this.wanted = null;
     this.codes = new Map();
     this.pointers = new Map();
     this.sticks = null;
@@ -32,20 +42,63 @@ export class Drive {
 
     addEventListener("keydown", (event) => this.keyDown(event));
     addEventListener("keyup", (event) => this.keyUp(event));
-    for (const lost of ["blur", "pagehide"]) addEventListener(lost, () => this.releaseAll());
+    addEventListener("blur", () => this.lookAway("focus"));
+    addEventListener("pagehide", () => this.lookAway("hidden"));
     addEventListener("contextmenu", (event) => {
-      if (!event.defaultPrevented) this.releaseAll();
+      if (!event.defaultPrevented) this.lookAway("focus");
     });
-    document.addEventListener("freeze", () => this.releaseAll());
+    document.addEventListener("freeze", () => this.lookAway("hidden"));
     document.addEventListener("visibilitychange", () => {
-      if (document.hidden) this.releaseAll();
+      if (document.hidden) this.lookAway("hidden");
     });
     document.addEventListener("fullscreenchange", () => this.releaseAll());
   }
 
-  // Only keys that do something on this robot.
-  setKnown(names) {
+  // Only keys that do something on this robot, and as many targets as its autopilot has.
+  setKnown(names, targets) {
     this.known = new Set(names);
+    this.targets = targets;
+    this.flying = false;
+  }
+
+  // Sends the autopilot; 0 is for all targets.
+  fly(target) {
+    if (!this.may()) {
+      this.wanted = { target, at: performance.now() };
+      this.want();
+    } else if (this.link.fly(target)) {
+      this.flying = true;
+      this.sent_at = performance.now();
+      this.start();
+    }
+  }
+
+  // The wheel was given: what was pressed for it counts.
+  mayNow() {
+    const { wanted } = this;
+    this.wanted = null;
+    if (this.holdsSomething) this.moved();
+    else if (wanted && performance.now() - wanted.at < WHEEL_MS) this.fly(wanted.target);
+  }
+
+  // What the server says of the autopilot.
+  setFlying(is_flying) {
+    if (!is_flying && performance.now() - this.sent_at < SENT_MS) return;
+    this.flying = is_flying && this.may();
+    if (this.flying) this.start();
+  }
+
+  stop(why = "asked") {
+    if (!this.flying) return;
+    this.link.send({ type: "halt", why });
+    this.flying = false;
+    this.sent_at = -Infinity;
+  }
+
+  // Nobody may be looking any more.
+  lookAway(why) {
+    this.stop(why);
+    this.releaseAll();
   }
 
   held() {
@@ -72,18 +125,35 @@ export class Drive {
       this.releaseAll();
       return;
     }
+    // Whatever has the focus.
+    if (this.flying && (event.code === "Space" || event.code === "Escape")) {
+      event.preventDefault();
+      this.stop();
+      return;
+    }
     if (!this.isOurs(event)) return;
     const name = CODES[event.code];
     const order = ORDER_CODES[event.code];
-    if (!name && !order) return;
+    const target = this.targetOf(event.code);
+    if (!name && !order && target === null) return;
     event.preventDefault();
     if (event.repeat) return;
-    if (order) {
+    if (target !== null) {
+      this.fly(target);
+    } else if (order) {
       this.give(order);
     } else if (this.known.has(name)) {
       this.codes.set(event.code, name);
       this.moved();
     }
+  }
+
+  // 1 to 9 on the digit row or the number pad; 0 or G for all.
+  targetOf(code) {
+    if (this.targets === 0) return null;
+    if (code === "KeyG") return 0;
+    const digit = /^(?:Digit|Numpad)([0-9])$/.exec(code);
+    return digit && Number(digit[1]);
   }
 
   keyUp(event) {
@@ -122,9 +192,13 @@ export class Drive {
   moved() {
     if (this.holdsSomething && !this.may()) this.want();
     this.releases = this.holdsSomething ? 0 : RELEASES;
+    this.start();
+    this.changed();
+  }
+
+  start() {
     this.tell();
     this.timer ??= setInterval(() => this.tell(), REPEAT_MS);
-    this.changed();
   }
 
   tell() {
@@ -137,6 +211,10 @@ export class Drive {
     if (this.releases > 0 && this.may()) {
       this.link.keys([], null);
       this.releases -= 1;
+      return;
+    }
+    if (this.flying) {
+      this.link.here();
       return;
     }
     clearInterval(this.timer);

@@ -143,6 +143,16 @@ export class Link {
     return this.send(message);
   }
 
+  // Somebody is here, holding nothing. Said only on a line that takes it at once.
+  here() {
+    return !this.isStalled && this.keys([], null);
+  }
+
+  // Sends the autopilot to a target, by its number; 0 is all of them.
+  fly(target) {
+    return this.echo !== null && !this.isStalled && this.send({ type: "fly", target, ...this.stamp() });
+  }
+
   order(order) {
     return this.echo !== null && this.send({ type: "order", order, ...this.stamp() });
   }

@@ -1,5 +1,6 @@
 // Puts the parts of the page together.
 
+import { Autopilot } from "./autopilot.js";
 import { Bars } from "./bars.js";
 import { Cameras } from "./cameras.js";
 import { Drive } from "./drive.js";
@@ -36,6 +37,11 @@ const bars = new Bars({
   letGo: (pointer) => drive.letGo(pointer),
   again: () => location.replace("/?token=" + encodeURIComponent(token)),
 });
+const autopilot = new Autopilot({
+  fly: (target) => drive.fly(target),
+  stop: () => drive.stop(),
+  say: (message) => bars.toast(`Autopilot: ${message}`),
+});
 const cameras = new Cameras(document.getElementById("cameras"), (frame) => link.send({ type: "seen", frame }));
 const plots = new Plots(document.getElementById("plots"));
 
@@ -71,7 +77,7 @@ function seat(is_mine) {
   driving = is_mine;
   asking = false;
   if (status) bars.status(status, driving);
-  if (driving && drive.holdsSomething) drive.moved();
+  if (driving) drive.mayNow();
 }
 
 function wantedHz() {
@@ -91,7 +97,8 @@ const link = new Link(token, {
     cameras.build(stage.cameras);
     plots.build(stage.joints);
     view?.build(stage);
-    drive.setKnown(stage.keys.map((key) => key.name));
+    drive.setKnown(stage.keys.map((key) => key.name), stage.autopilot?.targets.length ?? 0);
+    autopilot.build(stage.autopilot);
     link.send({ type: "cameras", hz: wantedHz() });
   },
   state(message) {
@@ -112,6 +119,8 @@ const link = new Link(token, {
     status = message;
     if (!asking && driving !== message.you_drive) seat(message.you_drive);
     bars.status(status, driving);
+    drive.setFlying(status.flight?.flying ?? false);
+    autopilot.status(status.flight, driving, status.driver);
     showHeld();
     if (message.refused.old > old_before) bars.toast("The connection is too slow: keys arrive too late and do not count.");
     old_before = message.refused.old;
@@ -127,6 +136,7 @@ const link = new Link(token, {
     asking = false;
     if (status) status.held = [];
     // A key that is still down must go up and down again before it counts.
+    drive.stop();
     drive.releaseAll();
     bars.down();
     bars.notice(final ? why : `The arm has stopped; reconnecting…\n${why}`, final);
@@ -147,7 +157,7 @@ const drive = new Drive(link, {
 
 // The next Enter is meant for the arm, not for the button that opened the help.
 document.getElementById("help").addEventListener("close", () => document.activeElement?.blur());
-document.getElementById("help-open").addEventListener("click", () => drive.releaseAll());
+document.getElementById("help-open").addEventListener("click", () => drive.lookAway("focus"));
 document.getElementById("hz").addEventListener("change", (event) => {
   link.send({ type: "cameras", hz: wantedHz() });
   event.target.blur();

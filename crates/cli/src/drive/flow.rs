@@ -16,6 +16,7 @@ use citrange_studio::{Board, Phase, Session};
 use citrange_tape::{Dataset, Unit, WhenFull};
 use serde_json::json;
 
+use super::copilot::{Copilot, Work};
 use super::live::{LivePilot, LiveRig};
 use crate::recording::{Origin, Take, cut_short};
 use crate::say::{self, Voice};
@@ -42,6 +43,7 @@ pub(crate) struct Plan<'a> {
 pub(crate) struct Drive<'a> {
     pub(crate) rig: SimRig,
     pub(crate) law: Arc<Law>,
+    pub(crate) work: Option<Work>,
     pub(crate) speeds: Speeds,
     pub(crate) seat: Arc<Seat>,
     pub(crate) board: Arc<Board>,
@@ -237,10 +239,14 @@ impl Drive<'_> {
             Teleop::new(Arc::clone(&self.seat), Arc::clone(&self.law), self.speeds, stretch.until);
         if let Some(origin) = self.plan.origin.as_ref().filter(|_| stretch.recording)
             && let Some(snapshot) = origin.tape.snapshot(origin.frame)
+            // Where nobody drove, an autopilot did: the law begins anew.
+            && snapshot.fields.keys().any(|name| name.starts_with("pilot/law/"))
         {
             teleop.recall(&snapshot.fields)?;
         }
-        let mut pilot = LivePilot::new(teleop, &self.board, rates.control_hz);
+        let may_fly = stretch.until == Until::Order;
+        let copilot = Copilot::new(teleop, Arc::clone(&self.seat), self.work.as_ref(), may_fly);
+        let mut pilot = LivePilot::new(copilot, &self.board, rates.control_hz);
         let pictures = !self.rig.spec().cameras.is_empty();
         let mut rig = LiveRig::new(&mut self.rig, &self.board, stretch.recording);
         let settings = RunSettings {
@@ -254,7 +260,7 @@ impl Drive<'_> {
         self.tally.ticks += report.ticks;
         self.tally.late_ticks += report.late_ticks;
         self.tally.worst_late = self.tally.worst_late.max(report.worst_late);
-        Ok((report, pilot.teleop.ended_by()))
+        Ok((report, pilot.copilot.teleop.ended_by()))
     }
 
     fn message(&self, text: &str) {

@@ -4,12 +4,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use citrange_control::{ChainSite, Kinematics, Teleop};
+use citrange_control::{ChainSite, Kinematics};
 use citrange_core::{
     Commanded, Event, Fault, Observation, Picture, Pilot, Rig, RigSpec, Snapshot, Verdict,
 };
 use citrange_sim::SimRig;
 use citrange_studio::Board;
+
+use super::copilot::Copilot;
 
 /// How often the board gets new poses.
 const SHOWN_HZ: u32 = 60;
@@ -18,9 +20,9 @@ const IDLE_PICTURES_HZ: u32 = 10;
 /// Frames whose pictures are waited for.
 const RECENT: usize = 4;
 
-/// A driver whose grip, limits and pace are seen.
+/// A driver whose grip, limits, pace and autopilot are seen.
 pub(crate) struct LivePilot<'a> {
-    pub(crate) teleop: Teleop,
+    pub(crate) copilot: Copilot<'a>,
     board: &'a Board,
     control_hz: u32,
     begun: Option<Instant>,
@@ -31,11 +33,11 @@ pub(crate) struct LivePilot<'a> {
 }
 
 impl<'a> LivePilot<'a> {
-    pub(crate) fn new(teleop: Teleop, board: &'a Board, control_hz: u32) -> Self {
-        let chain = teleop.law().chain();
-        let (kinematics, hand) = (Kinematics::new(chain), teleop.law().hand().clone());
+    pub(crate) fn new(copilot: Copilot<'a>, board: &'a Board, control_hz: u32) -> Self {
+        let law = copilot.teleop.law();
+        let (kinematics, hand) = (Kinematics::new(law.chain()), law.hand().clone());
         let second = Second::default();
-        Self { teleop, board, control_hz, begun: None, ticks: 0, second, kinematics, hand }
+        Self { copilot, board, control_hz, begun: None, ticks: 0, second, kinematics, hand }
     }
 }
 
@@ -65,7 +67,7 @@ impl Second {
 
 impl Pilot for LivePilot<'_> {
     fn name(&self) -> &str {
-        self.teleop.name()
+        self.copilot.name()
     }
 
     fn decide(
@@ -80,9 +82,13 @@ impl Pilot for LivePilot<'_> {
         let late = (now - begun).saturating_sub(Duration::from_secs_f64(seconds));
         self.second.tick(now, late);
         self.ticks += 1;
-        let verdict = self.teleop.decide(seen, targets, events)?;
-        let (grip, status) = (self.teleop.grip(), self.teleop.status());
-        let limited_by = status.words(self.teleop.law().chain());
+        let verdict = self.copilot.decide(seen, targets, events)?;
+        let flight = self.copilot.news().cloned();
+        let teleop = &self.copilot.teleop;
+        let (grip, status) = (teleop.grip(), teleop.status());
+        let limited_by = status.words(teleop.law().chain());
+        // The law keeps the tool down, not the autopilot.
+        let tilt_rad = if self.copilot.is_flying() { f64::NAN } else { status.tilt_rad };
         self.kinematics.update(&seen.joint_pos);
         let hand_m = self.kinematics.site(&self.hand).pos_m;
         let hand_m = [hand_m.x, hand_m.y, hand_m.z].map(|v| v as f32);
@@ -94,16 +100,19 @@ impl Pilot for LivePilot<'_> {
             live.brake = grip.brake;
             live.seq = grip.seq;
             live.hand_m = hand_m;
-            live.tilt_rad = status.tilt_rad as f32;
+            live.tilt_rad = tilt_rad as f32;
             live.limited_by = limited_by;
             (live.loop_hz, live.worst_late_ms) = self.second.shown;
             live.late_ticks += u64::from(is_late);
+            if flight.is_some() {
+                live.flight = flight;
+            }
         });
         Ok(verdict)
     }
 
     fn remember(&self, fields: &mut std::collections::BTreeMap<String, Vec<f64>>) {
-        self.teleop.remember(fields);
+        self.copilot.remember(fields);
     }
 }
 

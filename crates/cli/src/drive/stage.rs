@@ -59,6 +59,7 @@ pub(crate) fn stage_of(rig: &SimRig, task: &str, speed_m_s: f64) -> Result<Stage
         control_hz: spec.rates.control_hz,
         frame_hz: spec.rates.frame_hz,
         speed_m_s,
+        autopilot: None,
         look_at_m: ahead(0.45, 0.0, 0.15),
         look_from_m: ahead(-0.65, 0.75, 1.15),
     })

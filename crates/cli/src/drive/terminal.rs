@@ -7,8 +7,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
-use citrange_control::{Key, Order, Seat, Ticket};
-use citrange_studio::{Board, Live, Phase, Stage};
+use citrange_control::{Errand, Halt, Key, Order, Seat, Ticket};
+use citrange_studio::{Board, Live};
 use crossterm::event::{
     DisableFocusChange, EnableFocusChange, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers,
     KeyboardEnhancementFlags, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags, poll,
@@ -17,7 +17,8 @@ use crossterm::event::{
 use crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen};
 use crossterm::{cursor, execute, queue, style};
 
-use super::terminal_keys::{Telling, TerminalKeys};
+use super::terminal_keys::{Sender, Telling, TerminalKeys};
+use super::terminal_text::lines;
 
 /// How often the grip is renewed; well below the seat's longest silence.
 const GRIP_EVERY: Duration = Duration::from_millis(20);
@@ -114,20 +115,21 @@ impl Drop for Screen {
 }
 
 fn drive(ticket: &Ticket, board: &Board, telling: Telling, ended: &AtomicBool, screen: Screen) {
-    let mut keys = TerminalKeys::new(telling);
+    let targets = board.stage.autopilot.as_ref().map_or(0, |autopilot| autopilot.targets.len());
+    let mut hand = Hand { keys: TerminalKeys::new(telling), sender: Sender::default(), targets };
     let (mut seq, mut drawn) = (0, None::<Instant>);
     while !ended.load(Ordering::Relaxed) {
         match poll(GRIP_EVERY) {
             Ok(false) => {}
             Ok(true) => match read() {
-                Ok(event) => take_in(&event, &mut keys, ticket),
+                Ok(event) => hand.take_in(&event, ticket),
                 Err(_) => break,
             },
             // The terminal is gone: the ticket falls, the arm brakes.
             Err(_) => break,
         }
         seq += 1;
-        ticket.hold(keys.held(Instant::now()), seq);
+        ticket.hold(hand.keys.held(Instant::now()), seq);
         if drawn.is_none_or(|at| at.elapsed() >= DRAW_EVERY) {
             let (width, height) = terminal::size().unwrap_or((80, 24));
             // Copied first: the loop must not wait while this is put into words.
@@ -146,30 +148,82 @@ fn drive(ticket: &Ticket, board: &Board, telling: Telling, ended: &AtomicBool, s
     }
 }
 
-/// One thing that the terminal said.
-fn take_in(event: &Event, keys: &mut TerminalKeys, ticket: &Ticket) {
-    let now = Instant::now();
-    match event {
-        Event::FocusLost => keys.release_all(),
-        Event::Key(KeyEvent { code, kind, modifiers, .. }) => {
-            let released = *kind == KeyEventKind::Release;
-            if modifiers.contains(KeyModifiers::CONTROL) {
-                if *code == KeyCode::Char('c') && !released {
-                    ticket.order(Order::Stop);
+/// What somebody does at the terminal.
+struct Hand {
+    keys: TerminalKeys,
+    sender: Sender,
+    /// Targets of the autopilot; none when there is no autopilot.
+    targets: usize,
+}
+
+impl Hand {
+    /// One thing that the terminal said.
+    fn take_in(&mut self, event: &Event, ticket: &Ticket) {
+        let now = Instant::now();
+        match event {
+            Event::FocusLost => {
+                ticket.halt(Halt::Focus);
+                self.keys.release_all();
+            }
+            Event::Key(KeyEvent { code, kind, modifiers, .. }) => {
+                if modifiers.contains(KeyModifiers::CONTROL) {
+                    if *code == KeyCode::Char('c') && *kind != KeyEventKind::Release {
+                        ticket.order(Order::Stop);
+                    }
+                    return;
                 }
+                let key = match code {
+                    KeyCode::Char(letter) => Key::of_letter(*letter),
+                    _ => None,
+                };
+                match (key, kind) {
+                    (Some(key), KeyEventKind::Release) => self.keys.release(key, now),
+                    (Some(key), _) => self.keys.press(key, now),
+                    (None, KeyEventKind::Press) => self.press(*code, ticket, now),
+                    (None, _) => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A key that is not held: sends the autopilot, or stops it, or orders something.
+    fn press(&mut self, code: KeyCode, ticket: &Ticket, now: Instant) {
+        let errand = errand_of(code, self.targets);
+        if ticket.is_flying() {
+            if let Some((digit, _)) = errand
+                && self.sender.repeats(digit, now)
+            {
                 return;
             }
-            if let KeyCode::Char(letter) = code
-                && let Some(key) = Key::of_letter(*letter)
-            {
-                if released { keys.release(key, now) } else { keys.press(key, now) }
-            } else if *kind == KeyEventKind::Press
-                && let Some(order) = order_of(*code)
+            ticket.halt(Halt::Asked);
+            self.sender = Sender::default();
+            if code != KeyCode::Esc
+                && let Some(order) = order_of(code)
             {
                 ticket.order(order);
             }
+        } else if let Some((digit, errand)) = errand {
+            // A key that stays down after its errand has ended does not send it again.
+            if !self.sender.repeats(digit, now) && ticket.send(errand).is_ok() {
+                self.sender.press(digit, now);
+            }
+        } else if let Some(order) = order_of(code) {
+            ticket.order(order);
         }
-        _ => {}
+    }
+}
+
+/// What a key sends the autopilot for: 1 to 9 for a target, 0 or G for all.
+fn errand_of(code: KeyCode, targets: usize) -> Option<(char, Errand)> {
+    let KeyCode::Char(letter) = code else { return None };
+    match letter.to_ascii_lowercase() {
+        '0' | 'g' if targets > 0 => Some((letter, Errand::All)),
+        digit @ '1'..='9' => {
+            let number = digit.to_digit(10)? as usize;
+            (number <= targets).then_some((digit, Errand::Target(number)))
+        }
+        _ => None,
     }
 }
 
@@ -201,107 +255,60 @@ fn draw(lines: &[String], width: usize, height: usize) -> std::io::Result<()> {
     out.flush()
 }
 
-/// What the screen says.
-fn lines(stage: &Stage, live: &Live, telling: Telling) -> Vec<String> {
-    let session = &live.session;
-    let phase = match session.phase {
-        Phase::Starting => "starting",
-        Phase::Free => "driving (not recorded)",
-        Phase::Countdown => "get ready",
-        Phase::Recording => "● RECORDING",
-        Phase::Saving => "saving",
-        Phase::Reset => "pause",
-        Phase::Replay => "replay",
-        Phase::Finished => "finished",
-    };
-    let time = match session.limit_s {
-        Some(limit) => format!("{:.1} of {limit:.0} s", session.seconds),
-        None => format!("{:.1} s", session.seconds),
-    };
-    let wanted = session.wanted.map_or(String::new(), |wanted| format!(" of {wanted}"));
-    let mut lines = vec![
-        format!("citrange drive: {} ({})", stage.scene, stage.robot),
-        stage.task.clone(),
-        String::new(),
-        format!("{phase}   {time}   episode {}   saved {}{wanted}", session.episode, session.saved),
-        session.message.clone(),
-        String::new(),
-    ];
-    for ((joint, pos), target) in stage.joints.iter().zip(&live.joint_pos).zip(&live.targets) {
-        let shown = |value: f32| {
-            if joint.is_slide {
-                format!("{:7.1} mm", value * 1e3)
-            } else {
-                format!("{:7.1}°  ", value.to_degrees())
-            }
-        };
-        let bar = joint.range.map_or(String::new(), |range| bar(f64::from(*pos), range));
-        lines.push(format!("{:>14} {} → {} {bar}", joint.name, shown(*pos), shown(*target)));
-    }
-    let [x, y, z] = live.hand_m.map(|v| v * 1e3);
-    lines.push(format!("{:>14} {x:7.1} {y:7.1} {z:7.1} mm", "hand"));
-    if live.tilt_rad.is_finite() {
-        lines.push(format!("{:>14} {:7.1}°", "tilt", live.tilt_rad.to_degrees()));
-    }
-    lines.push(String::new());
-    let held = if live.brake { "BRAKE".to_owned() } else { live.held.join(" ") };
-    lines.push(format!("held: {held:30} limited by: {}", live.limited_by.join(" ")));
-    lines.push(format!(
-        "loop {:.1} Hz, {} late, worst {:.1} ms, {} pictures dropped",
-        live.loop_hz, live.late_ticks, live.worst_late_ms, session.dropped
-    ));
-    lines.push(String::new());
-    let pairs: Vec<String> = stage
-        .keys
-        .iter()
-        .map(|k| format!("{} {}", k.letter.to_ascii_uppercase(), k.name))
-        .collect();
-    lines.extend(pairs.chunks(5).map(|row| row.join("   ")));
-    lines.push(
-        "→ save   ← again   Enter success   Backspace failure   R set back   Esc stop".into(),
-    );
-    lines.push(match telling {
-        Telling::Releases => "this terminal tells when a key is let go: hold keys to move".into(),
-        Telling::Presses => {
-            "this terminal does not tell when a key is let go: every press is a short step; \
-             a terminal with the kitty keyboard protocol, or the browser, is smoother"
-                .into()
-        }
-    });
-    lines
-}
-
-/// A joint's place in its range.
-fn bar(pos: f64, [low, high]: [f64; 2]) -> String {
-    const WIDTH: usize = 21;
-    let share = ((pos - low) / (high - low)).clamp(0.0, 1.0);
-    let at = (share * (WIDTH - 1) as f64).round() as usize;
-    (0..WIDTH).map(|i| if i == at { '█' } else { '·' }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use citrange_studio::StageJoint;
+
+    fn key(code: KeyCode) -> Event {
+        Event::Key(KeyEvent::new(code, KeyModifiers::NONE))
+    }
+
+    fn hand(targets: usize) -> Hand {
+        Hand { keys: TerminalKeys::new(Telling::Presses), sender: Sender::default(), targets }
+    }
 
     #[test]
-    fn the_screen_says_what_matters() {
-        let joint = StageJoint {
-            name: "elbow".into(),
-            is_slide: false,
-            range: Some([-1.0, 1.0]),
-            gripper: None,
-        };
-        let stage = Stage { scene: "desk".into(), joints: vec![joint], ..Stage::default() };
-        let mut live = Live { joint_pos: vec![0.5], targets: vec![1.0], ..Live::default() };
-        live.session.phase = Phase::Recording;
-        live.held = vec!["up", "open"];
-        let text = lines(&stage, &live, Telling::Presses).join("\n");
-        for part in ["desk", "RECORDING", "28.6°", "57.3°", "up open", "short step"] {
-            assert!(text.contains(part), "{part} is missing in\n{text}");
+    fn digits_send_the_autopilot_and_any_other_press_stops_it() {
+        let seat = Seat::new(Seat::LONGEST_SILENCE);
+        let ticket = seat.take("the terminal").unwrap();
+        let mut hand = hand(3);
+        hand.take_in(&key(KeyCode::Char('4')), &ticket);
+        assert!(!ticket.is_flying(), "there are three targets");
+        let errand = || seat.errand(Instant::now()).map(|(_, errand)| errand);
+        for (code, errand_of_it) in
+            [('2', Errand::Target(2)), ('0', Errand::All), ('g', Errand::All)]
+        {
+            hand.take_in(&key(KeyCode::Char(code)), &ticket);
+            assert_eq!(errand(), Some(errand_of_it));
+            hand.take_in(&key(KeyCode::Char(code)), &ticket);
+            assert!(ticket.is_flying(), "the key may stay down");
+            for stop in [KeyCode::Esc, KeyCode::Char(' '), KeyCode::Char('1'), KeyCode::Tab] {
+                hand.sender = Sender::default();
+                if !ticket.is_flying() {
+                    hand.take_in(&key(KeyCode::Char(code)), &ticket);
+                }
+                hand.take_in(&key(stop), &ticket);
+                assert_eq!((errand(), seat.halted()), (None, Some(Halt::Asked)), "{stop:?}");
+            }
         }
-        live.brake = true;
-        assert!(lines(&stage, &live, Telling::Releases).join("\n").contains("BRAKE"));
-        assert_eq!(bar(-1.0, [-1.0, 1.0]).chars().next(), Some('█'));
+        assert_eq!(seat.next_order(), None, "Esc stopped the autopilot, not the session");
+        hand.take_in(&key(KeyCode::Esc), &ticket);
+        assert_eq!(seat.next_order(), Some(Order::Stop));
+    }
+
+    #[test]
+    fn movement_keys_and_a_lost_focus_stop_it() {
+        let seat = Seat::new(Seat::LONGEST_SILENCE);
+        let ticket = seat.take("the terminal").unwrap();
+        let mut hand = hand(1);
+        ticket.send(Errand::All).unwrap();
+        hand.take_in(&key(KeyCode::Char('w')), &ticket);
+        ticket.hold(hand.keys.held(Instant::now()), 1);
+        assert_eq!((ticket.is_flying(), seat.halted()), (false, Some(Halt::Keys)));
+        hand.keys.release_all();
+        ticket.hold(hand.keys.held(Instant::now()), 2);
+        ticket.send(Errand::All).unwrap();
+        hand.take_in(&Event::FocusLost, &ticket);
+        assert_eq!((ticket.is_flying(), seat.halted()), (false, Some(Halt::Focus)));
     }
 }

@@ -85,6 +85,31 @@ impl TerminalKeys {
     }
 }
 
+/// The key that sent the autopilot. Any other press stops it, but a terminal that tells no
+/// releases repeats a key that stays down, as presses.
+#[derive(Debug, Default)]
+pub(crate) struct Sender {
+    pressed: Option<(char, Instant)>,
+}
+
+impl Sender {
+    /// A digit that sends was pressed.
+    pub(crate) fn press(&mut self, digit: char, now: Instant) {
+        self.pressed = Some((digit, now));
+    }
+
+    /// Whether this is that key, still down.
+    pub(crate) fn repeats(&mut self, digit: char, now: Instant) -> bool {
+        let is_same = self.pressed.is_some_and(|(before, then)| {
+            before == digit && now.saturating_duration_since(then) < SILENCE
+        });
+        if is_same {
+            self.press(digit, now);
+        }
+        is_same
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,5 +165,17 @@ mod tests {
         keys.press(Key::Open, start + ms(1000));
         let pushed = keys.held(start + ms(1010)).pushed();
         assert_eq!((pushed[2], pushed[4]), (-1.0, 1.0));
+    }
+
+    #[test]
+    fn the_key_that_sent_the_autopilot_may_stay_down() {
+        let mut sender = Sender::default();
+        let start = Instant::now();
+        assert!(!sender.repeats('2', start));
+        sender.press('2', start);
+        assert!(sender.repeats('2', start + ms(650)));
+        assert!(sender.repeats('2', start + ms(690)));
+        assert!(!sender.repeats('1', start + ms(700)));
+        assert!(!sender.repeats('2', start + ms(1400)), "pressed again");
     }
 }

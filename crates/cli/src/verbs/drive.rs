@@ -12,6 +12,7 @@ use citrange_studio::{Board, ServeOptions, Server, serve};
 use citrange_tape::Dataset;
 use serde_json::json;
 
+use crate::drive::copilot::Work;
 use crate::drive::flow::{Drive, Plan, Tally};
 use crate::drive::stage::stage_of;
 use crate::drive::terminal::Terminal;
@@ -70,6 +71,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let scene = Arc::clone(rig.world().scene());
     let robot = rig.robot().to_owned();
     let chain = scene.chain(&robot)?;
+    let home = rig.begin();
+    let work = Work::of(&rig, &chain, &home)?;
     let speeds = Speeds::of(&settings, &chain);
     let control_hz = rig.spec().rates.control_hz;
     let law = Law::new(chain, &settings, control_hz, Some(scene.floor_z_m(&robot)?))?;
@@ -84,7 +87,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     };
     let task = args.how.task.clone().unwrap_or_else(|| scene.scene.task.clone());
     let seat = Seat::new(Seat::LONGEST_SILENCE);
-    let board = Board::new(stage_of(&rig, &task, speeds.linear_m_s)?);
+    let mut stage = stage_of(&rig, &task, speeds.linear_m_s)?;
+    stage.autopilot = work.as_ref().map(Work::stage);
+    let board = Board::new(stage);
     let stop = catch_stop()?;
     let voice = match (args.json, args.tui) {
         (true, _) => Voice::Json,
@@ -117,7 +122,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     };
     let law = Arc::new(law);
     let tally = Tally::default();
-    let mut drive = Drive { rig, law, speeds, seat, board, dataset, stop, plan, tally };
+    let mut drive = Drive { rig, law, work, speeds, seat, board, dataset, stop, plan, tally };
     let driven = drive.run();
     if let Some(terminal) = terminal {
         terminal.end();

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use citrange_control::{Key, Order, Seat};
 use citrange_core::Picture;
 use citrange_studio::wire::ServerBytes;
-use citrange_studio::{Board, Live, ServeOptions, Server, Stage, StageCamera, serve};
+use citrange_studio::{
+    Board, Flight, Live, ServeOptions, Server, Stage, StageAutopilot, StageCamera, serve,
+};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
@@ -17,7 +19,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-/// Speed of the toy's hand along x when forward is held.
+/// Speed of the toy's hand along x when forward is held, and along y when its autopilot works.
 pub const SPEED_M_S: f64 = 1.0;
 
 /// A loop that moves one number.
@@ -41,6 +43,10 @@ pub fn rig_with(mut options: ServeOptions) -> Rig {
         scene: "toy".into(),
         bodies: vec!["hand".into()],
         cameras: vec![camera],
+        autopilot: Some(StageAutopilot {
+            targets: vec!["apple".into(), "pear".into()],
+            states: vec!["FLY"],
+        }),
         ..Stage::default()
     };
     let (board, seat) = (Board::new(stage), Seat::new(Seat::LONGEST_SILENCE));
@@ -56,23 +62,32 @@ pub fn rig_with(mut options: ServeOptions) -> Rig {
 }
 
 fn drive(board: &Board, seat: &Seat, last_moved: &Mutex<Instant>, stop: &AtomicBool) {
-    let mut x = 0.0;
+    let (mut x, mut y) = (0.0, 0.0);
     let mut last = Instant::now();
     let mut tick = 0_u64;
     while !stop.load(Ordering::Relaxed) {
         thread::sleep(Duration::from_millis(5));
         let now = Instant::now();
         let grip = seat.grip(now);
-        let step = SPEED_M_S * grip.held.pushed()[0] * (now - last).as_secs_f64();
-        if step != 0.0 {
+        let errand = seat.errand(now);
+        let length_s = (now - last).as_secs_f64();
+        let step = SPEED_M_S * grip.held.pushed()[0] * length_s;
+        if step != 0.0 || errand.is_some() {
             *last_moved.lock().unwrap() = now;
         }
         x += step;
+        y += if errand.is_some() { SPEED_M_S * length_s } else { 0.0 };
         last = now;
         tick += 1;
         board.write(|live| {
             live.bodies = vec![[x as f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]];
-            live.hand_m[0] = x as f32;
+            live.hand_m = [x as f32, y as f32, 0.0];
+            live.flight = Some(Flight {
+                flying: errand.is_some(),
+                target: errand.map(|(_, errand)| format!("{errand:?}")),
+                message: seat.halted().map(|why| why.words().to_owned()).unwrap_or_default(),
+                ..Flight::default()
+            });
             live.seq = grip.seq;
             live.brake = grip.brake;
             live.held = grip.held.keys().map(Key::name).collect();
@@ -104,6 +119,15 @@ impl Rig {
 
     pub fn x_m(&self) -> f64 {
         self.board.read(|live| f64::from(live.hand_m[0]))
+    }
+
+    pub fn y_m(&self) -> f64 {
+        self.board.read(|live| f64::from(live.hand_m[1]))
+    }
+
+    /// What the autopilot is at.
+    pub fn flight(&self) -> Flight {
+        self.board.read(|live| live.flight.clone()).unwrap()
     }
 
     /// How long after `since` the hand still moved; waits until it has come to rest.
@@ -277,6 +301,20 @@ impl Client {
     pub async fn order(&mut self, order: &str) {
         let (echo, since) = self.stamp();
         self.send(&json!({"type": "order", "order": order, "echo": echo, "since": since})).await;
+    }
+
+    pub async fn fly(&mut self, target: Value) {
+        let (echo, since) = self.stamp();
+        self.send(&json!({"type": "fly", "target": target, "echo": echo, "since": since})).await;
+    }
+
+    /// Shows for a while that somebody is there, as the page does.
+    pub async fn attend(&mut self, time: Duration) {
+        let begin = Instant::now();
+        while begin.elapsed() < time {
+            self.keys(&[]).await;
+            self.listen(Duration::from_millis(40)).await;
+        }
     }
 
     /// Holds forward for a while, as the page does.

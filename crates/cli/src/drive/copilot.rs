@@ -1,0 +1,204 @@
+//! A person and an autopilot at one arm: the person sends it, watches it, and takes the arm back
+//! with any movement key. Whoever is in the driver's seat decides; the [`Seat`] says whether the
+//! driver is still there.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use citrange_control::{Chain, Errand, Halt, Seat, Teleop};
+use citrange_core::scene::Goal;
+use citrange_core::{Event, Fault, Observation, Outcome, Pilot, Rig as _, Verdict};
+use citrange_sim::SimRig;
+use citrange_studio::{Flight, StageAutopilot};
+use citrange_task::{Autopilot, Settings, Setup, State};
+use serde_json::json;
+
+use super::flight::FlightView;
+
+/// What there is to do for an autopilot in a scene.
+pub(crate) struct Work {
+    /// For all targets, not begun.
+    autopilot: Autopilot,
+    pub(crate) targets: Vec<String>,
+    /// Places of the targets among the objects that the rig sees.
+    pub(crate) objects: Vec<usize>,
+    /// What the things are brought to.
+    pub(crate) goal: String,
+    pub(crate) control_hz: u32,
+}
+
+impl Work {
+    /// The work of a rig's scene; none without a job or on an arm that does not say how it
+    /// grasps. `home` is where the autopilot returns to.
+    pub(crate) fn of(rig: &SimRig, chain: &Chain, home: &[f64]) -> anyhow::Result<Option<Self>> {
+        let scene = rig.world().scene();
+        let Some(job) = scene.scene.job.as_ref().filter(|_| chain.grasp.is_some()) else {
+            return Ok(None);
+        };
+        let settings = Settings::load(job.profile.as_deref().unwrap_or("default"))?;
+        let (floor_z_m, spec) = (scene.floor_z_m(rig.robot())?, rig.spec());
+        let autopilot = Autopilot::new(Setup { chain, home, floor_z_m, spec, job, settings })?;
+        let index = |name: &String| spec.objects.iter().position(|object| object.name == *name);
+        let goal = match &job.goal {
+            Goal::Plate { object, .. } | Goal::TopOf { object } => object.clone(),
+            Goal::VirtualPlate { .. } => "goal".to_owned(),
+        };
+        Ok(Some(Self {
+            autopilot,
+            targets: job.targets.clone(),
+            objects: job.targets.iter().filter_map(index).collect(),
+            goal,
+            control_hz: spec.rates.control_hz,
+        }))
+    }
+
+    /// What people are shown of it before it begins.
+    pub(crate) fn stage(&self) -> StageAutopilot {
+        let states = State::ALL.iter().filter(|state| **state != State::Idle);
+        StageAutopilot {
+            targets: self.targets.clone(),
+            states: states.map(|state| state.name()).collect(),
+        }
+    }
+
+    fn begin(&self, errand: Errand) -> anyhow::Result<(Autopilot, String)> {
+        Ok(match errand {
+            Errand::All => (self.autopilot.clone(), "all".to_owned()),
+            Errand::Target(number) => {
+                let name = number.checked_sub(1).and_then(|at| self.targets.get(at));
+                (self.autopilot.clone().only(number)?, name.cloned().unwrap_or_default())
+            }
+        })
+    }
+}
+
+/// A person's pilot that can hand the arm to an autopilot and take it back.
+pub(crate) struct Copilot<'a> {
+    pub(crate) teleop: Teleop,
+    seat: Arc<Seat>,
+    work: Option<&'a Work>,
+    /// Whether the arm may move in this stretch.
+    may_fly: bool,
+    /// The errand's number and who does it.
+    flying: Option<(u64, Autopilot)>,
+    view: FlightView<'a>,
+}
+
+impl<'a> Copilot<'a> {
+    pub(crate) fn new(
+        teleop: Teleop,
+        seat: Arc<Seat>,
+        work: Option<&'a Work>,
+        may_fly: bool,
+    ) -> Self {
+        Self { teleop, seat, work, may_fly, flying: None, view: FlightView::new(work) }
+    }
+
+    /// What is to be shown of the autopilot, when that changed since the last time.
+    pub(crate) fn news(&mut self) -> Option<&Flight> {
+        self.view.news()
+    }
+
+    pub(crate) fn is_flying(&self) -> bool {
+        self.flying.is_some()
+    }
+
+    /// Begins what the seat asks for, stops what it does not ask for any more.
+    fn follow_seat(&mut self, seen: &Observation, events: &mut Vec<Event>) {
+        let wanted = self.seat.errand(Instant::now());
+        if self.flying.as_ref().map(|(number, _)| *number) == wanted.map(|(number, _)| number) {
+            return;
+        }
+        self.hand_back(self.seat.halted().unwrap_or(Halt::Asked), seen, events);
+        let Some((number, errand)) = wanted else { return };
+        let Some(work) = self.work.filter(|_| self.may_fly) else {
+            self.seat.finish_errand();
+            self.view.say("not now: the autopilot can be sent while you can drive");
+            return;
+        };
+        match work.begin(errand) {
+            Ok((autopilot, target)) => {
+                self.flying = Some((number, autopilot));
+                // The law knows nothing of where the autopilot goes.
+                self.teleop.begin_anew();
+                self.view.begin();
+                self.note(json!({"do": "start", "target": target}), seen, events);
+            }
+            Err(error) => {
+                self.seat.finish_errand();
+                self.view.say(&error.to_string());
+            }
+        }
+    }
+
+    /// Stops the autopilot, if it flies: the arm holds the targets in force.
+    fn hand_back(&mut self, why: Halt, seen: &Observation, events: &mut Vec<Event>) {
+        if self.flying.take().is_some() {
+            self.view.end(&format!("stopped: {}", why.words()));
+            self.note(json!({"do": "stop", "why": why.name()}), seen, events);
+        }
+    }
+
+    /// One tick of the autopilot.
+    fn fly(&mut self, seen: &Observation, targets: &mut [f64], events: &mut Vec<Event>) {
+        let Some((_, autopilot)) = &mut self.flying else { return };
+        let from = events.len();
+        let verdict = autopilot.decide(seen, targets, events);
+        self.view.hear(events.get(from..).unwrap_or_default(), seen);
+        self.view.show(&autopilot.status());
+        match verdict {
+            Ok(Verdict::Go) => return,
+            Ok(Verdict::Done(Outcome { success, reason })) => {
+                self.view.end_with(success, &reason);
+                self.note(json!({"do": "end", "success": success, "reason": reason}), seen, events);
+            }
+            Err(fault) => {
+                self.view.end(&format!("stopped: {fault}"));
+                let fault = fault.to_string();
+                self.note(json!({"do": "stop", "why": "fault", "fault": fault}), seen, events);
+            }
+        }
+        self.flying = None;
+        self.seat.finish_errand();
+    }
+
+    fn note(&mut self, detail: serde_json::Value, seen: &Observation, events: &mut Vec<Event>) {
+        let event = Event { name: "autopilot".to_owned(), detail };
+        self.view.hear(std::slice::from_ref(&event), seen);
+        events.push(event);
+    }
+}
+
+impl Pilot for Copilot<'_> {
+    fn name(&self) -> &str {
+        self.teleop.name()
+    }
+
+    fn decide(
+        &mut self,
+        seen: &Observation,
+        targets: &mut [f64],
+        events: &mut Vec<Event>,
+    ) -> Result<Verdict, Fault> {
+        if let Some(outcome) = self.teleop.attend(events) {
+            self.hand_back(Halt::Over, seen, events);
+            return Ok(Verdict::Done(outcome));
+        }
+        self.follow_seat(seen, events);
+        if self.is_flying() {
+            self.fly(seen, targets, events);
+        } else {
+            self.teleop.drive(seen, targets);
+        }
+        self.view.look(seen);
+        Ok(Verdict::Go)
+    }
+
+    fn remember(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
+        match &self.flying {
+            Some((_, autopilot)) => autopilot.remember(fields),
+            None => self.teleop.remember(fields),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! What the screen of the terminal driver says.
+
+use citrange_studio::{Flight, Live, Phase, Stage};
+
+use super::terminal_keys::Telling;
+
+/// What the screen says.
+pub(crate) fn lines(stage: &Stage, live: &Live, telling: Telling) -> Vec<String> {
+    let session = &live.session;
+    let phase = match session.phase {
+        Phase::Starting => "starting",
+        Phase::Free => "driving (not recorded)",
+        Phase::Countdown => "get ready",
+        Phase::Recording => "● RECORDING",
+        Phase::Saving => "saving",
+        Phase::Reset => "pause",
+        Phase::Replay => "replay",
+        Phase::Finished => "finished",
+    };
+    let time = match session.limit_s {
+        Some(limit) => format!("{:.1} of {limit:.0} s", session.seconds),
+        None => format!("{:.1} s", session.seconds),
+    };
+    let wanted = session.wanted.map_or(String::new(), |wanted| format!(" of {wanted}"));
+    let mut lines = vec![
+        format!("citrange drive: {} ({})", stage.scene, stage.robot),
+        stage.task.clone(),
+        String::new(),
+        format!("{phase}   {time}   episode {}   saved {}{wanted}", session.episode, session.saved),
+        session.message.clone(),
+        String::new(),
+    ];
+    for ((joint, pos), target) in stage.joints.iter().zip(&live.joint_pos).zip(&live.targets) {
+        let shown = |value: f32| {
+            if joint.is_slide {
+                format!("{:7.1} mm", value * 1e3)
+            } else {
+                format!("{:7.1}°  ", value.to_degrees())
+            }
+        };
+        let bar = joint.range.map_or(String::new(), |range| bar(f64::from(*pos), range));
+        lines.push(format!("{:>14} {} → {} {bar}", joint.name, shown(*pos), shown(*target)));
+    }
+    let [x, y, z] = live.hand_m.map(|v| v * 1e3);
+    lines.push(format!("{:>14} {x:7.1} {y:7.1} {z:7.1} mm", "hand"));
+    if live.tilt_rad.is_finite() {
+        lines.push(format!("{:>14} {:7.1}°", "tilt", live.tilt_rad.to_degrees()));
+    }
+    lines.push(String::new());
+    let held = if live.brake { "BRAKE".to_owned() } else { live.held.join(" ") };
+    lines.push(format!("held: {held:30} limited by: {}", live.limited_by.join(" ")));
+    lines.push(format!(
+        "loop {:.1} Hz, {} late, worst {:.1} ms, {} pictures dropped",
+        live.loop_hz, live.late_ticks, live.worst_late_ms, session.dropped
+    ));
+    lines.extend(autopilot_line(live.flight.as_ref()));
+    lines.push(String::new());
+    let pairs: Vec<String> = stage
+        .keys
+        .iter()
+        .map(|k| format!("{} {}", k.letter.to_ascii_uppercase(), k.name))
+        .collect();
+    lines.extend(pairs.chunks(5).map(|row| row.join("   ")));
+    lines.push(
+        "→ save   ← again   Enter success   Backspace failure   R set back   Esc stop".into(),
+    );
+    if let Some(autopilot) = &stage.autopilot {
+        let targets = autopilot.targets.iter().enumerate();
+        let keys: Vec<String> = targets.map(|(at, name)| format!("{} {name}", at + 1)).collect();
+        lines.push(format!("autopilot: {}   0 all", keys.join("   ")));
+        lines.push(
+            "   any key stops it, and so do another window and a hang-up; nothing has to be held"
+                .into(),
+        );
+    }
+    lines.push(match telling {
+        Telling::Releases => "this terminal tells when a key is let go: hold keys to move".into(),
+        Telling::Presses => {
+            "this terminal does not tell when a key is let go: every press is a short step; \
+             a terminal with the kitty keyboard protocol, or the browser, is smoother"
+                .into()
+        }
+    });
+    lines
+}
+
+/// What the autopilot is at, or how it ended.
+fn autopilot_line(flight: Option<&Flight>) -> Option<String> {
+    let flight = flight?;
+    let placed = flight.placed.iter().filter(|placed| **placed).count();
+    let of = flight.placed.len();
+    Some(if flight.flying {
+        let target = flight.target.as_deref().unwrap_or("-");
+        let failure = flight.failure.as_ref().map(|why| format!("   last failure {why}"));
+        format!(
+            "AUTOPILOT {} {target}   try {}   held {}   {placed} of {of} placed{}",
+            flight.state,
+            flight.attempt,
+            flight.held,
+            failure.unwrap_or_default()
+        )
+    } else {
+        format!("autopilot off   {placed} of {of} placed   {}", flight.message)
+    })
+}
+
+/// A joint's place in its range.
+fn bar(pos: f64, [low, high]: [f64; 2]) -> String {
+    const WIDTH: usize = 21;
+    let share = ((pos - low) / (high - low)).clamp(0.0, 1.0);
+    let at = (share * (WIDTH - 1) as f64).round() as usize;
+    (0..WIDTH).map(|i| if i == at { '█' } else { '·' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use citrange_studio::{StageAutopilot, StageJoint};
+
+    #[test]
+    fn the_screen_says_what_matters() {
+        let joint = StageJoint {
+            name: "elbow".into(),
+            is_slide: false,
+            range: Some([-1.0, 1.0]),
+            gripper: None,
+        };
+        let stage = Stage { scene: "desk".into(), joints: vec![joint], ..Stage::default() };
+        let mut live = Live { joint_pos: vec![0.5], targets: vec![1.0], ..Live::default() };
+        live.session.phase = Phase::Recording;
+        live.held = vec!["up", "open"];
+        let text = lines(&stage, &live, Telling::Presses).join("\n");
+        for part in ["desk", "RECORDING", "28.6°", "57.3°", "up open", "short step"] {
+            assert!(text.contains(part), "{part} is missing in\n{text}");
+        }
+        live.brake = true;
+        assert!(lines(&stage, &live, Telling::Releases).join("\n").contains("BRAKE"));
+        assert_eq!(bar(-1.0, [-1.0, 1.0]).chars().next(), Some('█'));
+    }
+
+    #[test]
+    fn the_screen_says_what_the_autopilot_is_at() {
+        let targets = vec!["orange_1".into(), "orange_2".into()];
+        let autopilot = Some(StageAutopilot { targets, states: vec!["LIFT"] });
+        let stage = Stage { autopilot, ..Stage::default() };
+        let flight = Flight {
+            flying: true,
+            state: "LIFT",
+            target: Some("orange_2".into()),
+            attempt: 1,
+            held: "yes",
+            placed: vec![true, false],
+            ..Flight::default()
+        };
+        let mut live = Live { flight: Some(flight), ..Live::default() };
+        let text = lines(&stage, &live, Telling::Presses).join("\n");
+        for part in ["AUTOPILOT LIFT orange_2", "held yes", "1 of 2", "2 orange_2", "any key stops"]
+        {
+            assert!(text.contains(part), "{part} is missing in\n{text}");
+        }
+        live.flight = Some(Flight { message: "stopped: a reason".into(), ..Flight::default() });
+        let text = lines(&stage, &live, Telling::Releases).join("\n");
+        assert!(text.contains("autopilot off") && text.contains("a reason"), "{text}");
+    }
+}
