@@ -21,13 +21,16 @@ pub(crate) enum Step {
     End(Outcome),
 }
 
+/// A number of the settings, and what it means to go beyond it.
+type Limit = (fn(&Settings) -> f64, Reason);
+
 /// What the machine does in a state.
 pub(crate) struct Row {
     pub(crate) state: State,
     /// Called at every tick; the first one in the state has `ticks == 0`.
     pub(crate) act: fn(&mut Autopilot, &mut Memory, &Observation) -> Step,
     /// Longest stay, in frames of the settings, and what it means to stay longer.
-    pub(crate) limit: Option<(fn(&Settings) -> f64, Reason)>,
+    pub(crate) limit: Option<Limit>,
     /// The thing must be held here; what it means when it is not, before and after it was held.
     pub(crate) holds: Option<[Reason; 2]>,
     /// Whether the goal must stay where it is.

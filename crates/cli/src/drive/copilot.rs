@@ -11,10 +11,11 @@ use citrange_core::scene::Goal;
 use citrange_core::{Event, Fault, Observation, Outcome, Pilot, Rig as _, Verdict};
 use citrange_sim::SimRig;
 use citrange_studio::{Flight, StageAutopilot};
-use citrange_task::{Autopilot, Settings, Setup, State};
+use citrange_task::{Autopilot, Settings, State};
 use serde_json::json;
 
 use super::flight::FlightView;
+use crate::pilots;
 
 /// What there is to do for an autopilot in a scene.
 pub(crate) struct Work {
@@ -30,15 +31,14 @@ pub(crate) struct Work {
 
 impl Work {
     /// The work of a rig's scene; none without a job or on an arm that does not say how it
-    /// grasps. `home` is where the autopilot returns to.
-    pub(crate) fn of(rig: &SimRig, chain: &Chain, home: &[f64]) -> anyhow::Result<Option<Self>> {
+    /// grasps.
+    pub(crate) fn of(rig: &SimRig, chain: &Chain) -> anyhow::Result<Option<Self>> {
         let scene = rig.world().scene();
         let Some(job) = scene.scene.job.as_ref().filter(|_| chain.grasp.is_some()) else {
             return Ok(None);
         };
         let settings = Settings::load(job.profile.as_deref().unwrap_or("default"))?;
-        let (floor_z_m, spec) = (scene.floor_z_m(rig.robot())?, rig.spec());
-        let autopilot = Autopilot::new(Setup { chain, home, floor_z_m, spec, job, settings })?;
+        let (autopilot, spec) = (pilots::autopilot(rig, job, &settings)?, rig.spec());
         let index = |name: &String| spec.objects.iter().position(|object| object.name == *name);
         let goal = match &job.goal {
             Goal::Plate { object, .. } | Goal::TopOf { object } => object.clone(),

@@ -71,8 +71,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let scene = Arc::clone(rig.world().scene());
     let robot = rig.robot().to_owned();
     let chain = scene.chain(&robot)?;
-    let home = rig.begin();
-    let work = Work::of(&rig, &chain, &home)?;
+    let work = Work::of(&rig, &chain)?;
     let speeds = Speeds::of(&settings, &chain);
     let control_hz = rig.spec().rates.control_hz;
     let law = Law::new(chain, &settings, control_hz, Some(scene.floor_z_m(&robot)?))?;

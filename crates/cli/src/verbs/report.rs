@@ -19,7 +19,7 @@ const FILM: &str = "film.mp4";
 pub(crate) struct Args {
     /// The dataset's folder.
     dataset: PathBuf,
-    /// Where to put the report; beside the dataset, as <name>_report, when absent.
+    /// Where to put the report; beside the dataset, as NAME_report, when absent.
     #[arg(short, long)]
     out: Option<PathBuf>,
     /// The episode to film; the first that went well when absent.
