@@ -4,6 +4,11 @@
 set -eu
 cd "$(dirname "$0")/.."
 cargo build --quiet --release -p citrange-bench
+if [ "${1:-}" = collect ]; then
+    shift
+    cargo build --quiet --release -p citrange-cli
+    exec python3 benches/collect.py "$@"
+fi
 if [ "${1:-}" = tape ]; then
     shift
     exec python3 benches/tape.py "$@"

@@ -2,6 +2,7 @@
 //! `benches/run.py` alternates it with the peers and makes the tables.
 #![allow(clippy::print_stdout, reason = "the JSON object on stdout is this program's product")]
 
+mod alone;
 mod args;
 mod camera;
 mod clock;
@@ -19,13 +20,14 @@ use std::error::Error;
 use crate::args::Args;
 
 const USAGE: &str =
-    "usage: citrange-bench export|step|state|camera|tape-frames|tape [--option value]...
+    "usage: citrange-bench export|step|state|camera|tape-frames|tape|alone [--option value]...
   export --dir D [--envs 64] [--steps 360]            what the peers need to do the same work
   step   [--envs 64] [--threads 2] [--steps 360] [--rounds 3]
   state  [--envs 1024] [--threads 2] [--rounds 10] [--dir D]
   camera --dir D [--rounds 3] [--check 1]             check: compare every pixel with mj_ray
   tape-frames --out D [--count 421]                   front.rgb and wrist.rgb of an episode
-  tape   --front F --wrist W --out D [--count 421] [--paced] [--json] [--qp Q] [--gop G]";
+  tape   --front F --wrist W --out D [--count 421] [--paced] [--json] [--qp Q] [--gop G]
+  alone  --set D [--threads 2]                        physics and pictures of a dataset, each alone";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
@@ -38,6 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "camera" => camera::run(&args)?,
         "tape-frames" => tape_frames::run(&args)?,
         "tape" => tape::run(&args)?,
+        "alone" => alone::run(&args)?,
         _ => return Err(USAGE.into()),
     };
     println!("{report}");

@@ -21,8 +21,10 @@ const HOME_M: f64 = 1e-5;
 /// Longest step of a joint in one round.
 const LONGEST_STEP: f64 = 0.35;
 const ROUNDS: usize = 80;
-/// A step this short ends the search.
-const STILL_RAD: f64 = 1e-8;
+/// A step this short ends the search: a ten-thousandth of a millimetre at arm's length.
+const STILL_RAD: f64 = 3e-7;
+/// And so does a gain of the squared distance this small.
+const NO_GAIN_M2: f64 = 1e-14;
 
 type Square = SMatrix<f64, MOST, MOST>;
 type Joints = SVector<f64, MOST>;
@@ -85,6 +87,14 @@ pub struct Tolerance {
 }
 
 impl Fit {
+    fn of(goal: &HandGoal, hand: &Hand) -> Self {
+        Self {
+            error_m: (goal.at_m - hand.at_m).norm(),
+            tilt_rad: hand.tilt_rad(),
+            yaw_error_rad: wrapped(goal.jaw_yaw_rad - hand.jaw_yaw_rad()),
+        }
+    }
+
     /// Whether it keeps a tolerance.
     #[must_use]
     pub fn keeps(&self, tolerance: &Tolerance) -> bool {
@@ -171,11 +181,12 @@ impl Ik {
     pub fn solve(&mut self, goal: &HandGoal, joints: &mut [f64]) -> Fit {
         let n = self.home.len();
         self.clamp(joints);
-        let mut cost = self.cost(goal, joints);
+        let mut hand = self.hand(joints);
+        let mut cost = self.cost(goal, &hand, joints);
         let mut damping = 1e-9;
         let mut tried = [0.0; MOST];
         for _ in 0..ROUNDS {
-            let (square, pull) = self.normal_equations(goal, joints);
+            let (square, pull) = self.normal_equations(goal, &hand, joints);
             let step = self.bounded_step(&square, &pull, damping, joints);
             let longest = step.amax();
             if longest < STILL_RAD {
@@ -185,23 +196,27 @@ impl Ik {
             for j in 0..n {
                 tried[j] = joints[j] + scale * step[j];
             }
-            let new = self.cost(goal, &tried[..n]);
+            let reached = self.hand(&tried[..n]);
+            let new = self.cost(goal, &reached, &tried[..n]);
             if new < cost {
+                hand = reached;
                 joints[..n].copy_from_slice(&tried[..n]);
                 let gained = cost - new;
                 cost = new;
                 damping = (damping * 0.1).max(1e-12);
-                if gained < 1e-18 {
+                if gained < NO_GAIN_M2 {
                     break;
                 }
             } else {
+                // The kinematics must be where the next equations are made.
+                self.kinematics.update(&joints[..n]);
                 damping *= 20.0;
                 if damping > 1.0 {
                     break;
                 }
             }
         }
-        self.fit(goal, joints)
+        Fit::of(goal, &hand)
     }
 
     /// As [`Ik::solve`], tried from `joints` and then from the home pose; `joints` are changed
@@ -227,12 +242,7 @@ impl Ik {
 
     /// How well joints reach a goal.
     pub fn fit(&mut self, goal: &HandGoal, joints: &[f64]) -> Fit {
-        let hand = self.hand(joints);
-        Fit {
-            error_m: (goal.at_m - hand.at_m).norm(),
-            tilt_rad: hand.tilt_rad(),
-            yaw_error_rad: wrapped(goal.jaw_yaw_rad - hand.jaw_yaw_rad()),
-        }
+        Fit::of(goal, &self.hand(joints))
     }
 
     fn clamp(&self, joints: &mut [f64]) {
@@ -243,8 +253,7 @@ impl Ik {
         }
     }
 
-    fn cost(&mut self, goal: &HandGoal, joints: &[f64]) -> f64 {
-        let hand = self.hand(joints);
+    fn cost(&self, goal: &HandGoal, hand: &Hand, joints: &[f64]) -> f64 {
         let away: f64 = joints.iter().zip(&self.home).map(|(q, home)| (home - q).powi(2)).sum();
         (goal.at_m - hand.at_m).norm_squared()
             + TURN_M.powi(2) * (down() - hand.tool_axis).norm_squared()
@@ -252,8 +261,8 @@ impl Ik {
             + HOME_M.powi(2) * away
     }
 
-    fn normal_equations(&mut self, goal: &HandGoal, joints: &[f64]) -> (Square, Joints) {
-        let hand = self.hand(joints);
+    /// The kinematics must be at `joints`, where the hand is.
+    fn normal_equations(&self, goal: &HandGoal, hand: &Hand, joints: &[f64]) -> (Square, Joints) {
         let miss = goal.at_m - hand.at_m;
         let tilt = (down() - hand.tool_axis) * TURN_M;
         let turn = wrapped(goal.jaw_yaw_rad - hand.jaw_yaw_rad()) * TURN_M;
