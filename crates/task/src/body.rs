@@ -88,18 +88,19 @@ impl Body {
 
     /// Distances from the axis that are reached at a height, in the direction of `towards`.
     fn ring(&mut self, z_m: f64, towards: &Vector3<f64>) -> [f64; 2] {
-        let azimuth = self.azimuth(towards);
+        let out = (towards - self.base(towards.z)).xy();
+        let (radius, out) = (out.norm(), out.normalize());
         let home = self.home.clone();
-        let mut reached = [f64::INFINITY, 0.0];
-        for step in 1..=RING_STEPS {
-            let radius = f64::from(step) * RING_STEP_M;
-            let out = Vector3::new(azimuth.cos(), azimuth.sin(), 0.0) * radius;
-            let place = Place { at_m: self.base(z_m) + out, turn_rad: 0.0 };
-            if self.reach(&place, &home).is_some() {
-                reached = [reached[0].min(radius), radius];
-            }
-        }
-        reached
+        let mut reaches = |radius: f64| {
+            let at_m = self.base(z_m) + Vector3::new(out.x, out.y, 0.0) * radius;
+            self.reach(&Place { at_m, turn_rad: 0.0 }, &home).is_some()
+        };
+        // From where the hand is at home, inwards and outwards until it ends.
+        let mut last = |step: f64| {
+            let radii = (0..RING_STEPS).map(|n| radius + f64::from(n) * step);
+            radii.take_while(|radius| *radius > 0.0 && reaches(*radius)).last().unwrap_or(radius)
+        };
+        [last(-RING_STEP_M), last(RING_STEP_M)]
     }
 
     /// Places between two at the same height, so that no straight line comes nearer to the axis
