@@ -79,7 +79,7 @@ pub enum Goal {
         /// Its radius.
         radius_m: f64,
     },
-    /// Onto the top of an object; more things go onto each other.
+    /// Onto the top of an object: one thing.
     TopOf {
         /// The object.
         object: String,
@@ -116,6 +116,10 @@ impl Job {
             if self.targets.contains(object) {
                 return Err(format!("goal: {object} is a target itself"));
             }
+        }
+        if matches!(self.goal, Goal::TopOf { .. }) && self.targets.len() > 1 {
+            let count = self.targets.len();
+            return Err(format!("targets: {count} things cannot all go onto one top; name one"));
         }
         if radius_m.is_nan() || radius_m <= 0.0 {
             return Err(format!("goal: radius_m must be above 0, not {radius_m}"));

@@ -23,6 +23,31 @@ fn broken(text: &str) -> String {
     common::scene_from(&text, Path::new("")).expect_err("it must be refused")
 }
 
+/// A job names things that are there, once, and a goal that can be reached.
+#[test]
+fn jobs_that_make_no_sense_are_named() {
+    let things = "objects: {cup: {parts: [{shape: {sphere: {radius_m: 0.02}}, mass_kg: 1}], place: {spot_m: [0, 0]}}, tray: {parts: [{shape: {sphere: {radius_m: 0.02}}, mass_kg: 1}], place: {spot_m: [1, 0]}}}";
+    let plate = "goal: {plate: {object: tray, radius_m: 0.1, surface_m: 0}}";
+    for (job, expected) in [
+        (format!("{{targets: [cop], {plate}}}"), "\"cop\""),
+        (format!("{{targets: [], {plate}}}"), "1 to 9"),
+        (format!("{{targets: [cup, cup], {plate}}}"), "twice"),
+        (format!("{{targets: [tray], {plate}}}"), "target itself"),
+        (
+            "{targets: [cup], goal: {plate: {object: try, radius_m: 0.1, surface_m: 0}}}".into(),
+            "tray",
+        ),
+        (
+            "{targets: [cup], goal: {virtual_plate: {center_m: [0, 0, 0], radius_m: 0}}}".into(),
+            "above 0",
+        ),
+        ("{targets: [cup, tray], goal: {top_of: {object: cup}}}".into(), "target itself"),
+        ("{targets: [cup], goal: {under: {object: cup}}}".into(), "under"),
+    ] {
+        says(broken(&format!("{things}\njob: {job}")), &["job", expected]);
+    }
+}
+
 #[test]
 fn unknown_scenes_and_keys_name_the_nearest() {
     says(

@@ -18,7 +18,7 @@ use crate::judge::{GraspSample, Held, Placed, PlacementDetector, PlateState, Reg
 use crate::memory::{Grip, Memory};
 use crate::moves::{Limits, Line, Place};
 use crate::reason::{Reason, State};
-use crate::settings::Settings;
+use crate::settings::{Settings, Turn};
 use crate::table::{Row, Step, row};
 
 /// Name of the memory in snapshots.
@@ -211,11 +211,12 @@ impl Autopilot {
         let Some(region) = region else {
             return Placed::Unknown(crate::judge::NotPlaced::NotSeen);
         };
-        let is_stack = matches!(region, Region::Top { .. });
+        let box_m = &self.objects[object].box_m;
+        let is_round = self.settings.turn == Turn::Free;
         let resting = Resting {
-            box_m: &self.objects[object].box_m,
-            rest_height_m: (!is_stack).then(|| self.below_m(object)),
-            upright: is_stack,
+            box_m,
+            rest_height_m: is_round.then(|| (box_m[1][2] - box_m[0][2]) / 2.0),
+            upright: matches!(region, Region::Top { .. }),
         };
         let thing = seen.objects.get(object).and_then(Option::as_ref);
         watch.sample(&self.settings.placement, region, thing, &resting)
@@ -310,7 +311,7 @@ impl Autopilot {
         if m.target_ticks as f64 * self.tick_secs > limits.secs(limits.target_duration_steps) {
             return Some(Reason::TargetTimeout);
         }
-        let away = (self.hand.at_m - (m.hand.at_m + m.correction_m)).norm();
+        let away = (self.hand.at_m - m.hand.at_m).norm();
         if away > limits.blocked_m {
             return Some(Reason::ArmBlocked);
         }

@@ -398,6 +398,7 @@ pub(crate) fn release(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
     if m.ticks == 0 {
         // From where they stand: what the servo pressed beyond that only held the thing.
         m.jaws_from = pilot.body.jaws(&seen.joint_pos).min(pilot.settings.gripper_release);
+        m.grip = Grip::Unknown;
         if let Some(fetch) = m.fetch() {
             fetch.watch = PlacementDetector::default();
         }
