@@ -6,6 +6,7 @@
 //! decides where an arm of seven joints is free. Started from joints nearby it takes two or three
 //! rounds and allocates nothing.
 
+use citrange_core::robot::Grasp;
 use nalgebra::{SMatrix, SVector, Unit, Vector3};
 
 use crate::chain::Chain;
@@ -110,6 +111,7 @@ pub struct Ik {
     kinematics: Kinematics,
     link: usize,
     link_from_tool: Frame,
+    grasp: Grasp,
     point: Vector3<f64>,
     jaw: Unit<Vector3<f64>>,
     tool: Unit<Vector3<f64>>,
@@ -118,12 +120,12 @@ pub struct Ik {
 }
 
 impl Ik {
-    /// For a chain that says how it grasps. `point_m` is the working point and `home` the pose
-    /// that the arm stays near where it is free to choose.
+    /// For a chain that says how it grasps; its grasp point is the working point. `home` is the
+    /// pose that the arm stays near where it is free to choose.
     ///
     /// # Errors
     /// When the chain names no grasp, or has more joints than can be solved for.
-    pub fn new(chain: &Chain, point_m: [f64; 3], home: &[f64]) -> Result<Self, ControlError> {
+    pub fn new(chain: &Chain, home: &[f64]) -> Result<Self, ControlError> {
         let fail = |reason: String| ControlError::Chain { robot: chain.robot.clone(), reason };
         let grasp = chain.grasp.ok_or_else(|| {
             fail("robot.yaml has no `grasp`: where things are held, and which way it works".into())
@@ -140,12 +142,19 @@ impl Ik {
             kinematics: Kinematics::new(chain),
             link: chain.tool.link,
             link_from_tool: Frame::of(&chain.tool.link_from_site),
-            point: Vector3::from(point_m),
+            point: Vector3::from(grasp.point_m),
+            grasp,
             jaw: axis("jaw_axis", grasp.jaw_axis)?,
             tool: axis("tool_axis", grasp.tool_axis)?,
             ranges: chain.joints[..arm].iter().map(|j| j.range).collect(),
             home: home[..arm].to_vec(),
         })
+    }
+
+    /// How the hand takes things.
+    #[must_use]
+    pub fn grasp(&self) -> &Grasp {
+        &self.grasp
     }
 
     /// Moves the working point, in the frame of the tool.

@@ -46,14 +46,8 @@ impl Body {
         floor_z_m: f64,
         settings: &Settings,
     ) -> Result<Self, TaskError> {
-        let grasp = chain.grasp.unwrap_or(citrange_core::robot::Grasp {
-            point_m: [0.0; 3],
-            jaw_axis: [0.0; 3],
-            tool_axis: [0.0; 3],
-            from_face: false,
-        });
-        // Says so when the chain has no grasp.
-        let mut ik = Ik::new(chain, grasp.point_m, home)?;
+        let mut ik = Ik::new(chain, home)?;
+        let grasp = *ik.grasp();
         let hand = ik.hand(home);
         let anchor = ik.kinematics().anchor(0);
         let wrist_m = ik.kinematics().site(&chain.wrist).pos_m;

@@ -4,7 +4,8 @@
 //! | to change | look in |
 //! |---|---|
 //! | which states there are, their limits, what must hold in them | `table.rs`; names `reason.rs` |
-//! | what happens in a state | `states.rs` |
+//! | what happens in a state | `states/`, with what is in `work.rs` |
+//! | what must hold in every state | `watch.rs` |
 //! | numbers, profiles | `settings.rs`, `/crates/task/profiles` |
 //! | how the jaws are turned to take and to let go | `choice.rs` |
 //! | how the hand moves | `moves.rs`; its arm `body.rs` |
@@ -25,6 +26,8 @@ mod settings;
 pub mod spots;
 mod states;
 mod table;
+mod watch;
+mod work;
 
 pub use error::TaskError;
 pub use pilot::{Autopilot, Setup, Status};

@@ -1,0 +1,131 @@
+//! Between things: what to fetch next, what became of the last, and the end.
+
+use citrange_core::Observation;
+use nalgebra::Vector3;
+use serde_json::json;
+
+use super::PATIENCE_FRAMES;
+use crate::choice::{Take, grasp_turn};
+use crate::goal::yaw;
+use crate::judge::Placed;
+use crate::memory::{Grip, Memory};
+use crate::pilot::Autopilot;
+use crate::reason::{Reason, State};
+use crate::table::Step;
+
+/// Chooses what to fetch next; when all is fetched, looks once more and ends.
+pub(crate) fn idle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
+    let most = pilot.settings.retries + 1;
+    let next = m.fetches.iter().position(|f| !f.is_placed && f.attempts < most);
+    let Some(next) = next else { return last_look(pilot, m, seen) };
+    let object = pilot.targets[next];
+    if m.current != Some(next) {
+        m.target_ticks = 0;
+        m.failed_turns = Default::default();
+    }
+    m.current = Some(next);
+    m.failing = None;
+    m.correction_m = Vector3::zeros();
+    (m.grasp, m.grip, m.was_held) = (None, Grip::Unknown, false);
+    m.fetches[next].attempts += 1;
+    let half = pilot.half_width_m(object);
+    pilot.body.hold(half);
+    m.hand = pilot.body.place(&m.joints);
+    let Some(thing) = pilot.target(m, seen) else { return Step::Fail(Reason::TargetNotSeen) };
+    let at_m = Vector3::from(thing.pose.pos_m);
+    if !at_m.iter().all(|n| n.is_finite()) {
+        return Step::Fail(Reason::TargetNotSeen);
+    }
+    m.fetches[next].start_m.get_or_insert(thing.pose.pos_m);
+    let at_goal = pilot.goal.rim(seen).is_some_and(|rim| {
+        (at_m.x - rim.center_m[0]).hypot(at_m.y - rim.center_m[1]) < rim.radius_m
+    });
+    let around = pilot.around(seen, object, at_goal);
+    let failed: Vec<f64> = m.failed_turns.iter().flatten().copied().collect();
+    let take = Take { at_m, yaw_rad: yaw(thing), around: &around, failed: &failed };
+    let Some(turn) = grasp_turn(&mut pilot.body, &pilot.settings, &take) else {
+        return Step::Fail(Reason::IkUnreachable);
+    };
+    m.turn_rad = turn;
+    let detail = json!({
+        "target": pilot.name(next), "attempt": m.fetches[next].attempts,
+        "object_m": thing.pose.pos_m, "jaw_turn_deg": turn.to_degrees(),
+    });
+    pilot.note("target", detail);
+    if m.fetches[next].attempts > 1 {
+        let detail = json!({
+            "target": pilot.name(next), "attempt": m.fetches[next].attempts,
+            "change": {"jaw_turn_deg": turn.to_degrees()},
+        });
+        pilot.note("retry", detail);
+    }
+    Step::To(State::Approach)
+}
+
+/// Whether everything still lies where it was put.
+fn last_look(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
+    m.current = None;
+    if !pilot.is_frame(seen) {
+        return Step::Stay;
+    }
+    let region = pilot.goal.region(seen);
+    let mut is_sure = true;
+    for n in 0..m.fetches.len() {
+        if m.fetches[n].is_placed {
+            let mut watch = m.fetches[n].watch.clone();
+            let placed = pilot.rests(&mut watch, pilot.targets[n], region.as_ref(), seen);
+            m.fetches[n].watch = watch;
+            is_sure &= placed == Placed::Yes;
+        }
+    }
+    m.part += 1;
+    if !is_sure && m.part < PATIENCE_FRAMES * 2 {
+        return Step::Stay;
+    }
+    if !is_sure {
+        for n in 0..m.fetches.len() {
+            let mut watch = m.fetches[n].watch.clone();
+            let placed = pilot.rests(&mut watch, pilot.targets[n], region.as_ref(), seen);
+            if m.fetches[n].is_placed && placed != Placed::Yes {
+                m.fetches[n].is_placed = false;
+                m.fetches[n].reason = Some(Reason::OffPlate);
+                pilot.note_failure(m, Some(n), Reason::OffPlate, seen);
+            }
+        }
+        m.part = 0;
+        // Those may be fetched again.
+        return Step::Stay;
+    }
+    Step::End(pilot.outcome(m, seen))
+}
+
+/// Remembers what was placed.
+pub(crate) fn success(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
+    let object_m = pilot.target(m, seen).map(|o| o.pose.pos_m);
+    let Some(n) = m.current else { return Step::To(State::Idle) };
+    m.fetches[n].is_placed = true;
+    m.fetches[n].reason = None;
+    let spot = m.release.at_m + m.carried_m;
+    let detail = json!({
+        "target": pilot.name(n), "attempt": m.fetches[n].attempts,
+        "object_m": object_m, "spot_m": [spot.x, spot.y],
+    });
+    pilot.note("placed", detail);
+    Step::To(State::Idle)
+}
+
+/// Remembers what failed; a goal that was pushed ends everything.
+pub(crate) fn failed(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
+    let reason = m.failing;
+    let turn = m.turn_rad;
+    m.failed_turns.rotate_right(1);
+    m.failed_turns[0] = Some(turn);
+    if let Some(fetch) = m.fetch() {
+        fetch.is_placed = false;
+        fetch.reason = reason;
+    }
+    if reason == Some(Reason::PlateMoved) {
+        return Step::End(pilot.outcome(m, seen));
+    }
+    Step::To(State::Idle)
+}

@@ -1,0 +1,154 @@
+//! From above the thing until it is in the air.
+
+use citrange_core::Observation;
+use nalgebra::{Unit, Vector3};
+
+use super::{ARRIVED_M, PATIENCE_FRAMES};
+use crate::choice::beside;
+use crate::judge::{Color, GraspDetector, GraspSample, HandView, assess};
+use crate::memory::{Grip, Memory};
+use crate::moves::Place;
+use crate::pilot::Autopilot;
+use crate::reason::{Reason, State};
+use crate::table::Step;
+
+/// How strongly a missed place is corrected, per second.
+const CORRECT_PER_SEC: f64 = 4.0;
+/// Frames for which the hand must stand right before it goes down.
+const STEADY_FRAMES: u32 = 3;
+/// Fastest joint of an arm that stands.
+const STANDS_RAD_S: f64 = 0.08;
+
+/// Over the thing, jaws open and turned.
+pub(crate) fn approach(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
+    if m.ticks == 0 {
+        let Some(over) = over_target(pilot, m, seen) else {
+            return Step::Fail(Reason::TargetNotSeen);
+        };
+        pilot.send(m, over, pilot.settings.travel_horizontal_speed);
+    }
+    let (open, frames) = (pilot.settings.gripper_open, pilot.settings.grasp_duration_steps);
+    let is_open = pilot.move_jaws(m, open, frames);
+    let is_there = or_fail!(pilot.follow(m));
+    if is_open && is_there { Step::To(State::PostureAdjust) } else { Step::Stay }
+}
+
+/// Where the hand should be over the thing as it is now.
+fn over_target(pilot: &Autopilot, m: &Memory, seen: &Observation) -> Option<Place> {
+    let at_m = Vector3::from(pilot.target(m, seen)?.pose.pos_m);
+    let mut over = beside(&pilot.body, &pilot.settings, &at_m, m.turn_rad);
+    over.at_m.z = pilot.body.height(pilot.settings.approach_height);
+    at_m.iter().all(|n| n.is_finite()).then_some(over)
+}
+
+/// Measures what the hand misses, and corrects it: the arm hangs, the thing may have rolled.
+pub(crate) fn posture_adjust(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
+    let Some(over) = over_target(pilot, m, seen) else {
+        return Step::Fail(Reason::TargetNotSeen);
+    };
+    if m.line.is_none() && (over.at_m - m.hand.at_m).norm() > 0.0005 {
+        pilot.send(m, over, pilot.settings.descend_step_size);
+    }
+    or_fail!(pilot.follow(m));
+    let miss_m = m.hand.at_m - pilot.hand.at_m;
+    pilot.correct(m, &miss_m, CORRECT_PER_SEC);
+    // The correction moves the hand also where there is no line to follow.
+    let joints = or_fail!(pilot.joints_for(m, &m.hand.clone()));
+    let arm = pilot.body.ik.arm_joints();
+    m.joints[..arm].copy_from_slice(&joints[..arm]);
+    if !pilot.is_frame(seen) {
+        return Step::Stay;
+    }
+    let away_m = (over.at_m - pilot.hand.at_m).xy().norm();
+    let wanted = pilot.body.goal(&over).jaw_yaw_rad;
+    let turned = citrange_control::wrapped(wanted - pilot.hand.jaw_yaw_rad()).abs();
+    let fastest = seen.joint_vel.iter().map(|v| v.abs()).fold(0.0, f64::max);
+    let is_right = away_m < pilot.settings.posture_tolerance_m
+        && turned.to_degrees() < pilot.settings.posture_tolerance_deg
+        && fastest < STANDS_RAD_S;
+    m.part = if is_right { m.part + 1 } else { 0 };
+    if m.part >= STEADY_FRAMES { Step::To(State::Descend) } else { Step::Stay }
+}
+
+/// Down around the thing, until the line between the jaws goes through it.
+pub(crate) fn descend(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
+    let Some(thing) = pilot.target(m, seen) else { return Step::Fail(Reason::TargetNotSeen) };
+    if m.ticks == 0 {
+        if m.plate.is_none() {
+            m.plate = pilot.goal.watch(seen);
+        }
+        if m.plate.is_none() {
+            return Step::Fail(Reason::PlateNotSeen);
+        }
+        let z = thing.pose.pos_m[2] + pilot.settings.grasp_offset_m;
+        let low = Place { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, z), ..m.hand };
+        pilot.send(m, low, pilot.settings.descend_step_size);
+    }
+    let is_down = or_fail!(pilot.follow(m));
+    pilot.body.hand(&m.joints);
+    let lowest = pilot.body.ik.kinematics().lowest_m() - m.correction_m.z;
+    if lowest < pilot.body.floor_z_m + pilot.settings.floor_clearance_m - 1e-4 {
+        return Step::Fail(Reason::Floor);
+    }
+    if !is_down || !pilot.is_frame(seen) {
+        return Step::Stay;
+    }
+    let object = m.current.map_or(0, |n| pilot.targets[n]);
+    let half = pilot.half_width_m(object);
+    let view = HandView {
+        grasp_m: pilot.hand.at_m,
+        jaw_axis: Unit::new_normalize(pilot.hand.jaw_axis),
+        tool_axis: Unit::new_normalize(pilot.hand.tool_axis),
+        opening_m: 4.0 * half,
+    };
+    let box_m = &pilot.objects[object].box_m;
+    let pickup = assess(&pilot.settings.pickup, &view, Some(thing), box_m);
+    m.part += 1;
+    match pickup.color {
+        Color::Green => Step::To(State::Grasp),
+        _ if m.part < PATIENCE_FRAMES => Step::Stay,
+        _ => Step::Fail(Reason::NotGreen),
+    }
+}
+
+/// Closes the jaws evenly.
+pub(crate) fn grasp(pilot: &mut Autopilot, m: &mut Memory, _seen: &Observation) -> Step {
+    let (closed, frames) = (pilot.settings.gripper_closed, pilot.settings.grasp_duration_steps);
+    if pilot.move_jaws(m, closed, frames) { Step::To(State::GraspSettle) } else { Step::Stay }
+}
+
+/// Waits until the grasp has settled; jaws that closed on nothing end it here.
+pub(crate) fn grasp_settle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
+    let wait = pilot.settings.secs(pilot.settings.grasp_settle_duration_steps);
+    if pilot.secs(m) < wait || !pilot.is_frame(seen) {
+        return Step::Stay;
+    }
+    let jaw_gap = pilot.jaw_gap(m, seen);
+    if jaw_gap < pilot.settings.grasp_detection.jaw_gap_min {
+        return Step::Fail(Reason::GraspMissed);
+    }
+    let object = pilot.target(m, seen);
+    let first = GraspSample { hand_m: pilot.hand.at_m, object, jaw_gap };
+    m.grasp = Some(GraspDetector::begin(&first));
+    Step::To(State::Lift)
+}
+
+/// Straight up; the detector is asked at every frame.
+pub(crate) fn lift(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
+    let top_m = pilot.body.height(pilot.settings.lift_height);
+    if m.ticks == 0 {
+        let up = Place { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, top_m), ..m.hand };
+        pilot.send(m, up, pilot.settings.lift_step_size);
+    }
+    let is_up = or_fail!(pilot.follow(m));
+    if !is_up || !pilot.is_frame(seen) || pilot.hand.at_m.z < top_m - ARRIVED_M {
+        return Step::Stay;
+    }
+    m.part += 1;
+    match m.grip {
+        Grip::Yes => Step::To(State::Retreat),
+        _ if m.part < PATIENCE_FRAMES => Step::Stay,
+        // What is not known is not held.
+        _ => Step::Fail(Reason::GraspUnknown),
+    }
+}

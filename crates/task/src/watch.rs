@@ -1,0 +1,81 @@
+//! What must hold whatever the state does: time, the way of the arm, the goal, the grip.
+
+use citrange_core::Observation;
+use serde_json::json;
+
+use crate::judge::{GraspSample, Held, PlateState};
+use crate::memory::{Grip, Memory};
+use crate::pilot::Autopilot;
+use crate::reason::{Reason, State};
+use crate::table::Row;
+
+impl Autopilot {
+    /// What must hold whatever the state does.
+    pub(crate) fn checks(
+        &mut self,
+        row: &Row,
+        m: &mut Memory,
+        seen: &Observation,
+    ) -> Option<Reason> {
+        let limits = &self.settings;
+        if let Some((limit, reason)) = &row.limit
+            && self.secs(m) > limits.secs(limit(limits))
+        {
+            return Some(*reason);
+        }
+        if m.failing.is_some() || m.state == State::Idle || m.state == State::ReturnHome {
+            return None;
+        }
+        if m.target_ticks as f64 * self.tick_secs > limits.secs(limits.target_duration_steps) {
+            return Some(Reason::TargetTimeout);
+        }
+        let away = (self.hand.at_m - m.hand.at_m).norm();
+        if away > limits.blocked_m {
+            return Some(Reason::ArmBlocked);
+        }
+        if !self.is_frame(seen) {
+            return None;
+        }
+        if row.watches_goal
+            && let Some(watch) = &mut m.plate
+        {
+            match watch.check(&self.settings.plate, self.goal.seen(seen)) {
+                PlateState::Still => {}
+                PlateState::Moved { .. } => return Some(Reason::PlateMoved),
+                PlateState::Unknown => return Some(Reason::PlateNotSeen),
+            }
+        }
+        let [missed, lost] = row.holds?;
+        self.feel(m, seen);
+        match m.grip {
+            Grip::No if m.was_held => Some(lost),
+            Grip::No => Some(missed),
+            _ => None,
+        }
+    }
+
+    /// Asks the detector whether the thing is held.
+    fn feel(&mut self, m: &mut Memory, seen: &Observation) {
+        let Some(mut detector) = m.grasp.take() else { return };
+        let object = self.target(m, seen);
+        let sample = GraspSample { hand_m: self.hand.at_m, object, jaw_gap: self.jaw_gap(m, seen) };
+        let held = detector.sample(&self.settings.grasp_detection, &sample);
+        let grip = Grip::from(held);
+        if grip != m.grip {
+            let (word, doubt) = match held {
+                Held::Yes => (json!(true), None),
+                Held::No(doubt) => (json!(false), Some(doubt.as_str())),
+                Held::Unknown(doubt) => (json!("unknown"), Some(doubt.as_str())),
+            };
+            let target = m.current.map(|n| self.name(n).to_owned());
+            let evidence = json!(detector.evidence());
+            self.note(
+                "grasp",
+                json!({"target": target, "held": word, "doubt": doubt, "evidence": evidence}),
+            );
+        }
+        m.grip = grip;
+        m.was_held |= grip == Grip::Yes;
+        m.grasp = Some(detector);
+    }
+}
