@@ -205,7 +205,12 @@ impl Autopilot {
         let hard_reset = m.fetches.iter().any(|f| f.reason == Some(Reason::PlateMoved));
         self.note("summary", json!({"targets": rows, "hard_reset": hard_reset}));
         match lost {
-            None => Outcome { success: Some(true), reason: "placed_all".into() },
+            None => {
+                // Whoever does not want retries in the data finds them by this.
+                let is_retried = m.fetches.iter().any(|f| f.attempts > 1);
+                let reason = if is_retried { "placed_with_retry" } else { "placed_all" };
+                Outcome { success: Some(true), reason: reason.into() }
+            }
             Some(fetch) => {
                 let reason = fetch.reason.map_or("not_fetched", Reason::name);
                 Outcome { success: Some(false), reason: reason.into() }

@@ -232,6 +232,7 @@ fn an_orange_that_leaves_the_plate_again_is_not_a_success() {
     let done = site.pranked(1, 0, &mut StealFromPlate { is_done: false });
     assert_eq!(done.outcome.success, Some(true), "{:?}", done.reasons());
     assert_eq!((done.things[0].attempts, done.things[0].is_placed), (2, true));
+    assert_eq!(done.outcome.reason, "placed_with_retry");
 }
 
 /// A joint that reads nonsense ends the episode with an error, not with a motion.
