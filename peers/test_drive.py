@@ -91,6 +91,16 @@ HIDE = """() => {
 }"""
 
 
+def lose_driver(way, page, cable):
+    """The driver's page goes away in one of the ways it can."""
+    if way == "hidden":
+        page.evaluate(HIDE)
+    elif way == "close the tab":
+        page.close()
+    else:
+        cable.cut = True
+
+
 @pytest.mark.parametrize("way", ["release", "blur", "hidden", "close the tab", "cut the cable"])
 def test_the_arm_stops(arm, browser, way):
     link = arm.link
@@ -112,12 +122,8 @@ def test_the_arm_stops(arm, browser, way):
         operator.hold()
     elif way == "blur":
         page.evaluate("() => window.dispatchEvent(new Event('blur'))")
-    elif way == "hidden":
-        page.evaluate(HIDE)
-    elif way == "close the tab":
-        page.close()
     else:
-        cable.cut = True
+        lose_driver(way, page, cable)
     seconds, travelled = stop_time(watcher, moment)
     print(f"{way}: stopped after {seconds * 1e3:.0f} ms, {travelled * 1e3:.1f} mm")
     assert seconds < 0.2
@@ -235,12 +241,7 @@ def test_the_autopilot_stops_without_its_driver_and_does_not_go_on(browser, tmp_
         send_by_key(page, "1")
         watcher.wait_for_function(MOVING, timeout=5000, polling=10)
         moment = time.time()
-        if way == "hidden":
-            page.evaluate(HIDE)
-        elif way == "close the tab":
-            page.close()
-        else:
-            cable.cut = True
+        lose_driver(way, page, cable)
         seconds, travelled = stop_time(watcher, moment)
         print(f"autopilot, {way}: stopped after {seconds * 1e3:.0f} ms, {travelled * 1e3:.1f} mm")
         # Silence is noticed after 0.15 s; then the arm comes to rest from a speed that keys do not give it.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 use citrange_core::pilot::{Move, Script};
-use citrange_core::scene::Job;
+use citrange_core::scene::{Job, Scene};
 use citrange_core::{Pilot, Rig as _};
 use citrange_sim::{SimError, SimRig};
 use citrange_task::{Autopilot, Settings, Setup};
@@ -34,14 +34,14 @@ pub(crate) struct PilotPlan {
 }
 
 impl PilotArgs {
-    /// What to do in a rig's scene.
-    pub(crate) fn plan(&self, job: Option<&Job>) -> anyhow::Result<PilotPlan> {
-        let Some(job) = job else {
+    /// What to do in a scene.
+    pub(crate) fn plan(&self, scene: &Scene) -> anyhow::Result<PilotPlan> {
+        let Some(job) = &scene.job else {
             let is_told =
                 self.autopilot.is_some() || self.retries.is_some() || !self.targets.is_empty();
             if is_told {
                 let reason = "it has no job for an autopilot; add `job:` to it".to_owned();
-                return Err(SimError::Scene { scene: "the scene".into(), reason }.into());
+                return Err(SimError::Scene { scene: scene.name.clone(), reason }.into());
             }
             return Ok(PilotPlan { job: None, settings: None });
         };

@@ -221,3 +221,31 @@ fn failures_are_exported_only_when_asked_for() {
     let said = fails(here, "data export set --to lerobot --out never", 3);
     assert!(said.contains("all 4") && said.contains("--failures"), "{said}");
 }
+
+#[test]
+fn the_autopilot_is_told_what_to_fetch_and_wrong_words_are_named() {
+    let folder = temp();
+    let here = folder.path();
+    small_scene(here);
+    let collect = "collect small.yaml --cameras none --out set";
+    ok(here, &format!("{collect} --targets 3,orange_1 --retries 0"));
+    let (tape, _) = Dataset::open(&here.join("set")).unwrap().tape(0).unwrap().unwrap();
+    let summary = tape.events.iter().rev().find(|(_, e)| e.name == "summary").unwrap();
+    let fetched = summary.1.detail["targets"].as_array().unwrap();
+    let names: Vec<_> =
+        fetched.iter().map(|t| (t["name"].as_str().unwrap(), &t["placed"])).collect();
+    assert_eq!(names, [("orange_3", &true.into()), ("orange_1", &true.into())]);
+    assert_eq!(tape.header.config["pilot"]["settings"]["retries"], 0);
+    std::fs::write(here.join("mine.yaml"), "lift_hight: 0.1").unwrap();
+    for (words, expected) in [
+        ("--targets orange_9", "orange_1"),
+        ("--targets 4", "orange_3"),
+        ("--autopilot sed", "seed"),
+        ("--autopilot mine.yaml", "lift_height"),
+    ] {
+        let said = fails(here, &format!("{collect} --resume {words}"), 3);
+        assert!(said.contains(expected), "{words}: {said}");
+    }
+    let said = fails(here, "collect block_box --cameras none --out other --retries 1", 3);
+    assert!(said.contains("block_box") && said.contains("job"), "{said}");
+}

@@ -65,7 +65,7 @@ impl Plan {
                 scene
             }
         };
-        let pilot = pilot.plan(scene.scene.job.as_ref())?;
+        let pilot = pilot.plan(&scene.scene)?;
         let mut config = json!({ "seconds": seconds, "speed": speed, "pilot": pilot });
         if let Some((ranges, _)) = &drawn_anew {
             config["randomise"] = serde_json::to_value(ranges)?;

@@ -37,7 +37,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let mut rig = citrange_sim::SimRig::new(compiled(SCENE)?, None)?;
     rig.world_mut().reset_env(0, args.seed, args.episode)?;
-    let plan = PilotArgs::default().plan(rig.world().scene().scene.job.as_ref())?;
+    let plan = PilotArgs::default().plan(&rig.world().scene().scene)?;
     let mut pilot = plan.pilot(&mut rig, None)?;
     let targets = rig.begin();
     let root = args.output.join("dataset");

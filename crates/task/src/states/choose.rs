@@ -69,31 +69,24 @@ fn last_look(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step 
         return Step::Stay;
     }
     let region = pilot.goal.region(seen);
-    let mut is_sure = true;
-    for n in 0..m.fetches.len() {
-        if m.fetches[n].is_placed {
-            let mut watch = m.fetches[n].watch.clone();
-            let placed = pilot.rests(&mut watch, pilot.targets[n], region.as_ref(), seen);
-            m.fetches[n].watch = watch;
-            is_sure &= placed == Placed::Yes;
+    let mut doubtful = Vec::new();
+    for (n, fetch) in m.fetches.iter_mut().enumerate().filter(|(_, fetch)| fetch.is_placed) {
+        let placed = pilot.rests(&mut fetch.watch, pilot.targets[n], region.as_ref(), seen);
+        if placed != Placed::Yes {
+            doubtful.push(n);
         }
     }
     m.part += 1;
-    if !is_sure && m.part < PATIENCE_FRAMES * 2 {
-        return Step::Stay;
-    }
-    if !is_sure {
-        for n in 0..m.fetches.len() {
-            let mut watch = m.fetches[n].watch.clone();
-            let placed = pilot.rests(&mut watch, pilot.targets[n], region.as_ref(), seen);
-            if m.fetches[n].is_placed && placed != Placed::Yes {
+    if !doubtful.is_empty() {
+        if m.part >= PATIENCE_FRAMES * 2 {
+            for n in doubtful {
                 m.fetches[n].is_placed = false;
                 m.fetches[n].reason = Some(Reason::OffPlate);
                 pilot.note_failure(m, Some(n), Reason::OffPlate, seen);
             }
+            m.part = 0;
         }
-        m.part = 0;
-        // Those may be fetched again.
+        // What does not lie there may be fetched again.
         return Step::Stay;
     }
     Step::End(pilot.outcome(m, seen))
