@@ -103,11 +103,9 @@ def lose_driver(way, page, cable):
 
 @pytest.mark.parametrize("way", ["release", "blur", "hidden", "close the tab", "cut the cable"])
 def test_the_arm_stops(arm, browser, way):
-    link = arm.link
-    if way == "cut the cable":
-        port = urlsplit(link).port
-        cable = Cable(port)
-        link = link.replace(f":{port}", f":{cable.port}")
+    port = urlsplit(arm.link).port
+    cable = Cable(port) if way == "cut the cable" else None
+    link = arm.link.replace(f":{port}", f":{cable.port}") if cable else arm.link
     watcher = browser.open(arm.link)
     watcher.evaluate(WATCH)
     page = browser.open(link)
