@@ -3,7 +3,7 @@
 use std::process::Command;
 
 /// Layer of every crate, as in ARCHITECTURE.md. A new crate must be put here.
-const LAYERS: [(&str, u32); 14] = [
+const LAYERS: [(&str, u32); 15] = [
     ("citrange-core", 0),
     ("citrange-video", 0),
     ("citrange-control", 1),
@@ -12,6 +12,7 @@ const LAYERS: [(&str, u32); 14] = [
     ("citrange-render", 1),
     ("citrange-mujoco", 1),
     ("citrange-sim", 2),
+    ("citrange-space", 2),
     ("citrange-tape", 2),
     ("citrange-task", 2),
     ("citrange-report", 3),

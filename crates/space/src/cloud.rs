@@ -1,0 +1,126 @@
+//! Points as a camera delivers them.
+
+use citrange_core::Pose;
+
+use crate::error::SpaceError;
+
+/// Points that the pipeline can read, whatever their layout in memory.
+///
+/// Points are in the camera's frame: x right, y down, z forward. A point that was not seen is
+/// NaN. An organised cloud is a picture: point `row * width + column`.
+pub trait Points: Sync {
+    /// Number of points, seen or not.
+    fn len(&self) -> usize;
+
+    /// Whether there is no point at all.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Columns of the picture; [`Points::len`] for a cloud that is none.
+    fn width(&self) -> usize;
+
+    /// When it was taken, in nanoseconds of the camera's clock.
+    fn stamp_ns(&self) -> u64;
+
+    /// Writes points `start..start + x.len()` as separate coordinates. All three slices have the
+    /// same length and the points exist.
+    fn fill(&self, start: usize, x: &mut [f32], y: &mut [f32], z: &mut [f32]);
+
+    /// Colour of a point that exists; black where the cloud has none.
+    fn rgb(&self, index: usize) -> [u8; 3];
+
+    /// Rows of the picture; 1 for a cloud that is none.
+    fn height(&self) -> usize {
+        self.len().checked_div(self.width()).unwrap_or(0)
+    }
+}
+
+/// A cloud in memory.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cloud {
+    /// Points in the camera's frame, NaN where nothing was seen.
+    pub xyz_m: Vec<[f32; 3]>,
+    /// Their colours; empty if the camera gave none.
+    pub rgb: Vec<[u8; 3]>,
+    /// Columns of the picture; the number of points for a cloud that is none.
+    pub width: usize,
+    /// When it was taken.
+    pub stamp_ns: u64,
+}
+
+impl Cloud {
+    /// A cloud whose parts fit together.
+    ///
+    /// # Errors
+    /// When there are colours for some points only, or the width does not divide the number of
+    /// points.
+    pub fn new(
+        xyz_m: Vec<[f32; 3]>,
+        rgb: Vec<[u8; 3]>,
+        width: usize,
+        stamp_ns: u64,
+    ) -> Result<Self, SpaceError> {
+        let points = xyz_m.len();
+        if !rgb.is_empty() && rgb.len() != points {
+            let reason = format!("{} colours for {points} points", rgb.len());
+            return Err(SpaceError::bad("cloud", reason));
+        }
+        if !points.is_multiple_of(width) {
+            let reason = format!("{points} points do not make rows of {width}");
+            return Err(SpaceError::bad("cloud", reason));
+        }
+        Ok(Self { xyz_m, rgb, width, stamp_ns })
+    }
+}
+
+impl Points for Cloud {
+    fn len(&self) -> usize {
+        self.xyz_m.len()
+    }
+
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn stamp_ns(&self) -> u64 {
+        self.stamp_ns
+    }
+
+    fn fill(&self, start: usize, x: &mut [f32], y: &mut [f32], z: &mut [f32]) {
+        let points = &self.xyz_m[start..start + x.len()];
+        for (i, point) in points.iter().enumerate() {
+            x[i] = point[0];
+            y[i] = point[1];
+            z[i] = point[2];
+        }
+    }
+
+    fn rgb(&self, index: usize) -> [u8; 3] {
+        self.rgb.get(index).copied().unwrap_or_default()
+    }
+}
+
+/// How a pinhole camera sees: pixel `(column, row)` looks along
+/// `((column - cx) / fx, (row - cy) / fy, 1)`.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pinhole {
+    /// Focal length in pixels, across.
+    pub fx: f64,
+    /// Focal length in pixels, down.
+    pub fy: f64,
+    /// Column of the optical axis.
+    pub cx: f64,
+    /// Row of the optical axis.
+    pub cy: f64,
+}
+
+/// Where a frame was taken from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct View {
+    /// Pose of the camera (x right, y down, z forward) in the world.
+    pub world_from_camera: Pose,
+    /// How it sees, where that is known.
+    pub pinhole: Option<Pinhole>,
+}

@@ -1,0 +1,63 @@
+//! What can be wrong with clouds, cells and calibrations.
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum SpaceError {
+    /// Bytes or a file that are not what they say they are.
+    #[error("{what}: {reason}")]
+    BadInput {
+        /// The message, file or array.
+        what: String,
+        /// What is wrong, where, and what would be right.
+        reason: String,
+    },
+    /// A setting out of range.
+    #[error("setting {key}: {reason}")]
+    Setting {
+        /// Its name.
+        key: String,
+        /// What is wrong and what would be right.
+        reason: String,
+    },
+    /// More voxels than the pool holds. Nothing is dropped: the frame is refused.
+    #[error(
+        "{found} voxels are occupied, the pool holds {limit}: raise num_voxels, make voxels \
+         larger, or the workspace smaller"
+    )]
+    TooManyVoxels {
+        /// How many the frame has.
+        found: usize,
+        /// How many fit.
+        limit: usize,
+    },
+    /// A frame older than what the map has seen already.
+    #[error(
+        "time goes backwards: the frame is stamped {stamp_ns} ns, the map has seen {newest_ns} ns"
+    )]
+    TimeBackwards {
+        /// Stamp of the frame.
+        stamp_ns: u64,
+        /// Newest stamp so far.
+        newest_ns: u64,
+    },
+    /// A file could not be read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: String,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+}
+
+impl SpaceError {
+    /// Input `what` is bad because of `reason`.
+    pub(crate) fn bad(what: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::BadInput { what: what.into(), reason: reason.into() }
+    }
+
+    /// Setting `key` is bad because of `reason`.
+    pub(crate) fn setting(key: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Setting { key: key.into(), reason: reason.into() }
+    }
+}

@@ -1,0 +1,143 @@
+//! What the pipeline makes of one frame.
+
+use std::time::Duration;
+
+use crate::grid::Grid;
+
+/// One occupied cube.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Voxel {
+    /// Number of its cell in the frame's grid.
+    pub key: u32,
+    /// Points in it.
+    pub points: u32,
+    /// Mean colour of its points.
+    pub rgb: [u8; 3],
+    /// Number of its group, from 0; 0 for all where groups are not looked for.
+    pub cluster: u32,
+}
+
+/// Voxels of one frame, in the order of their keys.
+#[derive(Clone, Debug)]
+pub struct VoxelFrame {
+    /// When the frame was taken.
+    pub stamp_ns: u64,
+    /// Where the voxels are.
+    pub grid: Grid,
+    /// The voxels.
+    pub voxels: Vec<Voxel>,
+    /// How many groups they form.
+    pub clusters: u32,
+    /// What became of the points.
+    pub counts: Counts,
+    /// How long the stages took.
+    pub times: Vec<(Stage, Duration)>,
+}
+
+/// What became of a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Fate {
+    /// It is in the map.
+    Kept,
+    /// The camera saw nothing there.
+    NotSeen,
+    /// Outside of the workspace.
+    Cropped,
+    /// On the robot or within its padding.
+    Robot,
+    /// In one of the spheres around the hand.
+    EndEffector,
+    /// A statistical outlier.
+    Outlier,
+    /// Not confirmed by its neighbours in the picture, and alone in its voxel.
+    Unsupported,
+    /// Its voxel had too few points.
+    Sparse,
+    /// Its voxel was too near to the robot.
+    NearRobot,
+    /// Its voxel's group was too small.
+    SmallCluster,
+}
+
+impl Fate {
+    /// All of them, in the order of the stages.
+    pub const ALL: [Self; 10] = [
+        Self::Kept,
+        Self::NotSeen,
+        Self::Cropped,
+        Self::Robot,
+        Self::EndEffector,
+        Self::Outlier,
+        Self::Unsupported,
+        Self::Sparse,
+        Self::NearRobot,
+        Self::SmallCluster,
+    ];
+
+    /// For people and JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::NotSeen => "not_seen",
+            Self::Cropped => "cropped",
+            Self::Robot => "robot",
+            Self::EndEffector => "end_effector",
+            Self::Outlier => "outlier",
+            Self::Unsupported => "unsupported",
+            Self::Sparse => "sparse",
+            Self::NearRobot => "near_robot",
+            Self::SmallCluster => "small_cluster",
+        }
+    }
+}
+
+/// How many points had which fate. They sum up to the points of the frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts([u64; Fate::ALL.len()]);
+
+impl Counts {
+    /// Points with this fate.
+    #[must_use]
+    pub fn of(&self, fate: Fate) -> u64 {
+        self.0[fate as usize]
+    }
+
+    /// Counts points with a fate.
+    pub fn add(&mut self, fate: Fate, points: u64) {
+        self.0[fate as usize] += points;
+    }
+
+    /// All points.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+}
+
+/// A stage that is timed. Fused stages share one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// Transform, crop, robot, support and sums per voxel, in one sweep.
+    Front,
+    /// Statistical outlier removal.
+    Outliers,
+    /// Means, minimum of points, distance to the robot, order.
+    Voxels,
+    /// Groups.
+    Clusters,
+}
+
+impl Stage {
+    /// For people and JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Front => "front",
+            Self::Outliers => "outliers",
+            Self::Voxels => "voxels",
+            Self::Clusters => "clusters",
+        }
+    }
+}
