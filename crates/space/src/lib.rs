@@ -21,6 +21,7 @@ mod grid;
 mod settings;
 mod simd;
 mod solid;
+mod sources;
 
 pub use cloud::{Cloud, Pinhole, Points, View};
 pub use error::SpaceError;
@@ -31,3 +32,7 @@ pub use settings::{
 };
 pub use simd::Isa;
 pub use solid::{Form, Solid};
+pub use sources::{
+    CloudFile, DepthImage, DepthView, Depths, PointCloud2, PointCloud2Message, PointCloud2View,
+    PointField, Sidecar, message_of, pack_xyz_rgb, read_cloud, write_cloud,
+};
