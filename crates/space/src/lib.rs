@@ -14,6 +14,7 @@
 //!
 //! World frame, metres, seconds. Cameras look along +z, x right, y down.
 
+mod body;
 mod cloud;
 mod error;
 mod frame;
@@ -22,6 +23,7 @@ mod settings;
 mod simd;
 mod solid;
 
+pub use body::{Body, BodySettings, Checker, Configs, JointHistory, Sphere};
 pub use cloud::{Cloud, Pinhole, Points, View};
 pub use error::SpaceError;
 pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
