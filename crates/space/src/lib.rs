@@ -19,6 +19,7 @@ mod cloud;
 mod error;
 mod frame;
 mod grid;
+mod map;
 mod settings;
 mod simd;
 mod solid;
@@ -28,6 +29,7 @@ pub use cloud::{Cloud, Pinhole, Points, View};
 pub use error::SpaceError;
 pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
 pub use grid::Grid;
+pub use map::{CellState, MapVoxel, Snapshot};
 pub use settings::{
     Clusters, EndEffectorSpheres, OutlierMode, Outliers, SelfFilter, Settings, Support, Workspace,
 };
