@@ -2,10 +2,13 @@
 //! not touch each other.
 
 mod checker;
+mod clearance;
 mod configs;
 mod cover;
 mod history;
+mod kernel;
 mod lanes;
+mod near;
 mod pairs;
 mod tree;
 
@@ -14,6 +17,7 @@ use nalgebra::{Isometry3, Point3, Translation3, Unit, UnitQuaternion, Vector3};
 use serde::{Deserialize, Serialize};
 
 pub use checker::Checker;
+pub use clearance::{Clearance, CollisionSettings};
 pub use configs::Configs;
 pub use history::JointHistory;
 

@@ -24,7 +24,9 @@ mod settings;
 mod simd;
 mod solid;
 
-pub use body::{Body, BodySettings, Checker, Configs, JointHistory, Sphere};
+pub use body::{
+    Body, BodySettings, Checker, Clearance, CollisionSettings, Configs, JointHistory, Sphere,
+};
 pub use cloud::{Cloud, Pinhole, Points, View};
 pub use error::SpaceError;
 pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};

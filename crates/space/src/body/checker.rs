@@ -1,6 +1,9 @@
 //! Places a robot's balls for many configurations at once.
 
-use super::lanes::Lane;
+use super::clearance::LinkPair;
+use super::kernel;
+use super::lanes::{LANES, Lane};
+use super::near::Surroundings;
 use super::tree::{LaneFrame, Tree};
 use super::{Body, Configs};
 use crate::error::SpaceError;
@@ -14,9 +17,15 @@ use crate::simd::Isa;
 #[derive(Clone, Debug)]
 pub struct Checker {
     tree: Tree,
-    isa: Isa,
+    pub(crate) isa: Isa,
+    pub(crate) links: Vec<u16>,
+    pub(crate) radii_m: Vec<f64>,
+    pub(crate) radii_f32: Vec<f32>,
+    pub(crate) pairs: Vec<LinkPair>,
     frames: Vec<LaneFrame>,
-    centres: Vec<[Lane; 3]>,
+    pub(crate) centres: Vec<[Lane; 3]>,
+    pub(crate) bounds: Vec<Lane>,
+    pub(crate) around: Surroundings,
 }
 
 impl Checker {
@@ -24,11 +33,20 @@ impl Checker {
     #[must_use]
     pub fn new(body: &Body, isa: Isa) -> Self {
         let tree = Tree::new(body);
-        let frames = tree.frames();
-        let centres = vec![[Lane::splat(0.0); 3]; tree.balls.len()];
-        // An instruction set that is not there would be undefined behaviour.
-        let isa = isa.min(Isa::best());
-        Self { tree, isa, frames, centres }
+        let nothing = Lane::splat(0.0);
+        Self {
+            // An instruction set that is not there would be undefined behaviour.
+            isa: isa.min(Isa::best()),
+            links: body.spheres.iter().map(|s| s.link).collect(),
+            radii_m: body.spheres.iter().map(|s| s.radius_m).collect(),
+            radii_f32: body.spheres.iter().map(|s| s.radius_m as f32).collect(),
+            pairs: LinkPair::all(body),
+            frames: tree.frames(),
+            centres: vec![[nothing; 3]; tree.balls.len()],
+            bounds: vec![nothing; tree.balls.len()],
+            around: Surroundings::default(),
+            tree,
+        }
     }
 
     /// Centres of all balls, in the world: those of the first configuration in the order of
@@ -46,15 +64,15 @@ impl Checker {
         let mut left = configs.len();
         for block in configs.blocks() {
             self.place(block);
-            for lane in 0..left.min(super::lanes::LANES) {
+            for lane in 0..left.min(LANES) {
                 centres_m.extend(self.centres.iter().map(|c| c.map(|axis| axis.0[lane])));
             }
-            left = left.saturating_sub(super::lanes::LANES);
+            left = left.saturating_sub(LANES);
         }
         Ok(())
     }
 
-    fn check(&self, configs: &Configs) -> Result<(), SpaceError> {
+    pub(crate) fn check(&self, configs: &Configs) -> Result<(), SpaceError> {
         let joints = self.frames.len() - 1;
         if configs.joints() == joints {
             return Ok(());
@@ -64,54 +82,7 @@ impl Checker {
     }
 
     /// Fills `centres` for one block.
-    fn place(&mut self, block: &[Lane]) {
-        let Self { tree, isa, frames, centres } = self;
-        match isa {
-            Isa::Portable => place(tree, block, frames, centres),
-            #[cfg(target_arch = "x86_64")]
-            #[expect(unsafe_code, reason = "calls across the feature edge")]
-            // SAFETY: `new` keeps only instruction sets that the processor has.
-            Isa::Avx2 => unsafe { x86::place_avx2(tree, block, frames, centres) },
-            #[cfg(target_arch = "x86_64")]
-            #[expect(unsafe_code, reason = "calls across the feature edge")]
-            // SAFETY: as above.
-            Isa::Avx512 => unsafe { x86::place_avx512(tree, block, frames, centres) },
-            #[cfg(not(target_arch = "x86_64"))]
-            Isa::Avx2 | Isa::Avx512 => place(tree, block, frames, centres),
-        }
-    }
-}
-
-#[inline(always)]
-fn place(tree: &Tree, block: &[Lane], frames: &mut [LaneFrame], centres: &mut [[Lane; 3]]) {
-    tree.place(block, frames);
-    for (ball, centre) in tree.balls.iter().zip(centres) {
-        *centre = tree.centre(ball, frames);
-    }
-}
-
-/// The same code, compiled for wider vectors.
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    use super::{Lane, LaneFrame, Tree};
-
-    #[target_feature(enable = "avx2")]
-    pub(super) fn place_avx2(
-        tree: &Tree,
-        block: &[Lane],
-        frames: &mut [LaneFrame],
-        centres: &mut [[Lane; 3]],
-    ) {
-        super::place(tree, block, frames, centres);
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    pub(super) fn place_avx512(
-        tree: &Tree,
-        block: &[Lane],
-        frames: &mut [LaneFrame],
-        centres: &mut [[Lane; 3]],
-    ) {
-        super::place(tree, block, frames, centres);
+    pub(crate) fn place(&mut self, block: &[Lane]) {
+        kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
     }
 }
