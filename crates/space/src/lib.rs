@@ -14,19 +14,25 @@
 //!
 //! World frame, metres, seconds. Cameras look along +z, x right, y down.
 
+mod body;
 mod cloud;
 mod error;
 mod frame;
 mod grid;
+mod map;
 mod settings;
 mod simd;
 mod solid;
 mod sources;
 
+pub use body::{
+    Body, BodySettings, Checker, Clearance, CollisionSettings, Configs, JointHistory, Sphere,
+};
 pub use cloud::{Cloud, Pinhole, Points, View};
 pub use error::SpaceError;
 pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
 pub use grid::Grid;
+pub use map::{CellState, MapVoxel, Snapshot};
 pub use settings::{
     Clusters, EndEffectorSpheres, OutlierMode, Outliers, SelfFilter, Settings, Support, Workspace,
 };

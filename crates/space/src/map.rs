@@ -1,0 +1,8 @@
+//! The map over time, and the field that makes questions to it cheap.
+
+mod bits;
+mod field;
+mod passes;
+mod snapshot;
+
+pub use snapshot::{CellState, MapVoxel, Snapshot};
