@@ -15,9 +15,12 @@
 //! World frame, metres, seconds. Cameras look along +z, x right, y down.
 
 mod cloud;
+mod clusters;
 mod error;
 mod frame;
+mod front;
 mod grid;
+mod pipeline;
 mod settings;
 mod simd;
 mod solid;
@@ -25,7 +28,9 @@ mod solid;
 pub use cloud::{Cloud, Pinhole, Points, View};
 pub use error::SpaceError;
 pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
+pub use front::own::Robot;
 pub use grid::Grid;
+pub use pipeline::Pipeline;
 pub use settings::{
     Clusters, EndEffectorSpheres, OutlierMode, Outliers, SelfFilter, Settings, Support, Workspace,
 };
