@@ -16,10 +16,13 @@
 
 mod body;
 mod cloud;
+mod clusters;
 mod error;
 mod frame;
+mod front;
 mod grid;
 mod map;
+mod pipeline;
 mod settings;
 mod simd;
 mod solid;
@@ -31,8 +34,10 @@ pub use body::{
 pub use cloud::{Cloud, Pinhole, Points, View};
 pub use error::SpaceError;
 pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
+pub use front::own::Robot;
 pub use grid::Grid;
 pub use map::{CellState, MapVoxel, Snapshot};
+pub use pipeline::Pipeline;
 pub use settings::{
     Clusters, EndEffectorSpheres, OutlierMode, Outliers, SelfFilter, Settings, Support, Workspace,
 };
