@@ -18,6 +18,7 @@ mod cloud;
 mod error;
 mod frame;
 mod grid;
+mod outliers;
 mod settings;
 mod simd;
 mod solid;
@@ -26,6 +27,7 @@ pub use cloud::{Cloud, Pinhole, Points, View};
 pub use error::SpaceError;
 pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
 pub use grid::Grid;
+pub use outliers::{OutlierScratch, PictureXyz};
 pub use settings::{
     Clusters, EndEffectorSpheres, OutlierMode, Outliers, SelfFilter, Settings, Support, Workspace,
 };
