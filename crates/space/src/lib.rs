@@ -23,6 +23,7 @@ mod front;
 mod grid;
 mod map;
 mod pipeline;
+mod outliers;
 mod settings;
 mod simd;
 mod solid;
@@ -38,6 +39,7 @@ pub use front::own::Robot;
 pub use grid::Grid;
 pub use map::{CellState, MapVoxel, Snapshot};
 pub use pipeline::Pipeline;
+pub use outliers::{OutlierScratch, PictureXyz};
 pub use settings::{
     Clusters, EndEffectorSpheres, OutlierMode, Outliers, SelfFilter, Settings, Support, Workspace,
 };
