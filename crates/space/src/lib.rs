@@ -19,6 +19,7 @@ mod error;
 mod frame;
 mod grid;
 mod map;
+mod query;
 mod settings;
 mod simd;
 mod solid;
@@ -28,6 +29,7 @@ pub use error::SpaceError;
 pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
 pub use grid::Grid;
 pub use map::{CellState, MapVoxel, Snapshot};
+pub use query::{NO_VOXEL, Nearest, RayBatch};
 pub use settings::{
     Clusters, EndEffectorSpheres, OutlierMode, Outliers, SelfFilter, Settings, Support, Workspace,
 };
