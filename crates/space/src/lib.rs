@@ -24,6 +24,7 @@ mod grid;
 mod map;
 mod pipeline;
 mod outliers;
+mod query;
 mod settings;
 mod simd;
 mod solid;
@@ -40,6 +41,7 @@ pub use grid::Grid;
 pub use map::{CellState, MapVoxel, Snapshot};
 pub use pipeline::Pipeline;
 pub use outliers::{OutlierScratch, PictureXyz};
+pub use query::{NO_VOXEL, Nearest, RayBatch};
 pub use settings::{
     Clusters, EndEffectorSpheres, OutlierMode, Outliers, SelfFilter, Settings, Support, Workspace,
 };
