@@ -3,6 +3,7 @@
 use citrange_core::Pose;
 
 use crate::error::SpaceError;
+use crate::front::deinterleave;
 
 /// Points that the pipeline can read, whatever their layout in memory.
 ///
@@ -97,16 +98,18 @@ impl Points for Cloud {
     }
 
     fn fill(&self, start: usize, x: &mut [f32], y: &mut [f32], z: &mut [f32]) {
-        let points = &self.xyz_m[start..start + x.len()];
-        for (i, point) in points.iter().enumerate() {
-            x[i] = point[0];
-            y[i] = point[1];
-            z[i] = point[2];
-        }
+        deinterleave::coordinates(&self.xyz_m[start..start + x.len()], x, y, z);
     }
 
     fn rgb(&self, index: usize) -> [u8; 3] {
         self.rgb.get(index).copied().unwrap_or_default()
+    }
+
+    fn fill_rgb(&self, start: usize, out: &mut [u32]) {
+        match self.rgb.get(start..start + out.len()) {
+            Some(rgb) => deinterleave::colours(rgb, out),
+            None => out.fill(0),
+        }
     }
 }
 
