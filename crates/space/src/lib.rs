@@ -14,6 +14,7 @@
 //!
 //! World frame, metres, seconds. Cameras look along +z, x right, y down.
 
+pub mod calibrate;
 mod cloud;
 mod error;
 mod frame;
