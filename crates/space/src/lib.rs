@@ -15,6 +15,7 @@
 //! World frame, metres, seconds. Cameras look along +z, x right, y down.
 
 mod body;
+pub mod calibrate;
 mod cloud;
 mod clusters;
 mod error;
