@@ -30,6 +30,15 @@ pub trait Points: Sync {
     /// Colour of a point that exists; black where the cloud has none.
     fn rgb(&self, index: usize) -> [u8; 3];
 
+    /// Writes colours of points `start..start + out.len()`, which exist: red in the lowest byte,
+    /// then green and blue, 0 on top.
+    fn fill_rgb(&self, start: usize, out: &mut [u32]) {
+        for (i, out) in out.iter_mut().enumerate() {
+            let [r, g, b] = self.rgb(start + i);
+            *out = u32::from_le_bytes([r, g, b, 0]);
+        }
+    }
+
     /// Rows of the picture; 1 for a cloud that is none.
     fn height(&self) -> usize {
         self.len().checked_div(self.width()).unwrap_or(0)

@@ -109,6 +109,13 @@ impl Counts {
         self.0[fate as usize] += points;
     }
 
+    /// Counts what another part of a frame counted.
+    pub fn add_all(&mut self, other: &Self) {
+        for (mine, more) in self.0.iter_mut().zip(other.0) {
+            *mine += more;
+        }
+    }
+
     /// All points.
     #[must_use]
     pub fn total(&self) -> u64 {

@@ -16,13 +16,19 @@
 
 mod body;
 mod cloud;
+mod clusters;
 mod error;
 mod frame;
+mod front;
 mod grid;
 mod map;
+mod pipeline;
+mod outliers;
+mod query;
 mod settings;
 mod simd;
 mod solid;
+mod sources;
 
 pub use body::{
     Body, BodySettings, Checker, Clearance, CollisionSettings, Configs, JointHistory, Sphere,
@@ -30,10 +36,18 @@ pub use body::{
 pub use cloud::{Cloud, Pinhole, Points, View};
 pub use error::SpaceError;
 pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
+pub use front::own::Robot;
 pub use grid::Grid;
 pub use map::{CellState, MapVoxel, Snapshot};
+pub use pipeline::Pipeline;
+pub use outliers::{OutlierScratch, PictureXyz};
+pub use query::{NO_VOXEL, Nearest, RayBatch};
 pub use settings::{
     Clusters, EndEffectorSpheres, OutlierMode, Outliers, SelfFilter, Settings, Support, Workspace,
 };
 pub use simd::Isa;
 pub use solid::{Form, Solid};
+pub use sources::{
+    CloudFile, DepthImage, DepthView, Depths, PointCloud2, PointCloud2Message, PointCloud2View,
+    PointField, Sidecar, message_of, pack_xyz_rgb, read_cloud, write_cloud,
+};

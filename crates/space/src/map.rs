@@ -5,4 +5,5 @@ mod field;
 mod passes;
 mod snapshot;
 
+pub(crate) use bits::ones;
 pub use snapshot::{CellState, MapVoxel, Snapshot};

@@ -1,0 +1,122 @@
+//! The same as `block.rs`, 16 points at a time.
+#![expect(unsafe_code, reason = "vector loads and stores take pointers")]
+
+use std::arch::x86_64::*;
+
+use super::block::{BLOCK, Block, LANES};
+use super::transform::CellTransform;
+
+/// Round to the nearest whole number, raise no exception.
+const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+
+/// `_mm512_range_ps`: the one with the smaller magnitude, without its sign.
+const SMALLER_MAGNITUDE: i32 = 0b1010;
+
+/// `_mm512_fpclass_ps_mask`: NaN of both kinds and both infinities.
+const NOT_FINITE: i32 = 0x01 | 0x80 | 0x08 | 0x10;
+
+/// Sorts points; see [`Block::sort`].
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub(super) fn sort(block: &mut Block, to_cell: &CellTransform, [x, y, z]: [&[f32]; 3]) {
+    let vectors = (x.len().min(y.len()).min(z.len()) / LANES).min(BLOCK / LANES);
+    let rows = to_cell.rows.map(|row| row.map(|v| _mm512_set1_ps(v)));
+    let low = _mm512_set1_ps(to_cell.low);
+    let high = to_cell.high.map(|v| _mm512_set1_ps(v));
+    let sure_high = to_cell.sure_high.map(|v| _mm512_set1_ps(v));
+    let stride = to_cell.stride.map(|v| _mm512_set1_epi32(v));
+    let doubt = _mm512_set1_ps(to_cell.doubt);
+    let mut at = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    let (mut inside, mut doubts, mut unseen) = (0, 0, 0);
+    for v in 0..vectors {
+        // SAFETY: `vectors * LANES` is at most the length of each slice.
+        let [px, py, pz] = [x, y, z].map(|s| unsafe { _mm512_loadu_ps(s.as_ptr().add(v * LANES)) });
+        let lost = _mm512_fpclass_ps_mask::<NOT_FINITE>(px)
+            | _mm512_fpclass_ps_mask::<NOT_FINITE>(py)
+            | _mm512_fpclass_ps_mask::<NOT_FINITE>(pz);
+        unseen += lost.count_ones() as usize;
+        let cell = rows.map(|row| {
+            let sum = _mm512_fmadd_ps(row[2], pz, row[3]);
+            _mm512_fmadd_ps(row[0], px, _mm512_fmadd_ps(row[1], py, sum))
+        });
+        let mut candidate = !lost;
+        for a in 0..3 {
+            candidate &= _mm512_cmp_ps_mask::<_CMP_GT_OQ>(cell[a], low)
+                & _mm512_cmp_ps_mask::<_CMP_LT_OQ>(cell[a], high[a]);
+        }
+        if candidate != 0 {
+            let past = cell.map(|c| _mm512_reduce_ps::<NEAREST>(c));
+            let near = _mm512_range_ps::<SMALLER_MAGNITUDE>(
+                _mm512_range_ps::<SMALLER_MAGNITUDE>(past[0], past[1]),
+                past[2],
+            );
+            let mut doubtful = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(near, doubt);
+            for a in 0..3 {
+                doubtful |= _mm512_cmp_ps_mask::<_CMP_GE_OQ>(cell[a], sure_high[a]);
+            }
+            let whole = cell.map(|c| _mm512_cvttps_epi32(c));
+            let key = _mm512_add_epi32(
+                whole[0],
+                _mm512_add_epi32(
+                    _mm512_mullo_epi32(whole[1], stride[1]),
+                    _mm512_mullo_epi32(whole[2], stride[2]),
+                ),
+            );
+            let sure = candidate & !doubtful;
+            let unsure = candidate & doubtful;
+            // SAFETY: `inside` and `doubts` are at most BLOCK - LANES before the last vector, and
+            // there is room for one vector behind BLOCK.
+            unsafe {
+                store(&mut block.keys, inside, _mm512_maskz_compress_epi32(sure, key));
+                store(&mut block.at, inside, _mm512_maskz_compress_epi32(sure, at));
+                if unsure != 0 {
+                    store(&mut block.doubtful, doubts, _mm512_maskz_compress_epi32(unsure, at));
+                }
+            }
+            inside += sure.count_ones() as usize;
+            doubts += unsure.count_ones() as usize;
+        }
+        at = _mm512_add_epi32(at, _mm512_set1_epi32(LANES as i32));
+    }
+    (block.inside, block.doubts) = (inside, doubts);
+    block.seen = vectors * LANES - unseen;
+    find_runs(block);
+}
+
+/// Finds where keys change.
+#[target_feature(enable = "avx512f")]
+fn find_runs(block: &mut Block) {
+    // The key behind the last one differs from it, so that the last run ends.
+    block.keys[block.inside] = u32::MAX;
+    let mut ends = _mm512_setr_epi32(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+    let mut runs = 0;
+    for from in (0..block.inside).step_by(LANES) {
+        let left = block.inside - from;
+        let here = if left < LANES { (1_u16 << left) - 1 } else { u16::MAX };
+        // SAFETY: `from` is below BLOCK and there is room for a vector behind BLOCK; the second
+        // load begins one key later and its last lane is masked out where that is behind the room.
+        let changes = unsafe {
+            let keys = block.keys.as_ptr().add(from).cast();
+            _mm512_mask_cmpneq_epi32_mask(
+                here,
+                _mm512_loadu_si512(keys),
+                _mm512_maskz_loadu_epi32(here, keys.cast::<i32>().add(1)),
+            )
+        };
+        // SAFETY: there are at most as many runs as points before this vector.
+        unsafe { store(&mut block.ends, runs, _mm512_maskz_compress_epi32(changes, ends)) };
+        runs += changes.count_ones() as usize;
+        ends = _mm512_add_epi32(ends, _mm512_set1_epi32(LANES as i32));
+    }
+    block.runs = runs;
+}
+
+/// Stores 16 numbers from place `at` on.
+///
+/// # Safety
+/// `at + LANES` is at most the length of `list`.
+#[target_feature(enable = "avx512f")]
+unsafe fn store(list: &mut [u32], at: usize, values: __m512i) {
+    debug_assert!(at + LANES <= list.len());
+    // SAFETY: as promised by the caller.
+    unsafe { _mm512_storeu_si512(list.as_mut_ptr().add(at).cast(), values) };
+}
