@@ -3,7 +3,7 @@
 use super::clearance::LinkPair;
 use super::kernel;
 use super::lanes::{LANES, Lane};
-use super::near::Surroundings;
+use super::near::{Probe, Surroundings};
 use super::tree::{LaneFrame, Tree};
 use super::{Body, Configs};
 use crate::error::SpaceError;
@@ -16,16 +16,24 @@ use crate::simd::Isa;
 /// that reach up to 2 m.
 #[derive(Clone, Debug)]
 pub struct Checker {
-    tree: Tree,
+    pub(crate) tree: Tree,
     pub(crate) isa: Isa,
-    pub(crate) links: Vec<u16>,
-    pub(crate) radii_m: Vec<f64>,
-    pub(crate) radii_f32: Vec<f32>,
+    pub(crate) balls: Balls,
     pub(crate) pairs: Vec<LinkPair>,
-    frames: Vec<LaneFrame>,
+    pub(crate) frames: Vec<LaneFrame>,
     pub(crate) centres: Vec<[Lane; 3]>,
     pub(crate) bounds: Vec<Lane>,
     pub(crate) around: Surroundings,
+    /// Lane, ball and what is known of it, for balls that must be looked at closely.
+    pub(crate) waiting: Vec<(usize, usize, Probe)>,
+}
+
+/// Balls of a robot, in the order of their links.
+#[derive(Clone, Debug)]
+pub(crate) struct Balls {
+    pub(crate) links: Vec<u16>,
+    pub(crate) radii_m: Vec<f64>,
+    pub(crate) radii_f32: Vec<f32>,
 }
 
 impl Checker {
@@ -34,19 +42,26 @@ impl Checker {
     pub fn new(body: &Body, isa: Isa) -> Self {
         let tree = Tree::new(body);
         let nothing = Lane::splat(0.0);
-        Self {
+        let frames = tree.frames();
+        let mut made = Self {
             // An instruction set that is not there would be undefined behaviour.
             isa: isa.min(Isa::best()),
-            links: body.spheres.iter().map(|s| s.link).collect(),
-            radii_m: body.spheres.iter().map(|s| s.radius_m).collect(),
-            radii_f32: body.spheres.iter().map(|s| s.radius_m as f32).collect(),
+            balls: Balls {
+                links: body.spheres.iter().map(|s| s.link).collect(),
+                radii_m: body.spheres.iter().map(|s| s.radius_m).collect(),
+                radii_f32: body.spheres.iter().map(|s| s.radius_m as f32).collect(),
+            },
             pairs: LinkPair::all(body),
-            frames: tree.frames(),
             centres: vec![[nothing; 3]; tree.balls.len()],
             bounds: vec![nothing; tree.balls.len()],
             around: Surroundings::default(),
+            waiting: Vec::with_capacity(tree.balls.len() * LANES),
+            frames,
             tree,
-        }
+        };
+        // Balls of the base are placed once and for all.
+        made.place(&vec![nothing; body.chain.joints.len()]);
+        made
     }
 
     /// Centres of all balls, in the world: those of the first configuration in the order of
@@ -82,7 +97,7 @@ impl Checker {
     }
 
     /// Fills `centres` for one block.
-    pub(crate) fn place(&mut self, block: &[Lane]) {
+    fn place(&mut self, block: &[Lane]) {
         kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
     }
 }

@@ -59,50 +59,72 @@ impl Checker {
         };
         self.around.prepare(snapshot);
         let lookup = Lookup::new(snapshot);
+        let near = Near::new(snapshot, &self.around);
         let voxel_m = snapshot.grid().voxel_m();
-        let lower_m = snapshot.grid().lower_m();
         // Nothing is known beyond the reach: there, the widest ball decides.
-        let farthest = Clearance {
-            distance_m: snapshot.reach_m() - self.radii_m[widest],
-            link: self.links[widest],
+        let mut start = Clearance {
+            distance_m: snapshot.reach_m() - self.balls.radii_m[widest],
+            link: self.balls.links[widest],
             sphere: widest as u16,
             voxel: None,
         };
+        let balls = &self.balls;
+        let answer = |sphere: usize, (distance, cell): (f32, [usize; 3])| Clearance {
+            distance_m: f64::from(distance) * voxel_m - balls.radii_m[sphere],
+            link: balls.links[sphere],
+            sphere: sphere as u16,
+            voxel: Some(snapshot.grid().key(cell)),
+        };
+        // How near a cube must be to a ball to be the best so far, in cells.
+        let limit = |sphere: usize, best: &Clearance| {
+            ((best.distance_m + balls.radii_m[sphere]) / voxel_m) as f32
+        };
+        // Balls of the base stand still: they are looked at once.
+        let still = balls.links.partition_point(|link| *link == 0);
+        for (sphere, centre) in self.centres[..still].iter().enumerate() {
+            let probe = near.probe(centre.map(|axis| axis.0[0]));
+            let found = near.nearest::<false>(&probe, limit(sphere, &start));
+            start = found.map_or(start, |f| answer(sphere, f));
+        }
         for (block, out) in configs.blocks().zip(out.chunks_mut(LANES)) {
-            self.place(block);
-            let first =
-                kernel::bounds(self.isa, &lookup, &self.centres, &self.radii_f32, &mut self.bounds);
-            let near = Near::new(snapshot, &self.around);
-            let look = |sphere: usize, lane: usize, best: &mut Clearance| {
-                let radius_m = self.radii_m[sphere];
-                let centre = &self.centres[sphere];
-                let point =
-                    std::array::from_fn(|a| (f64::from(centre[a].0[lane]) - lower_m[a]) / voxel_m);
-                let limit = (best.distance_m + radius_m) / voxel_m;
-                if let Some((distance, cell)) = near.nearest::<false>(point, limit) {
-                    *best = Clearance {
-                        distance_m: distance * voxel_m - radius_m,
-                        link: self.links[sphere],
-                        sphere: sphere as u16,
-                        voxel: Some(snapshot.grid().key(cell)),
-                    };
-                }
-            };
-            let mut bests = [f32::NEG_INFINITY; LANES];
-            for (lane, answer) in out.iter_mut().enumerate() {
-                *answer = farthest;
-                look(first[lane] as usize, lane, answer);
-                bests[lane] = answer.distance_m as f32 + SLACK_M;
-            }
-            for sphere in 0..self.bounds.len() {
-                let mut open = kernel::below(&self.bounds[sphere], &bests);
+            kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
+            let moving = still..balls.links.len();
+            kernel::bounds(
+                self.isa,
+                &lookup,
+                &self.centres[moving.clone()],
+                &balls.radii_f32[moving.clone()],
+                &mut self.bounds[moving.clone()],
+            );
+            out.fill(start);
+            let mut bests_m = [f32::NEG_INFINITY; LANES];
+            bests_m[..out.len()].fill(start.distance_m as f32 + SLACK_M);
+            // First the guesses, which cost little and shorten the search.
+            self.waiting.clear();
+            for sphere in moving {
+                let mut open = kernel::below(&self.bounds[sphere], &bests_m);
                 while open != 0 {
                     let lane = open.trailing_zeros() as usize;
                     open &= open - 1;
-                    if first[lane] as usize != sphere {
-                        look(sphere, lane, &mut out[lane]);
-                        bests[lane] = out[lane].distance_m as f32 + SLACK_M;
+                    let best = &mut out[lane];
+                    let probe = near.probe(self.centres[sphere].map(|axis| axis.0[lane]));
+                    let limit = limit(sphere, best);
+                    if probe.least >= limit {
+                        continue;
                     }
+                    if let Some(guess) = probe.guess.filter(|(distance, _)| *distance < limit) {
+                        *best = answer(sphere, guess);
+                        bests_m[lane] = best.distance_m as f32 + SLACK_M;
+                    }
+                    if !probe.is_certain() {
+                        self.waiting.push((lane, sphere, probe));
+                    }
+                }
+            }
+            for (lane, sphere, probe) in &self.waiting {
+                let limit = limit(*sphere, &out[*lane]);
+                if let Some(found) = near.nearest::<false>(probe, limit) {
+                    out[*lane] = answer(*sphere, found);
                 }
             }
         }
@@ -128,7 +150,7 @@ impl Checker {
             let reason = format!("{margin} is not a length in metres, such as 0.01");
             return Err(SpaceError::setting("margin_m", reason));
         }
-        let farthest_m = self.widest().map_or(0.0, |w| self.radii_m[w]) + settings.margin_m;
+        let farthest_m = self.widest().map_or(0.0, |w| self.balls.radii_m[w]) + settings.margin_m;
         if farthest_m > snapshot.reach_m() {
             let reason = format!(
                 "{} and the widest ball reach {farthest_m} m from its centre, the map knows {} m",
@@ -139,38 +161,36 @@ impl Checker {
         }
         self.around.prepare(snapshot);
         let lookup = Lookup::new(snapshot);
+        let near = Near::new(snapshot, &self.around);
         let voxel_m = snapshot.grid().voxel_m();
-        let lower_m = snapshot.grid().lower_m();
-        let margins = [settings.margin_m as f32 + SLACK_M; LANES];
+        let margins_m = [settings.margin_m as f32 + SLACK_M; LANES];
         for (block, out) in configs.blocks().zip(out.chunks_mut(LANES)) {
-            self.place(block);
+            kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
             let used = u16::MAX >> (LANES - out.len());
             let mut hit = match settings.self_margin_m {
                 Some(margin_m) => self.self_hits(margin_m as f32) & used,
                 None => 0,
             };
-            let first =
-                kernel::bounds(self.isa, &lookup, &self.centres, &self.radii_f32, &mut self.bounds);
-            let near = Near::new(snapshot, &self.around);
+            let (centres, balls) = (&self.centres, &self.balls);
+            let radii = &balls.radii_f32;
+            let first = kernel::bounds(self.isa, &lookup, centres, radii, &mut self.bounds);
             let touches = |sphere: usize, lane: usize| {
-                let centre = &self.centres[sphere];
-                let point =
-                    std::array::from_fn(|a| (f64::from(centre[a].0[lane]) - lower_m[a]) / voxel_m);
-                let limit = (self.radii_m[sphere] + settings.margin_m) / voxel_m;
-                near.nearest::<true>(point, limit).is_some()
+                let limit = ((balls.radii_m[sphere] + settings.margin_m) / voxel_m) as f32;
+                let probe = near.probe(centres[sphere].map(|axis| axis.0[lane]));
+                near.nearest::<true>(&probe, limit).is_some()
             };
             // Where the bound is least, a touch is most likely.
             for lane in 0..out.len() {
                 let sphere = first[lane] as usize;
-                let is_open = hit >> lane & 1 == 0
-                    && self.bounds.get(sphere).is_some_and(|b| b.0[lane] < margins[lane]);
+                let bound = self.bounds.get(sphere).map_or(f32::INFINITY, |b| b.0[lane]);
+                let is_open = hit >> lane & 1 == 0 && bound < margins_m[lane];
                 if is_open && touches(sphere, lane) {
                     hit |= 1 << lane;
                 }
             }
             // From the hand to the base: the hand is where things are.
             for sphere in (0..self.bounds.len()).rev() {
-                let mut open = kernel::below(&self.bounds[sphere], &margins) & used & !hit;
+                let mut open = kernel::below(&self.bounds[sphere], &margins_m) & used & !hit;
                 while open != 0 {
                     let lane = open.trailing_zeros() as usize;
                     open &= open - 1;
@@ -203,7 +223,7 @@ impl Checker {
         self.check(configs)?;
         check_room(configs, out.len())?;
         for (block, out) in configs.blocks().zip(out.chunks_mut(LANES)) {
-            self.place(block);
+            kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
             let hit = self.self_hits(margin_m as f32);
             for (lane, answer) in out.iter_mut().enumerate() {
                 *answer = hit >> lane & 1 == 1;
@@ -213,12 +233,14 @@ impl Checker {
     }
 
     fn self_hits(&self, margin_m: f32) -> u16 {
-        kernel::self_hits(self.isa, &self.pairs, &self.centres, &self.radii_f32, margin_m)
+        let radii = &self.balls.radii_f32;
+        kernel::self_hits(self.isa, &self.pairs, &self.centres, radii, margin_m)
     }
 
     /// The ball with the largest radius.
     fn widest(&self) -> Option<usize> {
-        (0..self.radii_m.len()).max_by(|a, b| self.radii_m[*a].total_cmp(&self.radii_m[*b]))
+        let radii = &self.balls.radii_m;
+        (0..radii.len()).max_by(|a, b| radii[*a].total_cmp(&radii[*b]))
     }
 }
 

@@ -2,7 +2,7 @@
 //! instruction set; all give the same bits.
 
 use super::clearance::LinkPair;
-use super::lanes::{LANES, Lane};
+use super::lanes::{LANES, Lane, TO_WHOLE};
 use super::tree::{LaneFrame, Tree};
 use crate::map::Snapshot;
 use crate::simd::Isa;
@@ -44,7 +44,7 @@ impl<'a> Lookup<'a> {
             lower_m,
             per_m,
             voxel_m: snapshot.grid().voxel_m() as f32,
-            last: size.map(|n| (n - 1) as f32),
+            last: size.map(|n| n as f32 - 0.5),
             strides: [1, size[0] as i32, (size[0] * size[1]) as i32],
         }
     }
@@ -96,9 +96,11 @@ fn bounds_plain(
         for axis in 0..3 {
             for lane in 0..LANES {
                 let at = (centre[axis].0[lane] - lookup.lower_m[axis]) * lookup.per_m;
-                // Points outside belong to the nearest cell.
-                let cell = at.max(0.0).min(lookup.last[axis]) as i32;
-                keys[lane] += cell * lookup.strides[axis];
+                // Points outside belong to the nearest cell. Half a cell less and rounded to the
+                // nearest is rounded down.
+                let whole = at.max(0.0).min(lookup.last[axis]) - 0.5 + TO_WHOLE;
+                let cell = whole.to_bits().wrapping_sub(TO_WHOLE.to_bits()) as i32;
+                keys[lane] = keys[lane].wrapping_add(cell.wrapping_mul(lookup.strides[axis]));
             }
         }
         let mut gap2 = [0.0_f32; LANES];

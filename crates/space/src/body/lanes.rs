@@ -67,7 +67,7 @@ impl Mul for Lane {
 }
 
 /// Added to a number below 2^22, leaves its nearest whole number in the low bits.
-const TO_WHOLE: f32 = 12_582_912.0;
+pub(crate) const TO_WHOLE: f32 = 12_582_912.0;
 
 /// A quarter turn in three parts; the first two have 8 and 11 bits, so that whole multiples up
 /// to 2^13 are exact.
