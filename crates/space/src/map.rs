@@ -5,5 +5,5 @@ mod field;
 mod passes;
 mod snapshot;
 
-pub(crate) use bits::ones;
+pub(crate) use bits::{at_or_after, at_or_before, ones};
 pub use snapshot::{CellState, MapVoxel, Snapshot};
