@@ -3,6 +3,7 @@
 mod align;
 mod camera_pose;
 mod cube;
+mod cube_points;
 mod drift;
 mod pairs;
 mod store;
@@ -11,5 +12,6 @@ mod surface;
 pub use align::{Certainty, Freedom};
 pub use camera_pose::{Adjust, Axis, CameraPose, Step};
 pub use cube::{Cube, CubeCalibration, CubeSettings, from_cube};
+pub use cube_points::cube_points;
 pub use drift::{Drift, DriftSettings, DriftWatch, Offset, Verdict};
 pub use pairs::{Calibration, from_pairs, from_pairs_robust};

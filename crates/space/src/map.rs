@@ -2,6 +2,7 @@
 
 mod bits;
 mod field;
+mod file;
 mod passes;
 mod snapshot;
 

@@ -1,7 +1,5 @@
 //! Camera poses on disk: never half written, the one before is kept.
 
-use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use citrange_core::yaml::from_yaml;
@@ -45,11 +43,11 @@ impl CameraPose {
         );
         let io = |source| SpaceError::Io { path: name.clone(), source };
         match std::fs::read(path) {
-            Ok(old) => replace(&beside(path, ".bak"), &old).map_err(io)?,
+            Ok(old) => crate::files::write(&beside(path, ".bak"), &old)?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(io(error)),
         }
-        replace(path, text.as_bytes()).map_err(io)
+        crate::files::write(path, text.as_bytes())
     }
 
     /// Reads a pose that was saved, bit for bit.
@@ -85,19 +83,4 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
-}
-
-/// Puts a file in place in one step: a new file is synced, then renamed.
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let new = beside(path, ".new");
-    let mut file = File::create(&new)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    std::fs::rename(&new, path)?;
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
-    if cfg!(unix) {
-        // The rename itself is durable only when the folder is.
-        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
-    }
-    Ok(())
 }
