@@ -22,8 +22,8 @@ mod frame;
 mod front;
 mod grid;
 mod map;
-mod pipeline;
 mod outliers;
+mod pipeline;
 mod query;
 mod settings;
 mod simd;
@@ -39,8 +39,8 @@ pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
 pub use front::own::Robot;
 pub use grid::Grid;
 pub use map::{CellState, MapVoxel, Snapshot};
-pub use pipeline::Pipeline;
 pub use outliers::{OutlierScratch, PictureXyz};
+pub use pipeline::Pipeline;
 pub use query::{NO_VOXEL, Nearest, RayBatch};
 pub use settings::{
     Clusters, EndEffectorSpheres, OutlierMode, Outliers, SelfFilter, Settings, Support, Workspace,
