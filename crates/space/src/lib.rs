@@ -28,6 +28,7 @@ mod map;
 mod outliers;
 mod pipeline;
 mod query;
+mod sensor;
 mod settings;
 mod simd;
 mod solid;
@@ -46,6 +47,7 @@ pub use map::{CellState, MapVoxel, Snapshot};
 pub use outliers::{OutlierScratch, PictureXyz};
 pub use pipeline::Pipeline;
 pub use query::{NO_VOXEL, Nearest, RayBatch};
+pub use sensor::Sensor;
 pub use settings::{
     Clusters, EndEffectorSpheres, OutlierMode, Outliers, SelfFilter, Settings, Support, Workspace,
 };

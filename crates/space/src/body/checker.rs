@@ -3,7 +3,7 @@
 use super::clearance::LinkPair;
 use super::kernel;
 use super::lanes::{LANES, Lane};
-use super::near::{Probe, Surroundings};
+use super::near::{Probe, Roots};
 use super::tree::{LaneFrame, Tree};
 use super::{Body, Configs};
 use crate::error::SpaceError;
@@ -23,7 +23,7 @@ pub struct Checker {
     pub(crate) frames: Vec<LaneFrame>,
     pub(crate) centres: Vec<[Lane; 3]>,
     pub(crate) bounds: Vec<Lane>,
-    pub(crate) around: Surroundings,
+    pub(crate) roots: Roots,
     /// Lane, ball and what is known of it, for balls that must be looked at closely.
     pub(crate) waiting: Vec<(usize, usize, Probe)>,
 }
@@ -54,7 +54,7 @@ impl Checker {
             pairs: LinkPair::all(body),
             centres: vec![[nothing; 3]; tree.balls.len()],
             bounds: vec![nothing; tree.balls.len()],
-            around: Surroundings::default(),
+            roots: Roots::default(),
             waiting: Vec::with_capacity(tree.balls.len() * LANES),
             frames,
             tree,

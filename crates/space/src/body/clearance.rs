@@ -57,9 +57,9 @@ impl Checker {
         let Some(widest) = self.widest() else {
             return Err(SpaceError::bad("clearance", "the robot has no shapes"));
         };
-        self.around.prepare(snapshot);
+        self.roots.prepare(snapshot);
         let lookup = Lookup::new(snapshot);
-        let near = Near::new(snapshot, &self.around);
+        let near = Near::new(snapshot, &self.roots);
         let voxel_m = snapshot.grid().voxel_m();
         // Nothing is known beyond the reach: there, the widest ball decides.
         let mut start = Clearance {
@@ -159,9 +159,9 @@ impl Checker {
             );
             return Err(SpaceError::setting("margin_m", reason));
         }
-        self.around.prepare(snapshot);
+        self.roots.prepare(snapshot);
         let lookup = Lookup::new(snapshot);
-        let near = Near::new(snapshot, &self.around);
+        let near = Near::new(snapshot, &self.roots);
         let voxel_m = snapshot.grid().voxel_m();
         let margins_m = [settings.margin_m as f32 + SLACK_M; LANES];
         for (block, out) in configs.blocks().zip(out.chunks_mut(LANES)) {

@@ -155,15 +155,12 @@ fn self_hits_plain(
     // Least of squared distance less squared sum of radii: below 0 is a touch.
     let mut least = Lane::splat(f32::INFINITY);
     for pair in pairs {
-        for a in pair.first.clone() {
-            for b in pair.second.clone() {
-                let (from, to) = (&centres[a], &centres[b]);
+        let second = &centres[pair.second.clone()];
+        for (from, r) in centres[pair.first.clone()].iter().zip(&radii_m[pair.first.clone()]) {
+            for (to, s) in second.iter().zip(&radii_m[pair.second.clone()]) {
                 let (x, y, z) = (from[0] - to[0], from[1] - to[1], from[2] - to[2]);
-                let reach = (radii_m[a] + radii_m[b] + margin_m).max(0.0);
-                let over = x * x + y * y + z * z - Lane::splat(reach * reach);
-                for lane in 0..LANES {
-                    least.0[lane] = over.0[lane].min(least.0[lane]);
-                }
+                let reach = (r + s + margin_m).max(0.0);
+                least = (x * x + y * y + z * z - Lane::splat(reach * reach)).lesser(least);
             }
         }
     }

@@ -37,6 +37,11 @@ impl Lane {
     }
 
     #[inline(always)]
+    pub(crate) fn lesser(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a < b { a } else { b })
+    }
+
+    #[inline(always)]
     pub(crate) fn times(self, number: f32) -> Self {
         self.map(|n| n * number)
     }

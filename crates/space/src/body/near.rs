@@ -8,23 +8,10 @@ use crate::map::Snapshot;
 /// What rounding can do to a distance, in cells.
 pub(crate) const SLACK: f32 = 5e-5;
 
-/// Rows of cells around a cell, nearest first, and roots of small numbers: what the search would
-/// compute again and again. Made for a reach; made again only when a map reaches further.
+/// Roots of whole numbers up to the squared reach of a map, which would be computed again and
+/// again. Made again only when a map reaches further.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Surroundings {
-    rows: Vec<Row>,
-    roots: Vec<f32>,
-    reach_cells: usize,
-}
-
-/// A row of cells along x, beside the one through the cell in the middle.
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    y: i32,
-    z: i32,
-    /// Squared distance between the rows' cells: nothing in it is nearer.
-    gap2: f32,
-}
+pub(crate) struct Roots(Vec<f32>);
 
 /// A map and what the search needs of it.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +22,7 @@ pub(crate) struct Near<'a> {
     size: [usize; 3],
     lower_m: [f32; 3],
     per_m: f32,
-    around: &'a Surroundings,
+    roots: &'a [f32],
 }
 
 /// A point, what the gaps around its cell say, and a first guess at the nearest cube.
@@ -56,32 +43,17 @@ impl Probe {
     }
 }
 
-impl Surroundings {
-    /// Makes sure that everything within the reach of a map can be looked at.
+impl Roots {
+    /// Makes sure that all gaps of a map have their root.
     pub(crate) fn prepare(&mut self, snapshot: &Snapshot) {
         let reach = (snapshot.reach_m() / snapshot.grid().voxel_m()).round() as usize;
-        if reach <= self.reach_cells {
-            return;
-        }
-        self.reach_cells = reach;
-        self.roots = (0..=reach * reach).map(|n| (n as f32).sqrt()).collect();
-        let side = reach as i32 + 1;
-        let gap = |n: i32| ((n.abs() - 1).max(0)) as f32;
-        self.rows.clear();
-        for z in -side..=side {
-            for y in -side..=side {
-                self.rows.push(Row { y, z, gap2: gap(y) * gap(y) + gap(z) * gap(z) });
-            }
-        }
-        // Rows that are equally near by their gaps: those in the middle first.
-        let middle = |r: &Row| r.y * r.y + r.z * r.z;
-        let order = |a: &Row, b: &Row| a.gap2.total_cmp(&b.gap2).then(middle(a).cmp(&middle(b)));
-        self.rows.sort_by(order);
+        let have = self.0.len();
+        self.0.extend((have..=reach * reach).map(|n| (n as f32).sqrt()));
     }
 }
 
 impl<'a> Near<'a> {
-    pub(crate) fn new(snapshot: &'a Snapshot, around: &'a Surroundings) -> Self {
+    pub(crate) fn new(snapshot: &'a Snapshot, roots: &'a Roots) -> Self {
         let (lower_m, per_m) = snapshot.lookup_f32();
         Self {
             words: snapshot.occupied_words(),
@@ -90,7 +62,7 @@ impl<'a> Near<'a> {
             size: snapshot.grid().size(),
             lower_m,
             per_m,
-            around,
+            roots: &roots.0,
         }
     }
 
@@ -106,7 +78,7 @@ impl<'a> Near<'a> {
         let strides = [1, size[0], size[0] * size[1]];
         let key = (cell[2] * size[1] + cell[1]) * size[0] + cell[0];
         let gap2 = |key: usize| i32::from(self.gap2.get(key).copied().unwrap_or(0));
-        let root = |gap2: i32| self.around.roots.get(gap2 as usize).copied().unwrap_or(0.0);
+        let root = |gap2: i32| self.roots.get(gap2 as usize).copied().unwrap_or(0.0);
         let own = gap2(key);
         let out: [f32; 3] = std::array::from_fn(|a| outside(point[a], cell[a]));
         let out2 = out[0] * out[0] + out[1] * out[1] + out[2] * out[2];
@@ -160,41 +132,34 @@ impl<'a> Near<'a> {
         if found.is_some() && (ANY || probe.is_certain()) {
             return found;
         }
-        let limit = found.map_or(limit, |(distance, _)| distance);
-        let (point, cell, size) = (probe.point, probe.cell, self.size);
-        let mut best2 = limit * limit;
-        let mut reach = limit as usize + 2;
-        for row in &self.around.rows {
-            if row.gap2 >= best2 {
-                break;
+        let mut search = Search {
+            near: self,
+            point: probe.point,
+            cell: probe.cell,
+            best2: found.map_or(limit * limit, |(distance, _)| distance * distance),
+            found: None,
+        };
+        let [_, y, z] = probe.cell;
+        // Planes from the point outwards, in a plane the rows.
+        outwards(z, self.size[2], |z| {
+            let far2 = square(outside(probe.point[2], z));
+            if far2 >= search.best2 {
+                return false;
             }
-            let y = cell[1].wrapping_add_signed(row.y as isize);
-            let z = cell[2].wrapping_add_signed(row.z as isize);
-            if y >= size[1] || z >= size[2] {
-                continue;
+            if far2 + self.gap2_at([probe.cell[0], y, z]) < search.best2 {
+                outwards(y, self.size[1], |y| search.row::<ANY>(y, z, far2));
             }
-            let first = (z * size[1] + y) * self.row_words;
-            let words = &self.words[first..first + self.row_words];
-            let after = first_at_or_after(words, cell[0], reach);
-            let before = last_before(words, cell[0], reach);
-            if after.is_none() && before.is_none() {
-                continue;
-            }
-            let (out_y, out_z) = (outside(point[1], y), outside(point[2], z));
-            for x in [after, before].into_iter().flatten() {
-                let out_x = outside(point[0], x);
-                let distance2 = out_x * out_x + out_y * out_y + out_z * out_z;
-                if distance2 < best2 {
-                    best2 = distance2;
-                    reach = best2.sqrt() as usize + 2;
-                    found = Some((best2.sqrt(), [x, y, z]));
-                    if ANY {
-                        return found;
-                    }
-                }
-            }
+            !(ANY && search.found.is_some())
+        });
+        if let Some(cell) = search.found {
+            found = Some((search.best2.sqrt(), cell));
         }
         found
+    }
+
+    fn gap2_at(&self, cell: [usize; 3]) -> f32 {
+        let key = (cell[2] * self.size[1] + cell[1]) * self.size[0] + cell[0];
+        f32::from(self.gap2.get(key).copied().unwrap_or(0))
     }
 
     fn is_occupied(&self, cell: [usize; 3]) -> bool {
@@ -211,31 +176,86 @@ fn outside(at: f32, cell: usize) -> f32 {
     (low - at).max(at - low - 1.0).max(0.0)
 }
 
-/// The first set bit from `x` on, not much further than `reach`.
+/// Visits a place, then those around it from near to far, each side until it is not wanted
+/// any more.
 #[inline]
-fn first_at_or_after(words: &[u64], x: usize, reach: usize) -> Option<usize> {
+fn outwards(from: usize, size: usize, mut visit: impl FnMut(usize) -> bool) {
+    let mut is_wanted_up = visit(from);
+    let mut is_wanted_down = is_wanted_up;
+    for step in 1..size {
+        if is_wanted_up {
+            is_wanted_up = from + step < size && visit(from + step);
+        }
+        if is_wanted_down {
+            is_wanted_down = step <= from && visit(from - step);
+        }
+        if !(is_wanted_up || is_wanted_down) {
+            break;
+        }
+    }
+}
+
+/// A search that has come some way.
+struct Search<'a> {
+    near: &'a Near<'a>,
+    point: [f32; 3],
+    cell: [usize; 3],
+    /// Square of the distance that must be beaten.
+    best2: f32,
+    found: Option<[usize; 3]>,
+}
+
+impl Search<'_> {
+    /// Looks at a row of cells in a plane whose square distance is `far2`; whether the search
+    /// should go on in this direction.
+    #[inline]
+    fn row<const ANY: bool>(&mut self, y: usize, z: usize, far2: f32) -> bool {
+        let beside2 = far2 + square(outside(self.point[1], y));
+        if beside2 >= self.best2 {
+            return false;
+        }
+        // The cell of the row beside the point's has nothing within its gap.
+        if beside2 + self.near.gap2_at([self.cell[0], y, z]) >= self.best2 {
+            return true;
+        }
+        let first = (z * self.near.size[1] + y) * self.near.row_words;
+        let words = &self.near.words[first..first + self.near.row_words];
+        let [after, before] = [first_from(words, self.cell[0]), last_before(words, self.cell[0])];
+        for x in [after, before].into_iter().flatten() {
+            let distance2 = beside2 + square(outside(self.point[0], x));
+            if distance2 < self.best2 {
+                self.best2 = distance2;
+                self.found = Some([x, y, z]);
+            }
+        }
+        !(ANY && self.found.is_some())
+    }
+}
+
+#[inline]
+fn square(number: f32) -> f32 {
+    number * number
+}
+
+/// The first set bit from `x` on.
+#[inline]
+fn first_from(words: &[u64], x: usize) -> Option<usize> {
     let mut at = x / 64;
     let mut word = words.get(at)? & (u64::MAX << (x % 64));
     while word == 0 {
         at += 1;
-        if at * 64 > x + reach {
-            return None;
-        }
         word = *words.get(at)?;
     }
     Some(at * 64 + word.trailing_zeros() as usize)
 }
 
-/// The last set bit before `x`, not much further than `reach`.
+/// The last set bit before `x`.
 #[inline]
-fn last_before(words: &[u64], x: usize, reach: usize) -> Option<usize> {
+fn last_before(words: &[u64], x: usize) -> Option<usize> {
     let mut at = x / 64;
     let mut word = words.get(at)? & !(u64::MAX << (x % 64));
     while word == 0 {
-        if at == 0 || at * 64 + reach < x {
-            return None;
-        }
-        at -= 1;
+        at = at.checked_sub(1)?;
         word = words[at];
     }
     Some(at * 64 + 63 - word.leading_zeros() as usize)
