@@ -41,11 +41,7 @@ fn damaged_maps_are_refused_at_every_byte() {
         for bit in [0, 7] {
             let mut changed = bytes.clone();
             changed[at] ^= 1 << bit;
-            // Names and lengths in the header may change and still be a map; voxels never.
-            if let Ok(map) = Snapshot::from_bytes("map.bin", &changed) {
-                assert!(at < 300, "byte {at} changed unnoticed");
-                assert!(map.voxels().len() <= map.grid().cells());
-            }
+            assert!(Snapshot::from_bytes("map.bin", &changed).is_err(), "byte {at}, bit {bit}");
         }
     }
     let mut newer = bytes.clone();

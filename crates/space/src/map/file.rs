@@ -1,8 +1,8 @@
 //! A snapshot as a file: what the planner is given, and what is kept of a cell.
 //!
 //! Eight bytes `CITRMAP` and the format's number, the length of a JSON header (u32), the header,
-//! then packed (zlib): 16 bytes per voxel (key, hits, rgb, stamp) and 4 bytes per cell (sight).
-//! Numbers are little-endian.
+//! then packed (zlib): 16 bytes per voxel (key, hits, rgb, stamp) and 4 bytes per cell (sight);
+//! last a CRC-32 of everything before: a robot moves by this. Numbers are little-endian.
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;
@@ -70,7 +70,10 @@ impl Snapshot {
         for sight in &self.seen {
             packed.write_all(&sight.to_le_bytes()).map_err(packing)?;
         }
-        packed.finish().map_err(packing)
+        let mut bytes = packed.finish().map_err(packing)?;
+        let sum = crc32fast::hash(&bytes);
+        bytes.extend(sum.to_le_bytes());
+        Ok(bytes)
     }
 
     /// Reads [`Snapshot::to_bytes`]; `name` is for errors.
@@ -79,7 +82,7 @@ impl Snapshot {
     /// When these are not the bytes of a map, or only some of them.
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Self, SpaceError> {
         let bad = |reason: &str| SpaceError::bad(name, reason);
-        let Some((start, rest)) = bytes.split_first_chunk::<8>() else {
+        let Some((start, _)) = bytes.split_first_chunk::<8>() else {
             return Err(bad("is no map: it is shorter than 8 bytes"));
         };
         if start[..7] != MAGIC[..7] {
@@ -90,6 +93,12 @@ impl Snapshot {
                 format!("is a map of format {}, this version reads {}", start[7], MAGIC[7]);
             return Err(SpaceError::bad(name, reason));
         }
+        let rest = match bytes.split_last_chunk::<4>() {
+            Some((whole, sum)) if crc32fast::hash(whole).to_le_bytes() == *sum => {
+                whole.get(MAGIC.len()..).unwrap_or_default()
+            }
+            _ => return Err(bad("is cut off or damaged: its checksum is another")),
+        };
         let Some((length, rest)) = rest.split_first_chunk::<4>() else {
             return Err(bad("ends within its header"));
         };
@@ -109,11 +118,8 @@ impl Snapshot {
         unpacked
             .read_exact(&mut content)
             .map_err(|e| SpaceError::bad(name, format!("is cut off or damaged: {e}")))?;
-        // Reading past the end makes the checksum be compared.
-        match unpacked.read(&mut [0]) {
-            Ok(0) => {}
-            Ok(_) => return Err(bad("is longer than its header says")),
-            Err(e) => return Err(SpaceError::bad(name, format!("is damaged: {e}"))),
+        if unpacked.read(&mut [0]).ok() != Some(0) {
+            return Err(bad("is longer than its header says"));
         }
         let (records, sights) = content.split_at(header.voxels * VOXEL_BYTES);
         let voxels: Vec<MapVoxel> = records.chunks_exact(VOXEL_BYTES).map(voxel).collect();
