@@ -11,7 +11,7 @@ use citrange_core::Pose;
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::align::{Certainty, Squares};
-use super::surface::Surface;
+use super::surface::{Surface, nearest};
 use crate::cloud::{Points, View};
 use crate::solid::Solid;
 
@@ -276,10 +276,4 @@ impl DriftWatch {
         self.in_a_row = 0;
         Verdict::Fine
     }
-}
-
-/// Distance to the nearest link, and the link.
-fn nearest<'a>(surfaces: &'a [Surface], point: &Vector3<f64>) -> Option<(f64, &'a Surface)> {
-    let all = surfaces.iter().map(|s| (s.distance_m(point), s));
-    all.min_by(|a, b| a.0.total_cmp(&b.0))
 }

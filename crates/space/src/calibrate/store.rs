@@ -1,14 +1,13 @@
 //! Camera poses on disk: never half written, the one before is kept.
 
-use std::fs::File;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use citrange_core::yaml::from_yaml;
 use serde::Deserialize;
 
 use super::camera_pose::CameraPose;
 use crate::error::SpaceError;
+use crate::sources::{beside, replace};
 
 /// Version of the file's format.
 const FORMAT: u32 = 1;
@@ -79,25 +78,4 @@ impl CameraPose {
         }
         Ok(Self { xyz_m: file.xyz_m, rpy_deg: file.rpy_deg })
     }
-}
-
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    PathBuf::from(name)
-}
-
-/// Puts a file in place in one step: a new file is synced, then renamed.
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let new = beside(path, ".new");
-    let mut file = File::create(&new)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    std::fs::rename(&new, path)?;
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
-    if cfg!(unix) {
-        // The rename itself is durable only when the folder is.
-        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
-    }
-    Ok(())
 }

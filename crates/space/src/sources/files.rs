@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::replace::replace;
 use super::sidecar::Sidecar;
 use super::{npz, organised, pcd, ply};
 use crate::cloud::Cloud;
@@ -44,7 +45,7 @@ pub fn write_cloud(path: &Path, cloud: &Cloud) -> Result<(), SpaceError> {
             return Err(SpaceError::bad(name, reason));
         }
     };
-    std::fs::write(path, bytes).map_err(|source| SpaceError::Io { path: name, source })
+    replace(path, &bytes).map_err(|source| SpaceError::Io { path: name, source })
 }
 
 impl CloudFile {
@@ -114,7 +115,7 @@ impl CloudFile {
             return Err(SpaceError::bad(name, reason));
         }
         let bytes = npz::write(&name, &self.cloud, self.labels.as_deref())?;
-        std::fs::write(path, bytes).map_err(|source| SpaceError::Io { path: name, source })
+        replace(path, &bytes).map_err(|source| SpaceError::Io { path: name, source })
     }
 }
 
