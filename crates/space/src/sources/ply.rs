@@ -203,9 +203,12 @@ impl<'a> Binary<'a> {
                             *slot = bytes[if self.big_endian { bytes.len() - 1 - i } else { i }];
                         }
                         let signed = matches!(length, Scalar::I8 | Scalar::I16 | Scalar::I32);
-                        let negative = signed && wide[length.size() - 1] >= 0x80;
+                        if signed && wide[length.size() - 1] >= 0x80 {
+                            let at = self.body_at + self.at;
+                            let reason = format!("byte {at}: the length of {name} is negative");
+                            return Err(SpaceError::bad(self.file, reason));
+                        }
                         let count = usize::try_from(u64::from_le_bytes(wide)).ok();
-                        let count = count.filter(|_| !negative);
                         self.take(count.and_then(|n| n.checked_mul(item.size())), name)?;
                     }
                 }
