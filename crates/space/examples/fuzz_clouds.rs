@@ -1,8 +1,9 @@
 //! Damages messages and files and gives them to their readers, until the time is up.
 //!
-//! `fuzz_clouds [--seconds N] [--seed S]`: progress on stderr, counts at the end on stdout; exit
-//! code 1 if a reader panicked, with the seed and the numbers of the cases. The panic's own
-//! message, with its place, was printed when it happened.
+//! `fuzz_clouds [--seconds N] [--seed S] [--first CASE]`: progress on stderr, counts at the end on
+//! stdout; exit code 1 if a reader panicked, with the seed and the numbers of the cases. The
+//! panic's own message, with its place, was printed when it happened. `--seconds 0 --first CASE`
+//! repeats one case.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its product is a report")]
 #![allow(clippy::unwrap_used, reason = "the valid inputs are made by code that tests share")]
@@ -18,20 +19,21 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 fn main() -> ExitCode {
-    let (mut seconds, mut seed) = (10, 1);
+    let (mut seconds, mut seed, mut first) = (10, 1, 0);
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let number = words.next().and_then(|n| n.parse::<u64>().ok());
         match (word.as_str(), number) {
             ("--seconds", Some(number)) => seconds = number,
             ("--seed", Some(number)) => seed = number,
+            ("--first", Some(number)) => first = number,
             _ => {
-                eprintln!("fuzz_clouds [--seconds N] [--seed S], not {word}");
+                eprintln!("fuzz_clouds [--seconds N] [--seed S] [--first CASE], not {word}");
                 return ExitCode::from(2);
             }
         }
     }
-    let tally = fuzz::run(seed, Duration::from_secs(seconds), |tally| {
+    let tally = fuzz::run(seed, first, Duration::from_secs(seconds), |tally| {
         eprint!("\r{} cases, {} findings", tally.cases, tally.findings.len());
     });
     eprintln!();

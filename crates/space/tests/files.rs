@@ -237,6 +237,18 @@ fn ply_of_any_encoding_and_order_is_read() {
 }
 
 #[test]
+fn ply_lists_have_no_negative_lengths_and_elements_may_be_empty() {
+    let xyz = "element vertex 1\nproperty float x\nproperty float y\nproperty float z\n";
+    let text = format!("ply\nformat ascii 1.0\nelement nothing 0\n{xyz}end_header\n1 2 3\n");
+    assert_eq!(from_bytes("a.ply", text.as_bytes()).unwrap().cloud.xyz_m, [[1.0, 2.0, 3.0]]);
+    let head = "ply\nformat binary_little_endian 1.0\nelement odd 1\nproperty list char uchar l\n";
+    let mut bytes = format!("{head}{xyz}end_header\n").into_bytes();
+    bytes.extend([0xff; 300]);
+    let error = from_bytes("a.ply", &bytes).unwrap_err();
+    assert!(error.contains("the length of l is negative"), "{error}");
+}
+
+#[test]
 fn wrong_ply_is_refused_with_the_line_or_byte() {
     let ply = |text: &str| from_bytes("a.ply", format!("ply\n{text}").as_bytes()).unwrap_err();
     let xyz = "property float x\nproperty float y\nproperty float z\nend_header\n";

@@ -181,3 +181,66 @@ fn freedoms(unknown: &Matrix6<f64>) -> Vec<Freedom> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Sums over points of some coordinate planes that were moved by `motion`.
+    fn moved_planes(planes: &[usize], motion: &Isometry3<f64>, seeds: &[[f64; 2]]) -> Squares {
+        let mut squares = Squares::new(Vector3::new(0.1, 0.0, -0.1), 0.3);
+        for axis in planes {
+            for [a, b] in seeds {
+                let mut point = Vector3::zeros();
+                point[(axis + 1) % 3] = *a;
+                point[(axis + 2) % 3] = *b;
+                let place = motion * nalgebra::Point3::from(point);
+                squares.add(&place.coords, &Vector3::ith(*axis, 1.0), place[*axis], 1.0);
+            }
+        }
+        squares
+    }
+
+    proptest! {
+        /// Three planes show a motion completely, up to the square of its size.
+        #[test]
+        fn small_motions_are_undone(
+            shift in prop::array::uniform3(-1e-3_f64..1e-3),
+            turn in prop::array::uniform3(-1e-3_f64..1e-3),
+            seeds in prop::collection::vec(prop::array::uniform2(-0.5_f64..0.5), 20..40),
+        ) {
+            let turn = UnitQuaternion::from_scaled_axis(Vector3::from(turn));
+            let motion = Isometry3::from_parts(Translation3::from(shift), turn);
+            let squares = moved_planes(&[0, 1, 2], &motion, &seeds);
+            let left = squares.motion(1e-6) * motion;
+            prop_assert!(left.translation.vector.norm() < 2e-5, "{left}");
+            prop_assert!(left.rotation.angle() < 2e-5, "{left}");
+            prop_assert!(squares.certainty(1e-3, 1e-6).free.is_empty());
+        }
+
+        /// A plane shows one shift and two turns; the others are named and left alone.
+        #[test]
+        fn what_a_plane_does_not_show_is_named(
+            axis in 0_usize..3,
+            seeds in prop::collection::vec(prop::array::uniform2(-0.5_f64..0.5), 20..40),
+        ) {
+            let shift = Translation3::new(0.01, 0.02, 0.03);
+            let squares = moved_planes(&[axis], &shift.into(), &seeds);
+            let motion = squares.motion(1e-6);
+            let expected = Vector3::ith(axis, -shift.vector[axis]);
+            prop_assert!((motion.translation.vector - expected).norm() < 1e-9, "{motion}");
+            prop_assert!(motion.rotation.angle() < 1e-9);
+            let certainty = squares.certainty(1e-3, 1e-6);
+            prop_assert_eq!(certainty.free.len(), 3);
+            let shifts = certainty.free.iter().filter(|f| f.turn == [0.0; 3]);
+            let inside = shifts.clone().all(|f| f.shift[axis].abs() < 1e-6);
+            prop_assert!(inside && shifts.count() == 2, "{:?}", certainty.free);
+            for i in 0..3 {
+                prop_assert_eq!(certainty.sigma_m[i].is_finite(), i == axis);
+                prop_assert_eq!(certainty.sigma_deg[i].is_finite(), i != axis);
+            }
+        }
+    }
+}

@@ -116,16 +116,18 @@ pub fn from_cube(
     if off(&pose) > half_m / 2.0 {
         pose = centred(&points, &pose, half_m);
     }
+    // Once nothing moves any more, points beside a face have nothing more to say.
+    let mut only_on_face = false;
     for step in 0..settings.max_steps {
-        // Once most points are on their faces, those beside a face say nothing more.
         let limit_m = settings.trim_m.max(settings.trim_ratio * off(&pose));
-        let squares = squares(&points, &pose, half_m, limit_m, step * 2 > settings.max_steps);
+        let squares = squares(&points, &pose, half_m, limit_m, only_on_face);
         let motion = limited(squares.motion(MIN_SHARE));
         pose = motion * pose;
-        let still = motion.translation.vector.norm() < 1e-9 && motion.rotation.angle() < 1e-9;
-        if still && step * 2 > settings.max_steps {
+        let still = motion.translation.vector.norm() < 1e-7 && motion.rotation.angle() < 1e-7;
+        if still && only_on_face {
             break;
         }
+        only_on_face |= still || step * 2 >= settings.max_steps;
     }
     describe(points_m, &points, pose, cube, settings)
 }

@@ -11,7 +11,7 @@ use citrange_core::Pose;
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::align::{Certainty, Squares};
-use super::surface::Surface;
+use super::surface::{Surface, nearest};
 use crate::cloud::{Points, View};
 use crate::solid::Solid;
 
@@ -229,12 +229,17 @@ impl DriftWatch {
         let mut moved = Isometry3::identity();
         drift.rms_before_m = sums(&moved, settings.reach_m).0.rms_m();
         for step in 0..settings.steps {
-            // From half of the reach down to a few times the camera's noise.
-            let done = step as f64 / settings.steps.max(1) as f64;
+            // From half of the reach down to a few times the camera's noise, in two thirds of the
+            // steps; the last third is for coming to rest.
+            let done = (1.5 * step as f64 / settings.steps as f64).min(1.0);
             let widest_m = settings.reach_m / 2.0;
-            let reach_m =
-                widest_m * (1.5 * settings.close_m / widest_m).powf((1.5 * done).min(1.0));
-            moved = sums(&moved, reach_m).0.motion(settings.min_share) * moved;
+            let reach_m = widest_m * (1.5 * settings.close_m / widest_m).powf(done);
+            let motion = sums(&moved, reach_m).0.motion(settings.min_share);
+            moved = motion * moved;
+            let still = motion.translation.vector.norm() < 1e-5 && motion.rotation.angle() < 1e-5;
+            if still && done >= 1.0 {
+                break;
+            }
         }
         let (last, close) = sums(&moved, 1.5 * settings.close_m);
         drift.close = close;
@@ -276,10 +281,4 @@ impl DriftWatch {
         self.in_a_row = 0;
         Verdict::Fine
     }
-}
-
-/// Distance to the nearest link, and the link.
-fn nearest<'a>(surfaces: &'a [Surface], point: &Vector3<f64>) -> Option<(f64, &'a Surface)> {
-    let all = surfaces.iter().map(|s| (s.distance_m(point), s));
-    all.min_by(|a, b| a.0.total_cmp(&b.0))
 }

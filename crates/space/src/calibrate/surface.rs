@@ -8,13 +8,23 @@ use crate::solid::{Form, Solid};
 pub(super) struct Surface {
     solid_from_world: Isometry3<f64>,
     world_from_solid: Isometry3<f64>,
+    /// All of the solid is within this distance of its centre.
+    radius_m: f64,
     form: Form,
 }
 
 impl Surface {
     pub(super) fn of(solid: &Solid) -> Self {
         let world_from_solid = solid.world_from_solid;
-        Self { solid_from_world: world_from_solid.inverse(), world_from_solid, form: solid.form }
+        let solid_from_world = world_from_solid.inverse();
+        let radius_m = Vector3::from(solid.form.half_extents_m()).norm();
+        Self { solid_from_world, world_from_solid, radius_m, form: solid.form }
+    }
+
+    /// Whether a point of the world is certainly farther away than this.
+    fn is_beyond(&self, point: &Vector3<f64>, distance_m: f64) -> bool {
+        let reach_m = (self.radius_m + distance_m).max(0.0);
+        (point - self.world_from_solid.translation.vector).norm_squared() > reach_m * reach_m
     }
 
     /// Signed distance of a point of the world.
@@ -28,6 +38,24 @@ impl Surface {
         let p = self.solid_from_world * Point3::from(*point);
         self.world_from_solid.rotation * signed(&self.form, &p.coords).1
     }
+}
+
+/// Signed distance of a point of the world to the nearest surface, and which that is.
+pub(super) fn nearest<'a>(
+    surfaces: &'a [Surface],
+    point: &Vector3<f64>,
+) -> Option<(f64, &'a Surface)> {
+    let mut best: Option<(f64, &Surface)> = None;
+    for surface in surfaces {
+        if best.is_some_and(|(least_m, _)| surface.is_beyond(point, least_m)) {
+            continue;
+        }
+        let distance_m = surface.distance_m(point);
+        if best.is_none_or(|(least_m, _)| distance_m < least_m) {
+            best = Some((distance_m, surface));
+        }
+    }
+    best
 }
 
 /// Signed distance and the way out, in the form's own frame.
@@ -72,6 +100,23 @@ mod tests {
     use super::*;
 
     proptest! {
+        /// What is passed over unseen is never the nearest.
+        #[test]
+        fn the_nearest_is_the_nearest_of_all(
+            p in prop::array::uniform3(-1.0_f64..1.0),
+            ends in prop::collection::vec(prop::array::uniform6(-1.0_f64..1.0), 1..6),
+            radius_m in 0.01_f64..0.5,
+        ) {
+            let capsule = |e: &[f64; 6]| {
+                Surface::of(&Solid::capsule(0, [e[0], e[1], e[2]], [e[3], e[4], e[5]], radius_m))
+            };
+            let surfaces: Vec<Surface> = ends.iter().map(capsule).collect();
+            let point = Vector3::from(p);
+            let all = surfaces.iter().map(|s| s.distance_m(&point));
+            let expected = all.fold(f64::INFINITY, f64::min);
+            prop_assert_eq!(nearest(&surfaces, &point).map(|n| n.0), Some(expected));
+        }
+
         /// Outside it is the solid's own distance, and a step along the normal is a step away.
         #[test]
         fn distances_agree_with_the_solids(

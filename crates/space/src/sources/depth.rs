@@ -1,7 +1,5 @@
 //! Depth pictures become points through the camera's pinhole.
 
-#![expect(unsafe_code, reason = "calls into functions compiled for wider instruction sets")]
-
 use super::split::best_isa;
 use crate::cloud::{Pinhole, Points};
 use crate::error::SpaceError;
@@ -191,6 +189,10 @@ impl Depth for f32 {
 
 type Outputs<'a> = (&'a mut [f32], &'a mut [f32], &'a mut [f32]);
 
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "calls functions compiled for wider instruction sets")
+)]
 fn on<D: Depth>(isa: Isa, depths: &[D], scale_m: f32, ray: Ray, out: Outputs<'_>) {
     match isa {
         Isa::Portable => plain(depths, scale_m, ray, out),

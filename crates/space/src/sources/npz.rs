@@ -13,6 +13,8 @@ use crate::error::SpaceError;
 
 /// Deflate cannot pack tighter than this: an archive that claims more lies.
 const MAX_RATIO: u64 = 1032;
+/// Larger arrays are refused: 30 times the largest picture that cameras take.
+const MAX_ARRAY_BYTES: u64 = 1 << 30;
 
 /// Reads the archive.
 ///
@@ -81,6 +83,10 @@ fn entry(
     };
     if packed > file_bytes as u64 || size > most {
         let reason = format!("claims {size} bytes from {packed} packed ones, which cannot be");
+        return Err(SpaceError::bad(&what, reason));
+    }
+    if size > MAX_ARRAY_BYTES {
+        let reason = format!("has {size} bytes, more than {MAX_ARRAY_BYTES} are not read");
         return Err(SpaceError::bad(&what, reason));
     }
     let mut bytes = Vec::with_capacity(size as usize);

@@ -35,7 +35,7 @@ pub(super) fn picture_width(xyz_m: &[[f32; 3]]) -> Option<usize> {
 
 /// Whether `x / z` is a line over columns and `y / z` one over rows.
 fn fits_pinhole(xyz_m: &[[f32; 3]], width: usize) -> bool {
-    // A step without common factors with usual widths, so that all columns and rows are met.
+    // An odd step meets columns all over the picture, not one and the same in every row.
     let step = (xyz_m.len() / SAMPLES).max(1) | 1;
     let seen = |index: usize| {
         let [x, y, z] = xyz_m[index].map(f64::from);

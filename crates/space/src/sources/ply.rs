@@ -4,6 +4,7 @@
 use super::contents::Contents;
 use super::layout::{Field, Layout};
 use super::ply_header::{Element, Encoding, Header, Property};
+use super::scalar::Scalar;
 use crate::cloud::{Cloud, Points};
 use crate::error::SpaceError;
 
@@ -91,7 +92,9 @@ impl<'a> Lines<'a> {
         let Element { name, count, properties } = element;
         // At least a character and a separator for each.
         let need = (2 * properties.len()).checked_mul(*count);
-        if need.is_none_or(|need| need > self.rest.len() + 1) || properties.is_empty() {
+        if need.is_none_or(|need| need > self.rest.len() + 1)
+            || (properties.is_empty() && *count > 0)
+        {
             let left = self.rest.len();
             let reason = format!("{count} of {name} cannot be in the {left} bytes that follow");
             return Err(self.bad(&reason));
@@ -198,6 +201,12 @@ impl<'a> Binary<'a> {
                         let mut wide = [0; 8];
                         for (slot, i) in wide.iter_mut().zip(0..bytes.len()) {
                             *slot = bytes[if self.big_endian { bytes.len() - 1 - i } else { i }];
+                        }
+                        let signed = matches!(length, Scalar::I8 | Scalar::I16 | Scalar::I32);
+                        if signed && wide[length.size() - 1] >= 0x80 {
+                            let at = self.body_at + self.at;
+                            let reason = format!("byte {at}: the length of {name} is negative");
+                            return Err(SpaceError::bad(self.file, reason));
                         }
                         let count = usize::try_from(u64::from_le_bytes(wide)).ok();
                         self.take(count.and_then(|n| n.checked_mul(item.size())), name)?;

@@ -1,7 +1,5 @@
 //! Little-endian float32 points taken apart into x, y and z: most cameras' layout.
 
-#![expect(unsafe_code, reason = "calls into functions compiled for wider instruction sets")]
-
 use std::sync::OnceLock;
 
 use crate::simd::Isa;
@@ -32,6 +30,10 @@ pub(super) fn split(
     true
 }
 
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "calls functions compiled for wider instruction sets")
+)]
 fn on<const STEP: usize>(isa: Isa, points: &[u8], x: &mut [f32], y: &mut [f32], z: &mut [f32]) {
     match isa {
         Isa::Portable => plain::<STEP>(points, x, y, z),

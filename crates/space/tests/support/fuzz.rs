@@ -23,22 +23,30 @@ pub(crate) struct Tally {
     pub(crate) slowest: (Duration, u64),
 }
 
-/// Runs cases until the time is up; `progress` is called about once a second.
-pub(crate) fn run(seed: u64, limit: Duration, mut progress: impl FnMut(&Tally)) -> Tally {
+/// Runs cases from `first` on until the time is up, but at least one; `progress` is called about
+/// once a second.
+pub(crate) fn run(
+    seed: u64,
+    first: u64,
+    limit: Duration,
+    mut progress: impl FnMut(&Tally),
+) -> Tally {
     let kinds = kinds();
     let mut tally =
         Tally { kinds: kinds.iter().map(|k| (k.name, 0, 0)).collect(), ..Tally::default() };
     let start = Instant::now();
     let mut shown = start;
-    while start.elapsed() < limit {
-        one(&kinds, seed, tally.cases, &mut tally);
+    loop {
+        one(&kinds, seed, first + tally.cases, &mut tally);
         tally.cases += 1;
+        if start.elapsed() >= limit {
+            return tally;
+        }
         if shown.elapsed() > Duration::from_secs(1) {
             shown = Instant::now();
             progress(&tally);
         }
     }
-    tally
 }
 
 /// Runs one case.
