@@ -28,7 +28,9 @@ pub use cloud::{Cloud, Pinhole, Points, View};
 pub use error::SpaceError;
 pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
 pub use grid::Grid;
-pub use map::{CellState, MapVoxel, Snapshot};
+pub use map::{
+    Carving, CellState, Map, MapReport, MapSettings, MapVoxel, Snapshot, Track, TrackSettings,
+};
 pub use query::{NO_VOXEL, Nearest, RayBatch};
 pub use settings::{
     Clusters, EndEffectorSpheres, OutlierMode, Outliers, SelfFilter, Settings, Support, Workspace,
