@@ -29,7 +29,8 @@ pub use error::SpaceError;
 pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
 pub use grid::Grid;
 pub use map::{
-    Carving, CellState, Map, MapReport, MapSettings, MapVoxel, Snapshot, Track, TrackSettings,
+    Carving, CellState, Layer, Layered, LayeredMap, Map, MapReport, MapSettings, MapVoxel,
+    Snapshot, Track, TrackSettings,
 };
 pub use query::{NO_VOXEL, Nearest, RayBatch};
 pub use settings::{

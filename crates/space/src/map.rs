@@ -7,6 +7,7 @@ mod cells;
 mod depth;
 mod field;
 mod groups;
+mod layered;
 mod lens;
 mod passes;
 mod settings;
@@ -15,6 +16,7 @@ mod tracks;
 mod writer;
 
 pub(crate) use bits::{at_or_after, at_or_before, ones};
+pub use layered::{Layer, Layered, LayeredMap};
 pub use settings::{MapSettings, TrackSettings};
 pub use snapshot::{CellState, MapVoxel, Snapshot};
 pub use tracks::Track;

@@ -190,7 +190,7 @@ impl Map {
     }
 
     /// Everything that can be wrong with a frame but its points; the camera's pose.
-    fn check(
+    pub(super) fn check(
         &self,
         camera: u16,
         view: &View,
