@@ -46,6 +46,10 @@ pub use grid::Grid;
 pub use map::{CellState, MapVoxel, Snapshot};
 pub use outliers::{OutlierScratch, PictureXyz};
 pub use pipeline::Pipeline;
+pub use map::{
+    Carving, CellState, Layer, Layered, LayeredMap, Map, MapReport, MapSettings, MapVoxel,
+    Snapshot, Track, TrackSettings,
+};
 pub use query::{NO_VOXEL, Nearest, RayBatch};
 pub use sensor::Sensor;
 pub use settings::{

@@ -1,10 +1,24 @@
 //! The map over time, and the field that makes questions to it cheap.
 
 mod bits;
+mod carve;
+mod carve_rays;
+mod cells;
+mod depth;
 mod field;
 mod file;
+mod groups;
+mod layered;
+mod lens;
 mod passes;
+mod settings;
 mod snapshot;
+mod tracks;
+mod writer;
 
 pub(crate) use bits::{at_or_after, at_or_before, ones};
+pub use layered::{Layer, Layered, LayeredMap};
+pub use settings::{MapSettings, TrackSettings};
 pub use snapshot::{CellState, MapVoxel, Snapshot};
+pub use tracks::Track;
+pub use writer::{Carving, Map, MapReport};

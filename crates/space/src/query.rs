@@ -13,7 +13,7 @@ pub use rays::{NO_VOXEL, RayBatch};
 use crate::error::SpaceError;
 
 /// Batches and their answers must be equally long.
-fn same_length(what: &str, found: usize, expected: usize) -> Result<(), SpaceError> {
+pub(crate) fn same_length(what: &str, found: usize, expected: usize) -> Result<(), SpaceError> {
     if found == expected {
         return Ok(());
     }

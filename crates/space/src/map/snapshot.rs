@@ -4,6 +4,7 @@ use crate::error::SpaceError;
 use crate::grid::Grid;
 use crate::map::bits::{Bits, Filled};
 use crate::map::field::{Field, MAX_REACH_CELLS};
+use crate::map::tracks::Track;
 use crate::simd::Isa;
 
 /// How far questions reach where nobody says otherwise.
@@ -47,6 +48,7 @@ pub struct Snapshot {
     /// One value more than there are cells: kernels read two at once.
     pub(crate) gap2: Vec<u16>,
     pub(crate) voxels: Vec<MapVoxel>,
+    pub(crate) tracks: Vec<Track>,
     pub(crate) seen: Vec<Sight>,
     pub(crate) epoch_ns: u64,
     pub(crate) stamp_ns: u64,
@@ -68,6 +70,7 @@ impl Snapshot {
             filled: Filled::new(grid),
             gap2: vec![far; grid.cells() + 1],
             voxels: Vec::new(),
+            tracks: Vec::new(),
             seen: vec![0; grid.cells()],
             epoch_ns: 0,
             stamp_ns: 0,
@@ -141,6 +144,12 @@ impl Snapshot {
         &self.voxels
     }
 
+    /// Groups of voxels that the map follows from frame to frame.
+    #[must_use]
+    pub fn tracks(&self) -> &[Track] {
+        &self.tracks
+    }
+
     /// What is known of a cell of the grid; `Unknown` for a key that is none of its.
     #[must_use]
     pub fn state(&self, key: u32) -> CellState {
@@ -197,4 +206,10 @@ pub(crate) fn reach_cells(grid: &Grid, reach_m: f64) -> usize {
 /// The stamp that a sight stands for.
 pub(crate) fn stamp_of(epoch_ns: u64, sight: Sight) -> u64 {
     epoch_ns.saturating_add(u64::from(sight.saturating_sub(1)) * 1_000_000)
+}
+
+/// The sight of a frame; stamps before the map's first count as its first.
+pub(crate) fn sight_of(epoch_ns: u64, stamp_ns: u64) -> Sight {
+    let millis = stamp_ns.saturating_sub(epoch_ns) / 1_000_000;
+    Sight::try_from(millis).unwrap_or(Sight::MAX - 1).saturating_add(1)
 }

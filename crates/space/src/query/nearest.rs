@@ -102,7 +102,6 @@ impl Snapshot {
     pub(super) fn nearest_within<const ANY: bool>(&self, q: [f64; 3], limit: f64) -> Option<Found> {
         let [cx, cy, cz] = self.clamped(q);
         let size = self.grid.size();
-        let [_, ny, nz] = size;
         let mut best: Option<Found> = None;
         let gap2 = self.gap2_of([cx, cy, cz]);
         let mut best2 = limit * limit;

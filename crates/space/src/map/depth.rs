@@ -1,0 +1,204 @@
+//! A depth picture and its nearest and furthest depths over ever larger squares of pixels.
+
+/// One level: texels of `2^level` by `2^level` pixels.
+#[derive(Clone, Debug, Default)]
+struct Level {
+    width: usize,
+    height: usize,
+    /// Nearest depth; infinite where nothing was seen.
+    nearest_m: Vec<f32>,
+    /// Furthest depth; minus infinite where nothing was seen.
+    furthest_m: Vec<f32>,
+    /// Some pixel was not seen.
+    holes: Vec<bool>,
+}
+
+/// What a rectangle of pixels sees.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Seen {
+    /// Nearest depth; infinite where nothing was seen.
+    pub(crate) nearest_m: f32,
+    /// Furthest depth; minus infinite where nothing was seen.
+    pub(crate) furthest_m: f32,
+    /// Some pixel was not seen.
+    pub(crate) holes: bool,
+}
+
+/// A depth picture with its levels, level 0 first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DepthPicture {
+    width: usize,
+    height: usize,
+    /// Depth of each pixel; infinite where nothing was seen.
+    depths_m: Vec<f32>,
+    /// Levels 1, 2 and so on.
+    levels: Vec<Level>,
+}
+
+impl DepthPicture {
+    /// Prepares for a picture of this size; allocates only when the size is new.
+    pub(crate) fn resize(&mut self, width: usize, height: usize) {
+        if (self.width, self.height) == (width, height) {
+            return;
+        }
+        (self.width, self.height) = (width, height);
+        self.depths_m = vec![f32::INFINITY; width * height];
+        self.levels.clear();
+        let (mut width, mut height) = (width, height);
+        while width > 1 || height > 1 {
+            (width, height) = (width.div_ceil(2), height.div_ceil(2));
+            let texels = width * height;
+            self.levels.push(Level {
+                width,
+                height,
+                nearest_m: vec![0.0; texels],
+                furthest_m: vec![0.0; texels],
+                holes: vec![false; texels],
+            });
+        }
+    }
+
+    /// Columns and rows.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        (self.width, self.height)
+    }
+
+    /// Takes in depths of pixels from `start` on. What is not in front of the camera is not
+    /// seen.
+    pub(crate) fn set(&mut self, start: usize, depths_m: &[f32]) {
+        for (pixel, depth_m) in self.depths_m[start..].iter_mut().zip(depths_m) {
+            let seen = *depth_m > 0.0 && *depth_m < f32::INFINITY;
+            *pixel = if seen { *depth_m } else { f32::INFINITY };
+        }
+    }
+
+    /// Depth of a pixel; infinite where nothing was seen.
+    pub(crate) fn depth_m(&self, column: usize, row: usize) -> f32 {
+        self.depths_m[row * self.width + column]
+    }
+
+    /// Makes the levels, once all depths are in.
+    pub(crate) fn finish(&mut self) {
+        let Some((first, _)) = self.levels.split_first_mut() else { return };
+        let depths_m = &self.depths_m;
+        for row in 0..first.height {
+            let [upper, lower] = [2 * row, (2 * row + 1).min(self.height - 1)]
+                .map(|r| &depths_m[r * self.width..(r + 1) * self.width]);
+            let texels = row * first.width..(row + 1) * first.width;
+            let nearest_m = &mut first.nearest_m[texels.clone()];
+            let furthest_m = &mut first.furthest_m[texels.clone()];
+            let holes = &mut first.holes[texels];
+            for column in 0..first.width {
+                let right = (2 * column + 1).min(self.width - 1);
+                let four = [upper[2 * column], upper[right], lower[2 * column], lower[right]];
+                nearest_m[column] = four.into_iter().fold(f32::INFINITY, f32::min);
+                let most = four.into_iter().fold(0.0, f32::max);
+                holes[column] = most == f32::INFINITY;
+                let seen = four.map(|d| if d == f32::INFINITY { f32::NEG_INFINITY } else { d });
+                furthest_m[column] = seen.into_iter().fold(f32::NEG_INFINITY, f32::max);
+            }
+        }
+        for level in 1..self.levels.len() {
+            let (finer, coarser) = self.levels.split_at_mut(level);
+            if let (Some(finer), Some(coarser)) = (finer.last(), coarser.first_mut()) {
+                coarser.gather(finer);
+            }
+        }
+    }
+
+    /// What the pixels of a rectangle see; corners included and inside of the picture. Pixels
+    /// around it may be counted in, up to two thirds of its larger side.
+    pub(crate) fn look(&self, first: [usize; 2], last: [usize; 2]) -> Seen {
+        let span = (last[0] - first[0]).max(last[1] - first[1]);
+        let shift = (span / 3).checked_ilog2().map_or(0, |log| log as usize + 1);
+        let mut seen =
+            Seen { nearest_m: f32::INFINITY, furthest_m: f32::NEG_INFINITY, holes: false };
+        if let Some(level) = shift.checked_sub(1).and_then(|l| self.levels.get(l)) {
+            for row in first[1] >> shift..=last[1] >> shift {
+                let texels = row * level.width;
+                let texels = texels + (first[0] >> shift)..=texels + (last[0] >> shift);
+                for texel in texels {
+                    seen.nearest_m = seen.nearest_m.min(level.nearest_m[texel]);
+                    seen.furthest_m = seen.furthest_m.max(level.furthest_m[texel]);
+                    seen.holes |= level.holes[texel];
+                }
+            }
+            return seen;
+        }
+        for row in first[1]..=last[1] {
+            for depth_m in &self.depths_m[row * self.width..][first[0]..=last[0]] {
+                if *depth_m == f32::INFINITY {
+                    seen.holes = true;
+                } else {
+                    seen.nearest_m = seen.nearest_m.min(*depth_m);
+                    seen.furthest_m = seen.furthest_m.max(*depth_m);
+                }
+            }
+        }
+        seen
+    }
+}
+
+impl Level {
+    fn gather(&mut self, finer: &Self) {
+        for row in 0..self.height {
+            let rows = [2 * row, (2 * row + 1).min(finer.height - 1)].map(|r| r * finer.width);
+            for column in 0..self.width {
+                let columns = [2 * column, (2 * column + 1).min(finer.width - 1)];
+                let four = [
+                    rows[0] + columns[0],
+                    rows[0] + columns[1],
+                    rows[1] + columns[0],
+                    rows[1] + columns[1],
+                ];
+                let texel = row * self.width + column;
+                self.nearest_m[texel] =
+                    four.iter().map(|i| finer.nearest_m[*i]).fold(f32::INFINITY, f32::min);
+                self.furthest_m[texel] =
+                    four.iter().map(|i| finer.furthest_m[*i]).fold(f32::NEG_INFINITY, f32::max);
+                self.holes[texel] = four.iter().any(|i| finer.holes[*i]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever rectangle: everything in it is counted, and nothing far outside.
+    #[test]
+    fn a_look_counts_every_pixel_of_its_rectangle() {
+        let (width, height) = (53, 31);
+        let mut picture = DepthPicture::default();
+        picture.resize(width, height);
+        let depth = |i: usize| match i * 7919 % 101 {
+            0..20 => f32::NAN,
+            d => d as f32,
+        };
+        let depths_m: Vec<f32> = (0..width * height).map(depth).collect();
+        picture.set(0, &depths_m);
+        picture.finish();
+        for seed in 0..4000_usize {
+            let pick = |salt: usize, below: usize| seed * 7 * salt % 1009 % below;
+            let first = [pick(1, width), pick(3, height)];
+            let last =
+                [first[0] + pick(5, width - first[0]), first[1] + pick(11, height - first[1])];
+            let seen = picture.look(first, last);
+            let around = (last[0] - first[0]).max(last[1] - first[1]) * 2 / 3;
+            let within = |grow: usize| {
+                let (depths_m, grown) = (&depths_m, |at: usize| at.saturating_sub(grow));
+                let columns = grown(first[0])..=(last[0] + grow).min(width - 1);
+                let rows = grown(first[1])..=(last[1] + grow).min(height - 1);
+                rows.flat_map(move |r| columns.clone().map(move |c| depths_m[r * width + c]))
+            };
+            let nearest = |grow| within(grow).fold(f32::INFINITY, f32::min);
+            let furthest = |grow| within(grow).fold(f32::NEG_INFINITY, f32::max);
+            let hole = |grow| within(grow).any(f32::is_nan);
+            assert!(nearest(around) <= seen.nearest_m && seen.nearest_m <= nearest(0));
+            assert!(furthest(0) <= seen.furthest_m && seen.furthest_m <= furthest(around));
+            assert!(!hole(0) || seen.holes);
+            assert!(!seen.holes || hole(around));
+        }
+    }
+}

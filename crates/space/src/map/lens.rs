@@ -1,0 +1,100 @@
+//! How the camera of an organised cloud sees.
+
+use crate::cloud::{Pinhole, Points};
+use crate::error::SpaceError;
+
+/// Points that are looked at.
+const SAMPLES: usize = 4000;
+
+/// Fewer seen points say nothing.
+const FEWEST: usize = 16;
+
+/// Points of a pinhole camera lie on the rays of their pixels, but for rounding.
+const MOST_OFF_PX: f64 = 0.5;
+
+/// Sums of a straight line `pixel = focal * slope + centre`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Line {
+    n: f64,
+    s: f64,
+    p: f64,
+    ss: f64,
+    sp: f64,
+}
+
+impl Line {
+    fn add(&mut self, slope: f64, pixel: f64) {
+        self.n += 1.0;
+        self.s += slope;
+        self.p += pixel;
+        self.ss += slope * slope;
+        self.sp += slope * pixel;
+    }
+
+    /// Focal length and centre; `None` for slopes that are all the same.
+    fn fit(&self) -> Option<(f64, f64)> {
+        let spread = self.n * self.ss - self.s * self.s;
+        let focal = (self.n * self.sp - self.s * self.p) / spread;
+        (spread > 1e-9 && focal > 0.0).then(|| (focal, (self.p - focal * self.s) / self.n))
+    }
+}
+
+/// The pinhole of a picture: the given one if points agree with it, or else one that fits them.
+/// `None` where there is no picture, too little is seen, or no pinhole fits.
+///
+/// # Errors
+/// When the points are not where the given pinhole says: with it the map would be carved in the
+/// wrong places.
+pub(crate) fn pinhole_of<P: Points>(
+    points: &P,
+    given: Option<Pinhole>,
+) -> Result<Option<Pinhole>, SpaceError> {
+    if points.width() < 2 || points.height() < 2 {
+        return Ok(None);
+    }
+    if let Some(given) = given {
+        return match mean_off_px(points, &given) {
+            Some(off) if off.is_nan() || off > 2.0 * MOST_OFF_PX => {
+                let reason = format!(
+                    "points are {off:.1} pixels off on average: it is not the camera of this cloud"
+                );
+                Err(SpaceError::bad("pinhole", reason))
+            }
+            Some(_) => Ok(Some(given)),
+            None => Ok(None),
+        };
+    }
+    let (mut across, mut down) = (Line::default(), Line::default());
+    for_samples(points, |column, row, [x, y, z]| {
+        across.add(x / z, column);
+        down.add(y / z, row);
+    });
+    let fit = across.fit().zip(down.fit());
+    let fit = fit.map(|((fx, cx), (fy, cy))| Pinhole { fx, fy, cx, cy });
+    Ok(fit.filter(|p| mean_off_px(points, p).is_some_and(|off| off < MOST_OFF_PX)))
+}
+
+/// How far points are from their pixels; `None` if too few are seen.
+fn mean_off_px<P: Points>(points: &P, pinhole: &Pinhole) -> Option<f64> {
+    let (mut sum, mut seen) = (0.0, 0);
+    for_samples(points, |column, row, [x, y, z]| {
+        sum += (pinhole.fx * x / z + pinhole.cx - column).abs();
+        sum += (pinhole.fy * y / z + pinhole.cy - row).abs();
+        seen += 1;
+    });
+    (seen >= FEWEST).then(|| sum / (2 * seen) as f64)
+}
+
+/// Seen points in front of the camera, with column and row, from all over the picture.
+fn for_samples<P: Points>(points: &P, mut visit: impl FnMut(f64, f64, [f64; 3])) {
+    // Odd steps meet all columns.
+    let step = (points.len() / SAMPLES) | 1;
+    for index in (0..points.len()).step_by(step) {
+        let [mut x, mut y, mut z] = [[0.0]; 3];
+        points.fill(index, &mut x, &mut y, &mut z);
+        if z[0] > 0.0 && (x[0] + y[0] + z[0]).is_finite() {
+            let (column, row) = (index % points.width(), index / points.width());
+            visit(column as f64, row as f64, [x[0], y[0], z[0]].map(f64::from));
+        }
+    }
+}

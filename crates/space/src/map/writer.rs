@@ -1,0 +1,289 @@
+//! The map over time: frames of all cameras go in, snapshots come out.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use nalgebra::Isometry3;
+
+use crate::cloud::{Points, View};
+use crate::error::SpaceError;
+use crate::frame::VoxelFrame;
+use crate::grid::Grid;
+use crate::map::carve::Carver;
+use crate::map::carve_rays::RayCarver;
+use crate::map::cells::Cells;
+use crate::map::depth::DepthPicture;
+use crate::map::field::Field;
+use crate::map::groups::Groups;
+use crate::map::lens::pinhole_of;
+use crate::map::settings::MapSettings;
+use crate::map::snapshot::{Sight, Snapshot, sight_of};
+use crate::map::tracks::{Track, Tracks};
+use crate::simd::Isa;
+
+/// Points that are read at once.
+const CHUNK: usize = 2048;
+
+/// What a frame did to the map.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MapReport {
+    /// Voxels that became occupied.
+    pub appeared: usize,
+    /// Voxels that became free, because cameras looked through them.
+    pub cleared: usize,
+    /// Voxels that were forgotten, because nobody confirmed them.
+    pub forgotten: usize,
+    /// How free space was found.
+    pub carving: Carving,
+    /// Time for points, carving and hits.
+    pub integrate_time: Duration,
+    /// Time for the gap field.
+    pub field_time: Duration,
+    /// Time for the snapshot.
+    pub snapshot_time: Duration,
+}
+
+/// How free space was found in a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Carving {
+    /// Nothing was seen.
+    #[default]
+    None,
+    /// Voxels were projected into the depth picture.
+    Picture,
+    /// The cloud is no picture of a pinhole camera: its rays were followed one by one.
+    Rays,
+}
+
+/// Cells over time, from any number of cameras.
+#[derive(Debug)]
+pub struct Map {
+    settings: MapSettings,
+    grid: Grid,
+    reach_cells: usize,
+    cells: Cells,
+    field: Field,
+    picture: DepthPicture,
+    rays: Option<Box<RayCarver>>,
+    groups: Groups,
+    tracks: Tracks,
+    /// Newest stamp of each camera.
+    cameras: Vec<Option<u64>>,
+    epoch_ns: Option<u64>,
+    newest_ns: u64,
+    chunk: [Vec<f32>; 3],
+    keys: Vec<u32>,
+    current: Arc<Snapshot>,
+    spare: Vec<Arc<Snapshot>>,
+}
+
+impl Map {
+    /// A map that knows nothing yet.
+    ///
+    /// # Errors
+    /// Names the setting that is out of range.
+    pub fn new(settings: &MapSettings, grid: &Grid) -> Result<Self, SpaceError> {
+        let reach_cells = settings.check(grid)?;
+        Ok(Self {
+            settings: *settings,
+            grid: *grid,
+            reach_cells,
+            cells: Cells::new(grid, settings),
+            field: Field::new(grid, reach_cells, Isa::best()),
+            picture: DepthPicture::default(),
+            rays: None,
+            groups: Groups::new(grid),
+            tracks: Tracks::new(settings.tracks),
+            cameras: Vec::new(),
+            epoch_ns: None,
+            newest_ns: 0,
+            chunk: std::array::from_fn(|_| vec![0.0; CHUNK]),
+            keys: Vec::new(),
+            current: Arc::new(Snapshot::empty(grid, reach_cells)),
+            spare: Vec::new(),
+        })
+    }
+
+    /// What the map knows now. Readers keep it as long as they like.
+    #[must_use]
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.current)
+    }
+
+    /// Groups of voxels that are followed from frame to frame.
+    #[must_use]
+    pub fn tracks(&self) -> &[Track] {
+        self.tracks.all()
+    }
+
+    /// Stamp of a camera's newest frame.
+    #[must_use]
+    pub fn newest_ns(&self, camera: u16) -> Option<u64> {
+        self.cameras.get(usize::from(camera)).copied().flatten()
+    }
+
+    /// How old a camera's newest frame is; `None` if it has given none.
+    #[must_use]
+    pub fn age_s(&self, camera: u16, now_ns: u64) -> Option<f64> {
+        self.newest_ns(camera).map(|newest| now_ns.saturating_sub(newest) as f64 * 1e-9)
+    }
+
+    /// Cameras whose newest frame is older than `limit_s`.
+    pub fn stale_cameras(&self, now_ns: u64, limit_s: f64) -> impl Iterator<Item = u16> {
+        (0..=u16::MAX)
+            .take(self.cameras.len())
+            .filter(move |camera| self.age_s(*camera, now_ns).is_some_and(|age| age > limit_s))
+    }
+
+    /// Takes in a camera's next frame: its points as they came, where from, and the voxels that
+    /// the pipeline made of them. The points say what was looked through, also where they are
+    /// outside of the grid or the robot's own.
+    ///
+    /// # Errors
+    /// When the frame is not newer than the camera's last, belongs to another grid, or the pose
+    /// or the pinhole are wrong. The map is as it was then.
+    pub fn integrate<P: Points>(
+        &mut self,
+        camera: u16,
+        points: &P,
+        view: &View,
+        frame: &VoxelFrame,
+    ) -> Result<MapReport, SpaceError> {
+        let started = Instant::now();
+        let world_from_camera = self.check(camera, view, frame)?;
+        let pinhole = pinhole_of(points, view.pinhole)?;
+
+        let mut report = MapReport::default();
+        let epoch_ns = *self.epoch_ns.get_or_insert(frame.stamp_ns);
+        let sight = sight_of(epoch_ns, frame.stamp_ns);
+        self.note_stamp(camera, frame.stamp_ns);
+        report.appeared = self.cells.hit(&frame.voxels, sight);
+        self.groups.begin(frame);
+        if let Some(pinhole) = pinhole {
+            self.picture.resize(points.width(), points.height());
+            self.read(points, &world_from_camera, false);
+            self.picture.finish();
+            let margin_m = self.settings.carve_margin_m;
+            let carver =
+                Carver::new(&self.grid, &self.picture, &pinhole, &world_from_camera, margin_m);
+            carver.carve(&mut |cells| report.cleared += self.cells.look_through(cells, sight));
+            report.carving = Carving::Picture;
+        } else if points.len() > 0 {
+            self.read(points, &world_from_camera, true);
+            for cell in self.rays.iter().flat_map(|rays| rays.free()) {
+                report.cleared += usize::from(self.cells.look_through_one(cell, sight));
+            }
+            report.carving = Carving::Rays;
+        }
+        report.forgotten = self.forget(epoch_ns);
+        self.tracks.update(camera, frame.stamp_ns, self.groups.finish());
+        report.integrate_time = started.elapsed();
+
+        let started = Instant::now();
+        self.field.update(&self.cells.occupied);
+        report.field_time = started.elapsed();
+
+        let started = Instant::now();
+        self.publish(epoch_ns);
+        report.snapshot_time = started.elapsed();
+        Ok(report)
+    }
+
+    /// Everything that can be wrong with a frame but its points; the camera's pose.
+    pub(super) fn check(
+        &self,
+        camera: u16,
+        view: &View,
+        frame: &VoxelFrame,
+    ) -> Result<Isometry3<f64>, SpaceError> {
+        if frame.grid != self.grid {
+            let reason =
+                format!("its grid is {:?}, that of the map is {:?}", frame.grid, self.grid);
+            return Err(SpaceError::bad("frame", reason));
+        }
+        let cells = self.grid.cells();
+        if let Some(voxel) = frame.voxels.iter().find(|v| v.key as usize >= cells) {
+            let reason = format!("voxel {}: the grid has cells 0 to {}", voxel.key, cells - 1);
+            return Err(SpaceError::bad("frame", reason));
+        }
+        let pose = view.world_from_camera.isometry();
+        let turn = pose.rotation.quaternion();
+        let finite =
+            pose.translation.vector.iter().chain(turn.coords.iter()).all(|v| v.is_finite());
+        if !finite {
+            let reason = format!("the camera's pose is not finite: {:?}", view.world_from_camera);
+            return Err(SpaceError::bad("view", reason));
+        }
+        match self.newest_ns(camera) {
+            Some(newest_ns) if frame.stamp_ns <= newest_ns => {
+                Err(SpaceError::TimeBackwards { stamp_ns: frame.stamp_ns, newest_ns })
+            }
+            _ => Ok(pose),
+        }
+    }
+
+    fn note_stamp(&mut self, camera: u16, stamp_ns: u64) {
+        let camera = usize::from(camera);
+        if self.cameras.len() <= camera {
+            self.cameras.resize(camera + 1, None);
+        }
+        self.cameras[camera] = Some(stamp_ns);
+        self.newest_ns = self.newest_ns.max(stamp_ns);
+    }
+
+    /// Reads all points once: for the depth picture or the rays, and for the groups.
+    fn read<P: Points>(&mut self, points: &P, world_from_camera: &Isometry3<f64>, rays: bool) {
+        let mut carver = if rays {
+            let margin_m = self.settings.carve_margin_m;
+            let grid = &self.grid;
+            let carver = self.rays.get_or_insert_with(|| Box::new(RayCarver::new(grid, margin_m)));
+            carver.clear();
+            Some(carver)
+        } else {
+            None
+        };
+        let total = points.len();
+        for start in (0..total).step_by(CHUNK) {
+            let length = CHUNK.min(total - start);
+            let [x, y, z] = self.chunk.each_mut().map(|part| &mut part[..length]);
+            points.fill(start, x, y, z);
+            match &mut carver {
+                Some(carver) => carver.add(world_from_camera, x, y, z),
+                None => self.picture.set(start, z),
+            }
+            let hit = &self.cells.hit_now;
+            self.groups.add(hit, world_from_camera, [start, total], [x, y, z]);
+        }
+    }
+
+    /// Forgets voxels that are too old, if there is such a thing.
+    fn forget(&mut self, epoch_ns: u64) -> usize {
+        let Some(max_age_s) = self.settings.max_age_s else { return 0 };
+        let now = sight_of(epoch_ns, self.newest_ns);
+        let oldest = now.saturating_sub((max_age_s * 1e3) as Sight);
+        self.cells.forget_before(oldest, &mut self.keys)
+    }
+
+    /// Makes a new snapshot, in one that no reader holds any more if there is one.
+    fn publish(&mut self, epoch_ns: u64) {
+        let free = self.spare.iter_mut().position(|spare| Arc::get_mut(spare).is_some());
+        let mut next = match free {
+            Some(at) => self.spare.swap_remove(at),
+            None => Arc::new(Snapshot::empty(&self.grid, self.reach_cells)),
+        };
+        if let Some(snapshot) = Arc::get_mut(&mut next) {
+            snapshot.occupied.copy_from(&self.cells.occupied);
+            snapshot.filled.update(&self.cells.occupied);
+            snapshot.gap2[..self.grid.cells()].copy_from_slice(self.field.gap2());
+            snapshot.seen.copy_from_slice(&self.cells.seen);
+            snapshot.voxels.clear();
+            snapshot.voxels.extend(self.cells.voxels(epoch_ns));
+            snapshot.tracks.clear();
+            snapshot.tracks.extend_from_slice(self.tracks.all());
+            snapshot.epoch_ns = epoch_ns;
+            snapshot.stamp_ns = self.newest_ns;
+            snapshot.sequence = self.current.sequence + 1;
+        }
+        self.spare.push(std::mem::replace(&mut self.current, next));
+    }
+}
