@@ -2,6 +2,7 @@
 
 use citrange_core::Pose;
 use citrange_core::robot::Grasp;
+use citrange_core::shape::Shape;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ControlError;
@@ -90,6 +91,28 @@ pub struct Guard {
     pub point_m: [f64; 3],
     /// Radius; 0 for a corner.
     pub radius_m: f64,
+}
+
+/// A solid piece of a link, for collisions and for telling the robot from its surroundings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkShape {
+    /// Index of the joint whose link carries it; `None` on the base.
+    pub link: Option<usize>,
+    /// Pose in the link; in the base for `None`.
+    pub link_from_shape: Pose,
+    /// Shape and size.
+    pub shape: Shape,
+    /// For people: the body that it is part of, then `/` and its own name if it has one.
+    pub name: String,
+}
+
+impl LinkShape {
+    /// Name of the body that it is part of.
+    #[must_use]
+    pub fn body(&self) -> &str {
+        self.name.split_once('/').map_or(self.name.as_str(), |(body, _)| body)
+    }
 }
 
 impl Chain {

@@ -33,7 +33,7 @@ mod twist;
 mod velocity;
 
 pub use action::Action;
-pub use chain::{Chain, ChainJoint, ChainSite, Guard};
+pub use chain::{Chain, ChainJoint, ChainSite, Guard, LinkShape};
 pub use errand::{Busy, Errand, Halt};
 pub use error::ControlError;
 pub use ik::{Fit, Hand, HandGoal, Ik, Tolerance, wrapped};

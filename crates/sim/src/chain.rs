@@ -77,23 +77,24 @@ impl CompiledScene {
 }
 
 /// Which link every body of a robot belongs to.
-struct Bodies<'a> {
+pub(crate) struct Bodies<'a> {
     model: &'a MjModel,
     world_from_base: Isometry3<f64>,
     /// Per body of the model: the link (last joint that moves it) and its pose there.
     links: Vec<Option<(usize, Isometry3<f64>)>>,
+    /// Per body of the model that no joint moves: its pose in the base.
+    fixed: Vec<Isometry3<f64>>,
     /// Per joint: its index in the model, and its parent link with the pose there.
     joints: Vec<(usize, Option<usize>, Isometry3<f64>)>,
 }
 
 impl<'a> Bodies<'a> {
-    fn new(scene: &'a CompiledScene, known: &[Joint], root: usize) -> Self {
+    pub(crate) fn new(scene: &'a CompiledScene, known: &[Joint], root: usize) -> Self {
         let model = scene.model.as_ref();
         let pose = |body: usize| isometry(model.body_pos()[body], model.body_quat()[body]);
         let world_from_base = pose(root);
         let nbody = model.ffi().nbody as usize;
         let mut links: Vec<Option<(usize, Isometry3<f64>)>> = vec![None; nbody];
-        // Poses of the bodies that no joint moves, in the base.
         let mut fixed = vec![Isometry3::identity(); nbody];
         let mut joints = Vec::new();
         for body in root..nbody {
@@ -117,7 +118,15 @@ impl<'a> Bodies<'a> {
                 None => fixed[body] = link_from_body,
             }
         }
-        Self { model, world_from_base, links, joints }
+        Self { model, world_from_base, links, fixed, joints }
+    }
+
+    /// The link of a body of the robot, `None` for the base, and the body's pose there.
+    pub(crate) fn place(&self, body: usize) -> (Option<usize>, Isometry3<f64>) {
+        match self.links[body] {
+            Some((link, link_from_body)) => (Some(link), link_from_body),
+            None => (None, self.fixed[body]),
+        }
     }
 
     fn at(&self, body: usize) -> Option<(usize, Isometry3<f64>)> {
@@ -242,6 +251,6 @@ fn add_mass(joint: &mut ChainJoint, mass_kg: f64, com_m: Vector3<f64>) {
     }
 }
 
-fn isometry(pos_m: [f64; 3], quat_wxyz: [f64; 4]) -> Isometry3<f64> {
+pub(crate) fn isometry(pos_m: [f64; 3], quat_wxyz: [f64; 4]) -> Isometry3<f64> {
     Pose { pos_m, quat_wxyz }.isometry()
 }

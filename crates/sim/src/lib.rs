@@ -34,7 +34,7 @@
 //! | what a state holds | `layout.rs` (names), `row.rs`, `read.rs`, `write.rs`, `extras.rs` |
 //! | stepping and threads | `world.rs` |
 //! | exact continuation | `snapshot.rs`; poorer files: `restore.rs` |
-//! | an arm to be driven | `rig.rs`; as numbers `chain.rs`; with named actions `arm.rs`; what it sees and feels of objects `feel.rs` |
+//! | an arm to be driven | `rig.rs`; as numbers `chain.rs`, its solid shapes `shapes.rs`; with named actions `arm.rs`; what it sees and feels of objects `feel.rs` |
 //! | what a viewer is told | `show.rs` |
 //! | pictures | `camera.rs`, `picture.rs`; beside the loop `draw.rs`; with OpenGL `gl.rs` |
 
@@ -57,6 +57,7 @@ mod read;
 mod restore;
 mod rig;
 mod row;
+mod shapes;
 mod show;
 mod snapshot;
 mod world;

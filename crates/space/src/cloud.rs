@@ -136,3 +136,41 @@ pub struct View {
     /// How it sees, where that is known.
     pub pinhole: Option<Pinhole>,
 }
+
+impl View {
+    /// The view of a camera whose pose is given as in State: +x forward, +z up in the picture.
+    #[must_use]
+    pub fn forward_x(world_from_camera: &Pose, pinhole: Option<Pinhole>) -> Self {
+        // The picture's right is the body's -y, down is -z, forward is x.
+        let turned = Pose { pos_m: [0.0; 3], quat_wxyz: [0.5, -0.5, 0.5, -0.5] };
+        let pose = world_from_camera.isometry() * turned.isometry();
+        Self { world_from_camera: pose.into(), pinhole }
+    }
+
+    /// World from camera as rows of a 4 x 4 matrix.
+    #[must_use]
+    pub fn matrix(&self) -> [[f64; 4]; 4] {
+        let m = self.world_from_camera.isometry().to_homogeneous();
+        std::array::from_fn(|row| std::array::from_fn(|column| m[(row, column)]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cameras_of_states_look_along_x() {
+        let at = Pose { pos_m: [1.0, 2.0, 3.0], ..Pose::IDENTITY };
+        let m = View::forward_x(&at, None).matrix();
+        let want = [
+            [0.0, 0.0, 1.0, 1.0],
+            [-1.0, 0.0, 0.0, 2.0],
+            [0.0, -1.0, 0.0, 3.0],
+            [0.0, 0.0, 0.0, 1.0],
+        ];
+        for (row, want) in m.iter().zip(want) {
+            assert!(row.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-15), "{m:?}");
+        }
+    }
+}

@@ -14,25 +14,47 @@
 //!
 //! World frame, metres, seconds. Cameras look along +z, x right, y down.
 
+mod body;
+pub mod calibrate;
+mod cell;
 mod cloud;
 mod clusters;
 mod error;
+mod files;
 mod frame;
 mod front;
 mod grid;
+mod map;
+mod outliers;
 mod pipeline;
+mod query;
+mod sensor;
 mod settings;
 mod simd;
 mod solid;
+mod sources;
 
+pub use body::{
+    Body, BodySettings, Checker, Clearance, CollisionSettings, Configs, JointHistory, Sphere,
+};
+pub use cell::{Cell, CellCamera, CellRobot};
 pub use cloud::{Cloud, Pinhole, Points, View};
 pub use error::SpaceError;
 pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
 pub use front::own::Robot;
 pub use grid::Grid;
+pub use map::{CellState, MapVoxel, Snapshot};
+pub use outliers::{OutlierScratch, PictureXyz};
 pub use pipeline::Pipeline;
+pub use query::{NO_VOXEL, Nearest, RayBatch};
+pub use sensor::Sensor;
 pub use settings::{
     Clusters, EndEffectorSpheres, OutlierMode, Outliers, SelfFilter, Settings, Support, Workspace,
 };
 pub use simd::Isa;
 pub use solid::{Form, Solid};
+pub use sources::{
+    CloudFile, DepthImage, DepthView, Depths, NpzArray, PointCloud2, PointCloud2Message,
+    PointCloud2View, PointField, Sidecar, message_of, pack_xyz_rgb, read_cloud, write_cloud,
+    write_npz,
+};

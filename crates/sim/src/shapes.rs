@@ -1,0 +1,126 @@
+//! The solid shapes of a robot, in the frames of its links.
+
+use std::collections::BTreeMap;
+
+use citrange_control::LinkShape;
+use citrange_core::shape::Shape;
+use mujoco_rs::prelude::*;
+use nalgebra::Isometry3;
+
+use crate::chain::{Bodies, isometry};
+use crate::compile::CompiledScene;
+use crate::error::SimError;
+use crate::layout::{Tree, name_of};
+
+impl CompiledScene {
+    /// The shapes that a robot collides with, in the frames of its links as [`citrange_control`]
+    /// places them. A body without any gives what is seen of it. A mesh counts as the box around
+    /// it, which is larger than the mesh.
+    ///
+    /// # Errors
+    /// When there is no such robot, or it has a shape that is none of a solid body.
+    pub fn link_shapes(&self, robot: &str) -> Result<Vec<LinkShape>, SimError> {
+        let tree = self.layout.robot(robot)?;
+        let bodies = Bodies::new(self, &tree.joints, tree.bodies.start);
+        let mut shapes = Vec::new();
+        for (body, geoms) in self.solid_geoms(tree) {
+            let (link, link_from_body) = bodies.place(body);
+            let body_name = &tree.body_names[body - tree.bodies.start];
+            for geom in geoms {
+                let name = self.shape_name(robot, body_name, geom);
+                let (shape, geom_from_shape) = shape(&self.model, geom).ok_or_else(|| {
+                    let reason = format!(
+                        "{name} of {robot} is a plane or a height field; robots are made of \
+                         boxes, spheres, capsules, cylinders, ellipsoids and meshes"
+                    );
+                    SimError::Scene { scene: self.scene.name.clone(), reason }
+                })?;
+                let body_from_geom =
+                    isometry(self.model.geom_pos()[geom], self.model.geom_quat()[geom]);
+                let link_from_shape = (link_from_body * body_from_geom * geom_from_shape).into();
+                shapes.push(LinkShape { link, link_from_shape, shape, name });
+            }
+        }
+        Ok(shapes)
+    }
+
+    /// Pairs of links that the robot's model lets pass through each other, by the name of the
+    /// first solid body of each link. A pair is listed when all bodies of the one link may pass
+    /// through all bodies of the other.
+    ///
+    /// # Errors
+    /// When there is no such robot.
+    pub fn allowed_pairs(&self, robot: &str) -> Result<Vec<[String; 2]>, SimError> {
+        let tree = self.layout.robot(robot)?;
+        let bodies = Bodies::new(self, &tree.joints, tree.bodies.start);
+        let mut links: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
+        for body in self.solid_geoms(tree).into_keys() {
+            links.entry(bodies.place(body).0).or_default().push(body);
+        }
+        // The engine packs the two bodies of an exclusion into one number.
+        let excluded = self.model.exclude_signature();
+        let may_pass = |a: usize, b: usize| {
+            excluded.iter().any(|s| {
+                let pair = [(s >> 16) as usize, (s & 0xffff) as usize];
+                pair == [a, b] || pair == [b, a]
+            })
+        };
+        let name = |bodies: &[usize]| tree.body_names[bodies[0] - tree.bodies.start].clone();
+        let mut pairs = Vec::new();
+        for (one, first) in links.iter().enumerate() {
+            for second in links.iter().skip(one + 1) {
+                if first.1.iter().all(|a| second.1.iter().all(|b| may_pass(*a, *b))) {
+                    pairs.push([name(first.1), name(second.1)]);
+                }
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// Per body of a robot, the geoms that make it solid.
+    fn solid_geoms(&self, tree: &Tree) -> BTreeMap<usize, Vec<usize>> {
+        let model = &self.model;
+        let mut solid: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut seen: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for geom in 0..model.ffi().ngeom as usize {
+            let body = model.geom_bodyid()[geom] as usize;
+            if tree.bodies.contains(&body) {
+                let collides =
+                    model.geom_contype()[geom] != 0 || model.geom_conaffinity()[geom] != 0;
+                let list = if collides { &mut solid } else { &mut seen };
+                list.entry(body).or_default().push(geom);
+            }
+        }
+        for (body, geoms) in seen {
+            solid.entry(body).or_insert(geoms);
+        }
+        solid
+    }
+
+    fn shape_name(&self, robot: &str, body: &str, geom: usize) -> String {
+        let full = name_of(&self.model, MjtObjBase::mjOBJ_GEOM, geom, "");
+        match full.strip_prefix(robot).and_then(|rest| rest.strip_prefix('/')) {
+            Some(own) => format!("{body}/{own}"),
+            None => body.to_owned(),
+        }
+    }
+}
+
+/// A geom's shape and the shape's pose in the geom; `None` for what bounds no volume.
+fn shape(model: &MjModel, geom: usize) -> Option<(Shape, Isometry3<f64>)> {
+    let [a, b, c] = model.geom_size()[geom];
+    let shape = match model.geom_type()[geom] {
+        MjtGeomBase::mjGEOM_SPHERE => Shape::Sphere { radius_m: a },
+        MjtGeomBase::mjGEOM_CAPSULE => Shape::Capsule { radius_m: a, half_height_m: b },
+        MjtGeomBase::mjGEOM_CYLINDER => Shape::Cylinder { radius_m: a, half_height_m: b },
+        MjtGeomBase::mjGEOM_ELLIPSOID => Shape::Ellipsoid { radii_m: [a, b, c] },
+        MjtGeomBase::mjGEOM_BOX => Shape::Box { half_m: [a, b, c] },
+        MjtGeomBase::mjGEOM_MESH | MjtGeomBase::mjGEOM_SDF => {
+            let [x, y, z, half_x, half_y, half_z] = model.geom_aabb()[geom];
+            let bounds = Shape::Box { half_m: [half_x, half_y, half_z] };
+            return Some((bounds, Isometry3::translation(x, y, z)));
+        }
+        MjtGeomBase::mjGEOM_PLANE | MjtGeomBase::mjGEOM_HFIELD => return None,
+    };
+    Some((shape, Isometry3::identity()))
+}

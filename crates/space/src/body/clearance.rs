@@ -1,0 +1,271 @@
+//! How far a robot is from everything in a map, for many configurations.
+//!
+//! The gap field gives a lower bound for every ball, sixteen configurations at once. Then only
+//! balls whose bound is below the best answer so far are looked at exactly.
+
+use super::checker::Checker;
+use super::kernel::{self, Lookup};
+use super::lanes::LANES;
+use super::near::Near;
+use super::{Body, Configs};
+use crate::error::SpaceError;
+use crate::map::Snapshot;
+
+/// How far a robot is from the nearest occupied cube.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clearance {
+    /// Distance of a ball's centre to the nearest cube, less its radius, for the ball where that
+    /// is least. Negative where a ball reaches into a cube; never below minus its radius. A
+    /// centre counts as no further away than the map's reach.
+    pub distance_m: f64,
+    /// The link of that ball.
+    pub link: u16,
+    /// Number of that ball in [`Body::spheres`].
+    pub sphere: u16,
+    /// Key of the cube; `None` when nothing is within the map's reach.
+    pub voxel: Option<u32>,
+}
+
+/// When a configuration collides.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CollisionSettings {
+    /// Cubes must stay further than this from every ball.
+    pub margin_m: f64,
+    /// Balls of links that must not touch must stay further than this from each other; `None`
+    /// where that is not looked at.
+    pub self_margin_m: Option<f64>,
+}
+
+/// Bounds are computed in single precision: less than this wrong.
+const SLACK_M: f32 = 2e-5;
+
+impl Checker {
+    /// How far the robot is from the map in every configuration. Exact with respect to balls and
+    /// cubes, up to the accuracy of the centres.
+    ///
+    /// # Errors
+    /// When the configurations have another number of joints than the robot, there is not one
+    /// answer for each, or the robot has no ball.
+    pub fn clearance(
+        &mut self,
+        snapshot: &Snapshot,
+        configs: &Configs,
+        out: &mut [Clearance],
+    ) -> Result<(), SpaceError> {
+        self.check(configs)?;
+        check_room(configs, out.len())?;
+        let Some(widest) = self.widest() else {
+            return Err(SpaceError::bad("clearance", "the robot has no shapes"));
+        };
+        self.roots.prepare(snapshot);
+        let lookup = Lookup::new(snapshot);
+        let near = Near::new(snapshot, &self.roots);
+        let voxel_m = snapshot.grid().voxel_m();
+        // Nothing is known beyond the reach: there, the widest ball decides.
+        let mut start = Clearance {
+            distance_m: snapshot.reach_m() - self.balls.radii_m[widest],
+            link: self.balls.links[widest],
+            sphere: widest as u16,
+            voxel: None,
+        };
+        let balls = &self.balls;
+        let answer = |sphere: usize, (distance, cell): (f32, [usize; 3])| Clearance {
+            distance_m: f64::from(distance) * voxel_m - balls.radii_m[sphere],
+            link: balls.links[sphere],
+            sphere: sphere as u16,
+            voxel: Some(snapshot.grid().key(cell)),
+        };
+        // How near a cube must be to a ball to be the best so far, in cells.
+        let limit = |sphere: usize, best: &Clearance| {
+            ((best.distance_m + balls.radii_m[sphere]) / voxel_m) as f32
+        };
+        // Balls of the base stand still: they are looked at once.
+        let still = balls.links.partition_point(|link| *link == 0);
+        for (sphere, centre) in self.centres[..still].iter().enumerate() {
+            let probe = near.probe(centre.map(|axis| axis.0[0]));
+            let found = near.nearest::<false>(&probe, limit(sphere, &start));
+            start = found.map_or(start, |f| answer(sphere, f));
+        }
+        for (block, out) in configs.blocks().zip(out.chunks_mut(LANES)) {
+            kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
+            let moving = still..balls.links.len();
+            kernel::bounds(
+                self.isa,
+                &lookup,
+                &self.centres[moving.clone()],
+                &balls.radii_f32[moving.clone()],
+                &mut self.bounds[moving.clone()],
+            );
+            out.fill(start);
+            let mut bests_m = [f32::NEG_INFINITY; LANES];
+            bests_m[..out.len()].fill(start.distance_m as f32 + SLACK_M);
+            // First the guesses, which cost little and shorten the search.
+            self.waiting.clear();
+            for sphere in moving {
+                let mut open = kernel::below(&self.bounds[sphere], &bests_m);
+                while open != 0 {
+                    let lane = open.trailing_zeros() as usize;
+                    open &= open - 1;
+                    let best = &mut out[lane];
+                    let probe = near.probe(self.centres[sphere].map(|axis| axis.0[lane]));
+                    let limit = limit(sphere, best);
+                    if probe.least >= limit {
+                        continue;
+                    }
+                    if let Some(guess) = probe.guess.filter(|(distance, _)| *distance < limit) {
+                        *best = answer(sphere, guess);
+                        bests_m[lane] = best.distance_m as f32 + SLACK_M;
+                    }
+                    if !probe.is_certain() {
+                        self.waiting.push((lane, sphere, probe));
+                    }
+                }
+            }
+            for (lane, sphere, probe) in &self.waiting {
+                let limit = limit(*sphere, &out[*lane]);
+                if let Some(found) = near.nearest::<false>(probe, limit) {
+                    out[*lane] = answer(*sphere, found);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Which configurations touch the map or, if asked for, themselves.
+    ///
+    /// # Errors
+    /// When the configurations have another number of joints than the robot, there is not one
+    /// answer for each, or a margin is no number or beyond the map's reach.
+    pub fn collides(
+        &mut self,
+        snapshot: &Snapshot,
+        configs: &Configs,
+        settings: &CollisionSettings,
+        out: &mut [bool],
+    ) -> Result<(), SpaceError> {
+        self.check(configs)?;
+        check_room(configs, out.len())?;
+        let margins = [settings.margin_m, settings.self_margin_m.unwrap_or(0.0)];
+        if let Some(margin) = margins.iter().find(|m| !m.is_finite()) {
+            let reason = format!("{margin} is not a length in metres, such as 0.01");
+            return Err(SpaceError::setting("margin_m", reason));
+        }
+        let farthest_m = self.widest().map_or(0.0, |w| self.balls.radii_m[w]) + settings.margin_m;
+        if farthest_m > snapshot.reach_m() {
+            let reason = format!(
+                "{} and the widest ball reach {farthest_m} m from its centre, the map knows {} m",
+                settings.margin_m,
+                snapshot.reach_m()
+            );
+            return Err(SpaceError::setting("margin_m", reason));
+        }
+        self.roots.prepare(snapshot);
+        let lookup = Lookup::new(snapshot);
+        let near = Near::new(snapshot, &self.roots);
+        let voxel_m = snapshot.grid().voxel_m();
+        let margins_m = [settings.margin_m as f32 + SLACK_M; LANES];
+        for (block, out) in configs.blocks().zip(out.chunks_mut(LANES)) {
+            kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
+            let used = u16::MAX >> (LANES - out.len());
+            let mut hit = match settings.self_margin_m {
+                Some(margin_m) => self.self_hits(margin_m as f32) & used,
+                None => 0,
+            };
+            let (centres, balls) = (&self.centres, &self.balls);
+            let radii = &balls.radii_f32;
+            let first = kernel::bounds(self.isa, &lookup, centres, radii, &mut self.bounds);
+            let touches = |sphere: usize, lane: usize| {
+                let limit = ((balls.radii_m[sphere] + settings.margin_m) / voxel_m) as f32;
+                let probe = near.probe(centres[sphere].map(|axis| axis.0[lane]));
+                near.nearest::<true>(&probe, limit).is_some()
+            };
+            // Where the bound is least, a touch is most likely.
+            for lane in 0..out.len() {
+                let sphere = first[lane] as usize;
+                let bound = self.bounds.get(sphere).map_or(f32::INFINITY, |b| b.0[lane]);
+                let is_open = hit >> lane & 1 == 0 && bound < margins_m[lane];
+                if is_open && touches(sphere, lane) {
+                    hit |= 1 << lane;
+                }
+            }
+            // From the hand to the base: the hand is where things are.
+            for sphere in (0..self.bounds.len()).rev() {
+                let mut open = kernel::below(&self.bounds[sphere], &margins_m) & used & !hit;
+                while open != 0 {
+                    let lane = open.trailing_zeros() as usize;
+                    open &= open - 1;
+                    if first[lane] as usize != sphere && touches(sphere, lane) {
+                        hit |= 1 << lane;
+                    }
+                }
+                if hit == used {
+                    break;
+                }
+            }
+            for (lane, answer) in out.iter_mut().enumerate() {
+                *answer = hit >> lane & 1 == 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Which configurations have links that touch each other and must not.
+    ///
+    /// # Errors
+    /// When the configurations have another number of joints than the robot, or there is not one
+    /// answer for each.
+    pub fn self_collides(
+        &mut self,
+        configs: &Configs,
+        margin_m: f64,
+        out: &mut [bool],
+    ) -> Result<(), SpaceError> {
+        self.check(configs)?;
+        check_room(configs, out.len())?;
+        for (block, out) in configs.blocks().zip(out.chunks_mut(LANES)) {
+            kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
+            let hit = self.self_hits(margin_m as f32);
+            for (lane, answer) in out.iter_mut().enumerate() {
+                *answer = hit >> lane & 1 == 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn self_hits(&self, margin_m: f32) -> u16 {
+        let radii = &self.balls.radii_f32;
+        kernel::self_hits(self.isa, &self.pairs, &self.centres, radii, margin_m)
+    }
+
+    /// The ball with the largest radius.
+    fn widest(&self) -> Option<usize> {
+        let radii = &self.balls.radii_m;
+        (0..radii.len()).max_by(|a, b| radii[*a].total_cmp(&radii[*b]))
+    }
+}
+
+fn check_room(configs: &Configs, answers: usize) -> Result<(), SpaceError> {
+    if configs.len() == answers {
+        return Ok(());
+    }
+    let reason = format!("room for {answers} answers to {} configurations", configs.len());
+    Err(SpaceError::bad("configurations", reason))
+}
+
+/// The balls of two links that must not touch.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkPair {
+    pub(crate) first: std::ops::Range<usize>,
+    pub(crate) second: std::ops::Range<usize>,
+}
+
+impl LinkPair {
+    /// All pairs of a robot.
+    pub(crate) fn all(body: &Body) -> Vec<Self> {
+        let range = |link: u16| {
+            let from = body.spheres.partition_point(|s| s.link < link);
+            from..body.spheres.partition_point(|s| s.link <= link)
+        };
+        body.pairs.iter().map(|[a, b]| Self { first: range(*a), second: range(*b) }).collect()
+    }
+}

@@ -1,0 +1,205 @@
+//! Covers shapes with balls: every point of a shape is in some ball, and no ball reaches further
+//! than a given overhang beyond the shape.
+//!
+//! A shape is cut into convex pieces, and each piece gets a ball around it. A ball of radius R
+//! whose centre is `depth` inside of a convex shape reaches exactly `R - depth` beyond it; the
+//! fewest pieces are taken for which that is never more than the overhang.
+//!
+//! - Capsule (radius r, half length h) by n balls along its axis: all of radius r + e, the outer
+//!   ones e inside of the ends. Neighbours meet on the mantle when
+//!   `(r + e)² = r² + ((h - e) / (n - 1))²`, which gives the smallest e; e is also the overhang.
+//! - Box by a lattice of equal cells; a cell with half edges a, b, c has the ball
+//!   R = |(a, b, c)| and the overhang R - min(a, b, c). Rounded boxes the same, R larger by the
+//!   rounding.
+//! - Cylinder by layers. A layer of half thickness t is one ball R² = r² + t² on the axis, or
+//!   rings of sectors. A sector between the radii r1 and r2 with half angle φ fits around a
+//!   point at `(r1 + r2) / (2 cos φ)`, where the corners of both arcs are equally far away. The
+//!   layers at the ends may be thicker than their share: a deeper ball stands out less.
+
+use nalgebra::Vector3;
+
+use crate::solid::Form;
+
+/// More cells per axis, layers, rings or sectors than this are not tried.
+const MOST_CELLS: usize = 48;
+
+/// A convex part of a shape and the ball around it, in the shape's frame.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    pub(crate) centre_m: Vector3<f64>,
+    pub(crate) radius_m: f64,
+    /// The part lies within `rounding_m` of the hull of these points.
+    pub(crate) hull_m: Vec<Vector3<f64>>,
+    pub(crate) rounding_m: f64,
+}
+
+/// Pieces that make up a form, none of whose balls reaches more than `overhang_m` beyond it;
+/// `None` when that would take absurdly many.
+pub(crate) fn cover(form: &Form, overhang_m: f64) -> Option<Vec<Piece>> {
+    match *form {
+        Form::RoundedBox { half_m: [x, y, half], radius_m } if x == 0.0 && y == 0.0 => {
+            capsule(radius_m, half, overhang_m)
+        }
+        Form::RoundedBox { half_m, radius_m } => rounded_box(half_m, radius_m, overhang_m),
+        Form::Cylinder { radius_m, half_height_m } => cylinder(radius_m, half_height_m, overhang_m),
+    }
+}
+
+/// How deep a point is inside of a form; negative outside.
+pub(crate) fn depth_m(form: &Form, p: &Vector3<f64>) -> f64 {
+    match *form {
+        Form::RoundedBox { half_m, radius_m } => {
+            let in_box = (0..3).map(|a| half_m[a] - p[a].abs()).fold(f64::INFINITY, f64::min);
+            if in_box >= 0.0 {
+                return in_box + radius_m;
+            }
+            let out: Vector3<f64> = Vector3::from_fn(|a, _| (p[a].abs() - half_m[a]).max(0.0));
+            radius_m - out.norm()
+        }
+        Form::Cylinder { radius_m, half_height_m } => {
+            (radius_m - p.x.hypot(p.y)).min(half_height_m - p.z.abs())
+        }
+    }
+}
+
+fn capsule(radius: f64, half: f64, overhang: f64) -> Option<Vec<Piece>> {
+    let inset = |balls: usize| {
+        if balls == 1 {
+            return half;
+        }
+        // (m² - 1) e² + 2 (r m² + h) e - h² = 0 with m = balls - 1.
+        let m2 = ((balls - 1) * (balls - 1)) as f64;
+        let (a, b) = (m2 - 1.0, radius * m2 + half);
+        // The stable form of the positive root; also right for a = 0.
+        half * half / (b + (b * b + a * half * half).sqrt())
+    };
+    let balls = (1..=MOST_CELLS).find(|n| inset(*n) <= overhang)?;
+    let inset = inset(balls);
+    let step = if balls == 1 { 0.0 } else { 2.0 * (half - inset) / (balls - 1) as f64 };
+    let piece = |index: usize| {
+        let z = if balls == 1 { 0.0 } else { inset - half + step * index as f64 };
+        let from = if index == 0 { -half } else { z - step / 2.0 };
+        let to = if index + 1 == balls { half } else { z + step / 2.0 };
+        Piece {
+            centre_m: Vector3::new(0.0, 0.0, z),
+            radius_m: radius + inset,
+            hull_m: vec![Vector3::new(0.0, 0.0, from), Vector3::new(0.0, 0.0, to)],
+            rounding_m: radius,
+        }
+    };
+    Some((0..balls).map(piece).collect())
+}
+
+fn rounded_box(half: [f64; 3], rounding: f64, overhang: f64) -> Option<Vec<Piece>> {
+    let mut best: Option<([usize; 3], f64)> = None;
+    for x in 1..=MOST_CELLS {
+        for y in 1..=MOST_CELLS {
+            for z in 1..=MOST_CELLS {
+                let count = [x, y, z];
+                let fewest = best.map_or(usize::MAX, |(n, _)| n.iter().product());
+                if x * y * z > fewest {
+                    break;
+                }
+                let cell = Vector3::from_fn(|a, _| half[a] / count[a] as f64);
+                let out = cell.norm() - cell.min();
+                let better = x * y * z < fewest || best.is_none_or(|(_, o)| out < o);
+                if out <= overhang && better {
+                    best = Some((count, out));
+                }
+            }
+        }
+    }
+    let (count, _) = best?;
+    let cell = Vector3::from_fn(|a, _| half[a] / count[a] as f64);
+    let piece = |index: usize| {
+        let at = [index % count[0], index / count[0] % count[1], index / count[0] / count[1]];
+        let centre_m = Vector3::from_fn(|a, _| (2 * at[a] + 1) as f64 * cell[a] - half[a]);
+        let corner = |k: usize| {
+            let sign = |a: usize| if k >> a & 1 == 1 { 1.0 } else { -1.0 };
+            centre_m + Vector3::from_fn(|a, _| sign(a) * cell[a])
+        };
+        let hull_m = (0..8).map(corner).collect();
+        Piece { centre_m, radius_m: cell.norm() + rounding, hull_m, rounding_m: rounding }
+    };
+    Some((0..count.iter().product()).map(piece).collect())
+}
+
+fn cylinder(radius: f64, half: f64, overhang: f64) -> Option<Vec<Piece>> {
+    let mut best: Option<Vec<Piece>> = None;
+    for layers in 1..=MOST_CELLS {
+        if best.as_ref().is_some_and(|b| b.len() <= layers) {
+            break;
+        }
+        let thick = half / layers as f64;
+        let mut pieces = Vec::new();
+        let complete = (0..layers).all(|layer| {
+            let is_end = layer == 0 || layer + 1 == layers;
+            // On the axis, this thickness makes a ball stand out of the end by the overhang.
+            let deep = (radius * radius - overhang * overhang) / (2.0 * overhang);
+            let mut options = vec![thick];
+            if is_end && deep > thick && deep <= half {
+                options.push(deep);
+            }
+            let found = options.into_iter().filter_map(|thick_now| {
+                let z = (2 * layer + 1) as f64 * thick - half;
+                let z = z.clamp(thick_now - half, half - thick_now);
+                disc(radius, half, z, thick_now, overhang)
+            });
+            let found = found.min_by_key(Vec::len);
+            let is_found = found.is_some();
+            pieces.extend(found.into_iter().flatten());
+            is_found
+        });
+        if complete && best.as_ref().is_none_or(|b| pieces.len() < b.len()) {
+            best = Some(pieces);
+        }
+    }
+    best
+}
+
+/// Fewest pieces for the layer `z ± thick` of a cylinder.
+fn disc(radius: f64, half: f64, z: f64, thick: f64, overhang: f64) -> Option<Vec<Piece>> {
+    let fits = |ball: f64, out: f64| ball - (radius - out).min(half - z.abs()) <= overhang;
+    let around = |out: f64, angle: f64, ball: f64| {
+        let centre_m = Vector3::new(out * angle.cos(), out * angle.sin(), z);
+        Piece { centre_m, radius_m: ball, hull_m: vec![centre_m], rounding_m: ball }
+    };
+    let on_axis = radius.hypot(thick);
+    if fits(on_axis, 0.0) {
+        return Some(vec![around(0.0, 0.0, on_axis)]);
+    }
+    let mut best: Option<Vec<Piece>> = None;
+    for rings in 1..=MOST_CELLS {
+        let mut pieces = Vec::new();
+        let width = radius / rings as f64;
+        let complete = (0..rings).all(|ring| {
+            let (inner, outer) = (ring as f64 * width, (ring + 1) as f64 * width);
+            let sector = |sectors: usize| {
+                let cos = (std::f64::consts::PI / sectors as f64).cos();
+                let out = ((inner + outer) / (2.0 * cos)).min(outer * cos);
+                let far = |r: f64| r * r + out * out - 2.0 * r * out * cos;
+                (out, (far(inner).max(far(outer)) + thick * thick).sqrt())
+            };
+            if ring == 0 && fits(outer.hypot(thick), 0.0) {
+                pieces.push(around(0.0, 0.0, outer.hypot(thick)));
+                return true;
+            }
+            let fitting = (3..=MOST_CELLS).find(|sectors| {
+                let (out, ball) = sector(*sectors);
+                fits(ball, out)
+            });
+            let Some(sectors) = fitting else { return false };
+            let (out, ball) = sector(sectors);
+            let turn = std::f64::consts::TAU / sectors as f64;
+            pieces.extend((0..sectors).map(|k| around(out, turn * k as f64, ball)));
+            true
+        });
+        if complete && best.as_ref().is_none_or(|b| pieces.len() < b.len()) {
+            best = Some(pieces);
+        }
+        if best.as_ref().is_some_and(|b| b.len() <= rings * 3) {
+            break;
+        }
+    }
+    best
+}

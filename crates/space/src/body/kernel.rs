@@ -1,0 +1,203 @@
+//! What is done for sixteen configurations at once. One code in plain Rust, compiled for each
+//! instruction set; all give the same bits.
+
+use super::clearance::LinkPair;
+use super::lanes::{LANES, Lane, TO_WHOLE};
+use super::tree::{LaneFrame, Tree};
+use crate::map::Snapshot;
+use crate::simd::Isa;
+
+/// Calls one of three functions with the same arguments.
+macro_rules! with_isa {
+    ($isa:expr, $plain:ident, $avx2:ident, $avx512:ident, ($($argument:expr),*)) => {
+        match $isa {
+            #[cfg(target_arch = "x86_64")]
+            #[expect(unsafe_code, reason = "calls across the feature edge")]
+            // SAFETY: a checker keeps only instruction sets that the processor has.
+            Isa::Avx2 => unsafe { x86::$avx2($($argument),*) },
+            #[cfg(target_arch = "x86_64")]
+            #[expect(unsafe_code, reason = "calls across the feature edge")]
+            // SAFETY: as above.
+            Isa::Avx512 => unsafe { x86::$avx512($($argument),*) },
+            _ => $plain($($argument),*),
+        }
+    };
+}
+
+/// Where the cells of a map are, in single precision.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lookup<'a> {
+    gap2: &'a [u16],
+    lower_m: [f32; 3],
+    per_m: f32,
+    voxel_m: f32,
+    last: [f32; 3],
+    strides: [i32; 3],
+}
+
+impl<'a> Lookup<'a> {
+    pub(crate) fn new(snapshot: &'a Snapshot) -> Self {
+        let (lower_m, per_m) = snapshot.lookup_f32();
+        let size = snapshot.grid().size();
+        Self {
+            gap2: snapshot.gap2(),
+            lower_m,
+            per_m,
+            voxel_m: snapshot.grid().voxel_m() as f32,
+            last: size.map(|n| n as f32 - 0.5),
+            strides: [1, size[0] as i32, (size[0] * size[1]) as i32],
+        }
+    }
+}
+
+/// Centres of all balls for one block.
+pub(crate) fn place(
+    isa: Isa,
+    tree: &Tree,
+    block: &[Lane],
+    frames: &mut [LaneFrame],
+    centres: &mut [[Lane; 3]],
+) {
+    with_isa!(isa, place_plain, place_avx2, place_avx512, (tree, block, frames, centres));
+}
+
+#[inline(always)]
+fn place_plain(tree: &Tree, block: &[Lane], frames: &mut [LaneFrame], centres: &mut [[Lane; 3]]) {
+    tree.place(block, frames);
+    for (ball, centre) in tree.balls.iter().zip(centres) {
+        *centre = tree.centre(ball, frames);
+    }
+}
+
+/// Lower bounds of the distance between every ball and the map, in metres; and per configuration
+/// the ball whose bound is least.
+pub(crate) fn bounds(
+    isa: Isa,
+    lookup: &Lookup,
+    centres: &[[Lane; 3]],
+    radii_m: &[f32],
+    out: &mut [Lane],
+) -> [u32; LANES] {
+    with_isa!(isa, bounds_plain, bounds_avx2, bounds_avx512, (lookup, centres, radii_m, out))
+}
+
+#[inline(always)]
+fn bounds_plain(
+    lookup: &Lookup,
+    centres: &[[Lane; 3]],
+    radii_m: &[f32],
+    out: &mut [Lane],
+) -> [u32; LANES] {
+    let mut least = [f32::INFINITY; LANES];
+    let mut first = [0_u32; LANES];
+    let balls = centres.iter().zip(radii_m).zip(out).enumerate();
+    for (index, ((centre, radius_m), out)) in balls {
+        let mut keys = [0_i32; LANES];
+        for axis in 0..3 {
+            for lane in 0..LANES {
+                let at = (centre[axis].0[lane] - lookup.lower_m[axis]) * lookup.per_m;
+                // Points outside belong to the nearest cell. Half a cell less and rounded to the
+                // nearest is rounded down.
+                let whole = at.max(0.0).min(lookup.last[axis]) - 0.5 + TO_WHOLE;
+                let cell = whole.to_bits().wrapping_sub(TO_WHOLE.to_bits()) as i32;
+                keys[lane] = keys[lane].wrapping_add(cell.wrapping_mul(lookup.strides[axis]));
+            }
+        }
+        let mut gap2 = [0.0_f32; LANES];
+        for lane in 0..LANES {
+            gap2[lane] = lookup.gap2.get(keys[lane] as usize).map_or(0.0, |g| f32::from(*g));
+        }
+        for lane in 0..LANES {
+            let bound = gap2[lane].sqrt() * lookup.voxel_m - radius_m;
+            out.0[lane] = bound;
+            let is_less = bound < least[lane];
+            least[lane] = if is_less { bound } else { least[lane] };
+            first[lane] = if is_less { index as u32 } else { first[lane] };
+        }
+    }
+    first
+}
+
+/// Which numbers are below their limits, as bits.
+#[inline]
+pub(crate) fn below(numbers: &Lane, limits: &[f32; LANES]) -> u16 {
+    let mut bits = 0;
+    for lane in 0..LANES {
+        bits |= u16::from(numbers.0[lane] < limits[lane]) << lane;
+    }
+    bits
+}
+
+/// In which configurations links of a pair are nearer than the margin, as bits.
+pub(crate) fn self_hits(
+    isa: Isa,
+    pairs: &[LinkPair],
+    centres: &[[Lane; 3]],
+    radii_m: &[f32],
+    margin_m: f32,
+) -> u16 {
+    with_isa!(
+        isa,
+        self_hits_plain,
+        self_hits_avx2,
+        self_hits_avx512,
+        (pairs, centres, radii_m, margin_m)
+    )
+}
+
+#[inline(always)]
+fn self_hits_plain(
+    pairs: &[LinkPair],
+    centres: &[[Lane; 3]],
+    radii_m: &[f32],
+    margin_m: f32,
+) -> u16 {
+    // Least of squared distance less squared sum of radii: below 0 is a touch.
+    let mut least = Lane::splat(f32::INFINITY);
+    for pair in pairs {
+        let second = &centres[pair.second.clone()];
+        for (from, r) in centres[pair.first.clone()].iter().zip(&radii_m[pair.first.clone()]) {
+            for (to, s) in second.iter().zip(&radii_m[pair.second.clone()]) {
+                let (x, y, z) = (from[0] - to[0], from[1] - to[1], from[2] - to[2]);
+                let reach = (r + s + margin_m).max(0.0);
+                least = (x * x + y * y + z * z - Lane::splat(reach * reach)).lesser(least);
+            }
+        }
+    }
+    below(&least, &[0.0; LANES])
+}
+
+/// The same code, compiled for wider vectors.
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{LANES, Lane, LaneFrame, LinkPair, Lookup, Tree};
+
+    /// One function compiled for two instruction sets.
+    macro_rules! compiled {
+        ($plain:ident, $avx2:ident, $avx512:ident,
+         ($($name:ident: $kind:ty),*) -> $answer:ty) => {
+            #[target_feature(enable = "avx2")]
+            pub(super) fn $avx2($($name: $kind),*) -> $answer {
+                super::$plain($($name),*)
+            }
+
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+            pub(super) fn $avx512($($name: $kind),*) -> $answer {
+                super::$plain($($name),*)
+            }
+        };
+    }
+
+    compiled!(
+        place_plain, place_avx2, place_avx512,
+        (tree: &Tree, block: &[Lane], frames: &mut [LaneFrame], centres: &mut [[Lane; 3]]) -> ()
+    );
+    compiled!(
+        bounds_plain, bounds_avx2, bounds_avx512,
+        (lookup: &Lookup, centres: &[[Lane; 3]], radii_m: &[f32], out: &mut [Lane]) -> [u32; LANES]
+    );
+    compiled!(
+        self_hits_plain, self_hits_avx2, self_hits_avx512,
+        (pairs: &[LinkPair], centres: &[[Lane; 3]], radii_m: &[f32], margin_m: f32) -> u16
+    );
+}

@@ -1,0 +1,152 @@
+//! A robot's links and balls in single precision, ready to be placed for many configurations.
+
+use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
+
+use super::Body;
+use super::lanes::{Lane, sin_cos};
+
+/// Constants of a robot. Every link has a frame of its own here: its origin is on the joint's
+/// axis and its z axis along it, so that moving a joint mixes two columns or adds to one.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree {
+    world_from_base: Rest,
+    joints: Vec<TreeJoint>,
+    /// In the order of the body's spheres.
+    pub(crate) balls: Vec<Ball>,
+}
+
+#[derive(Clone, Debug)]
+struct TreeJoint {
+    /// Number of the link that carries it.
+    parent: usize,
+    parent_from_link: Rest,
+    is_slide: bool,
+    reference: f32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ball {
+    link: usize,
+    centre_m: [f32; 3],
+}
+
+/// A pose: rows of the rotation, and the origin.
+#[derive(Clone, Copy, Debug)]
+struct Rest {
+    rot: [[f32; 3]; 3],
+    pos_m: [f32; 3],
+}
+
+/// Poses of one link in 16 configurations.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LaneFrame {
+    rot: [[Lane; 3]; 3],
+    pos_m: [Lane; 3],
+}
+
+impl Tree {
+    pub(crate) fn new(body: &Body) -> Self {
+        let chain = &body.chain;
+        // Pose of our frame in the link's own.
+        let turned = |joint: usize| {
+            let joint = &chain.joints[joint];
+            let axis = Vector3::from(joint.axis);
+            let turn =
+                UnitQuaternion::rotation_between(&Vector3::z(), &axis).unwrap_or_else(|| {
+                    UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI)
+                });
+            Isometry3::from_parts(Translation3::from(joint.anchor_m), turn)
+        };
+        let link_from_ours = |link: usize| match link.checked_sub(1) {
+            None => Isometry3::identity(),
+            Some(joint) => turned(joint),
+        };
+        let joints = chain.joints.iter().enumerate().map(|(index, joint)| {
+            let parent = joint.parent.map_or(0, |p| p + 1);
+            let rest = link_from_ours(parent).inverse()
+                * joint.parent_from_link.isometry()
+                * link_from_ours(index + 1);
+            TreeJoint {
+                parent,
+                parent_from_link: Rest::of(&rest),
+                is_slide: joint.is_slide,
+                reference: joint.reference as f32,
+            }
+        });
+        let balls = body.spheres.iter().map(|sphere| {
+            let link = usize::from(sphere.link);
+            let centre = link_from_ours(link).inverse() * Point3::from(sphere.centre_m);
+            Ball { link, centre_m: centre.coords.map(|c| c as f32).into() }
+        });
+        Self {
+            world_from_base: Rest::of(&chain.world_from_base.isometry()),
+            joints: joints.collect(),
+            balls: balls.collect(),
+        }
+    }
+
+    /// Frames for all links, to be filled by [`Tree::place`].
+    pub(crate) fn frames(&self) -> Vec<LaneFrame> {
+        let base = LaneFrame {
+            rot: self.world_from_base.rot.map(|row| row.map(Lane::splat)),
+            pos_m: self.world_from_base.pos_m.map(Lane::splat),
+        };
+        vec![base; self.joints.len() + 1]
+    }
+
+    /// Places all links for the configurations of a block.
+    #[inline(always)]
+    pub(crate) fn place(&self, block: &[Lane], frames: &mut [LaneFrame]) {
+        for (index, (joint, position)) in self.joints.iter().zip(block).enumerate() {
+            let before = frames[joint.parent];
+            let rest = &joint.parent_from_link;
+            let moved = *position - Lane::splat(joint.reference);
+            let (sin, cos) = if joint.is_slide { (moved, moved) } else { sin_cos(moved) };
+            let at = &mut frames[index + 1];
+            for row in 0..3 {
+                let turned = |column: usize| {
+                    before.rot[row][0].times(rest.rot[0][column])
+                        + before.rot[row][1].times(rest.rot[1][column])
+                        + before.rot[row][2].times(rest.rot[2][column])
+                };
+                let (x, y, z) = (turned(0), turned(1), turned(2));
+                let mut pos_m = before.rot[row][0].times(rest.pos_m[0])
+                    + before.rot[row][1].times(rest.pos_m[1])
+                    + before.rot[row][2].times(rest.pos_m[2])
+                    + before.pos_m[row];
+                if joint.is_slide {
+                    pos_m = pos_m + z * moved;
+                    at.rot[row] = [x, y, z];
+                } else {
+                    at.rot[row] = [x * cos + y * sin, y * cos - x * sin, z];
+                }
+                at.pos_m[row] = pos_m;
+            }
+        }
+    }
+
+    /// Centre of a ball in all configurations.
+    #[inline(always)]
+    pub(crate) fn centre(&self, ball: &Ball, frames: &[LaneFrame]) -> [Lane; 3] {
+        let at = &frames[ball.link];
+        let [x, y, z] = ball.centre_m;
+        let mut centre = at.pos_m;
+        for row in 0..3 {
+            centre[row] = at.rot[row][0].times(x)
+                + at.rot[row][1].times(y)
+                + at.rot[row][2].times(z)
+                + at.pos_m[row];
+        }
+        centre
+    }
+}
+
+impl Rest {
+    fn of(pose: &Isometry3<f64>) -> Self {
+        let turn = pose.rotation.to_rotation_matrix();
+        Self {
+            rot: std::array::from_fn(|r| std::array::from_fn(|c| turn[(r, c)] as f32)),
+            pos_m: pose.translation.vector.map(|c| c as f32).into(),
+        }
+    }
+}
