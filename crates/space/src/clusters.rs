@@ -116,6 +116,9 @@ impl Grouping {
     }
 
     fn join(&mut self, a: u32, b: u32) {
+        if self.runs[a as usize].parent == self.runs[b as usize].parent {
+            return;
+        }
         let (a, b) = (self.first(a), self.first(b));
         self.runs[a.max(b) as usize].parent = a.min(b);
     }

@@ -87,14 +87,19 @@ pub enum OutlierMode {
     Fast,
 }
 
-/// Flying pixels at the edges of things have no neighbours in the picture at their distance.
+/// Points in the air at the edges of things have hardly any neighbours in the picture at their
+/// depth. A point is confirmed by the 24 pixels around it; a voxel stays when one of its points
+/// is. Only for clouds that are a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Support {
-    /// Neighbours agree when their depths differ by less than this part of the depth.
+    /// Neighbours agree when their depths differ by less than this part of the depth, times their
+    /// distance in pixels.
     pub depth_ratio: f64,
-    /// How many of the eight neighbours must agree.
+    /// How many neighbours must agree.
     pub neighbours: u32,
+    /// Which part of the neighbours that were seen must agree.
+    pub share: f64,
 }
 
 /// Voxels that touch at a face or an edge are one group.
@@ -149,7 +154,7 @@ impl Default for Outliers {
 
 impl Default for Support {
     fn default() -> Self {
-        Self { depth_ratio: 0.01, neighbours: 2 }
+        Self { depth_ratio: 0.006, neighbours: 2, share: 0.3 }
     }
 }
 
@@ -174,6 +179,7 @@ impl Settings {
             ("robot_voxel_safe_distance_m", self.robot_voxel_safe_distance_m),
             ("outliers.std_ratio", self.outliers.map(|o| o.std_ratio)),
             ("support.depth_ratio", self.support.map(|s| s.depth_ratio)),
+            ("support.share", self.support.map(|s| s.share)),
         ];
         for (key, value) in lengths {
             if let Some(value) = value.filter(|v| !(v.is_finite() && *v >= 0.0)) {
@@ -183,8 +189,11 @@ impl Settings {
         if self.outliers.is_some_and(|o| !(2..=64).contains(&o.neighbours)) {
             return Err(SpaceError::setting("outliers.neighbours", "must be 2 to 64"));
         }
-        if self.support.is_some_and(|s| s.neighbours > 8) {
-            return Err(SpaceError::setting("support.neighbours", "a pixel has 8 neighbours"));
+        if self.support.is_some_and(|s| s.neighbours > 24) {
+            return Err(SpaceError::setting("support.neighbours", "24 neighbours are asked"));
+        }
+        if self.support.is_some_and(|s| s.share > 1.0) {
+            return Err(SpaceError::setting("support.share", "must be 0 to 1"));
         }
         if self.num_voxels == 0 {
             return Err(SpaceError::setting("num_voxels", "must be above 0"));

@@ -29,6 +29,8 @@ pub(crate) struct Block {
     pub(crate) doubtful: [u32; ROOM],
     /// How many they are.
     pub(crate) doubts: usize,
+    /// Which sixteens of points have one that is, or may be, inside.
+    pub(crate) wanted: u16,
     /// Points with three finite coordinates.
     pub(crate) seen: usize,
     /// For each run of points in the same cell: where in `keys` it ends.
@@ -52,6 +54,7 @@ impl Default for Block {
             inside: 0,
             doubtful: [0; ROOM],
             doubts: 0,
+            wanted: 0,
             seen: 0,
             ends: [0; ROOM],
             runs: 0,
@@ -129,7 +132,9 @@ fn sort_points(block: &mut Block, to_cell: &CellTransform, [x, y, z]: [&[f32]; 3
         (keys[i], kinds[i]) = classify(to_cell, xs[i], ys[i], zs[i]);
     }
     let (mut inside, mut doubts, mut seen) = (0, 0, 0);
+    block.wanted = 0;
     for i in 0..points {
+        block.wanted |= u16::from(kinds[i] & (INSIDE | DOUBTFUL) != 0) << (i / LANES);
         block.keys[inside] = keys[i];
         block.at[inside] = i as u32;
         inside += usize::from(kinds[i] & INSIDE);

@@ -34,6 +34,7 @@ pub(super) fn sort(block: &mut Block, to_cell: &CellTransform, [x, y, z]: [&[f32
     let doubt = _mm512_set1_ps(to_cell.doubt);
     let mut at = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     let (mut inside, mut doubts, mut unseen) = (0, 0, 0);
+    block.wanted = 0;
     for v in 0..vectors {
         // SAFETY: `vectors * LANES` is at most the length of each slice.
         let (px, py, pz) = unsafe {
@@ -57,6 +58,7 @@ pub(super) fn sort(block: &mut Block, to_cell: &CellTransform, [x, y, z]: [&[f32
                 & _mm512_cmp_ps_mask::<_CMP_LT_OQ>(cell[a], high[a]);
         }
         if candidate != 0 {
+            block.wanted |= 1 << v;
             let near = _mm512_range_ps::<SMALLER_MAGNITUDE>(
                 _mm512_range_ps::<SMALLER_MAGNITUDE>(
                     _mm512_reduce_ps::<NEAREST>(cell[0]),

@@ -4,6 +4,7 @@ use super::own_quick::{Lanes, Quick};
 use super::transform::CellTransform;
 use crate::error::SpaceError;
 use crate::frame::Fate;
+use crate::grid::Grid;
 use crate::settings::Settings;
 use crate::simd::Isa;
 use crate::solid::Solid;
@@ -40,11 +41,11 @@ struct Part {
     quick: Quick,
 }
 
-/// Corners of a box of cells, both in it.
-#[derive(Clone, Copy, Debug, Default)]
+/// A box of cells: its first cell, and how many more there are along each axis.
+#[derive(Clone, Copy, Debug)]
 struct CellBox {
-    low: [i64; 3],
-    high: [i64; 3],
+    low: [u32; 3],
+    more: [u32; 3],
 }
 
 impl Own {
@@ -81,7 +82,14 @@ impl Own {
                 self.parts.push(Part::new(sphere, 0.0, Fate::EndEffector, to_cell));
             }
         }
-        self.reach = self.parts.iter().map(|p| p.cells).reduce(CellBox::around).unwrap_or_default();
+        let bounds = self.parts.iter().map(|part| part.solid.bounds_m(part.reach_m));
+        let all = bounds.reduce(|a, b| {
+            let pick = |i: usize, of: fn(f64, f64) -> f64| {
+                std::array::from_fn(|axis| of(a[i][axis], b[i][axis]))
+            };
+            [pick(0, f64::min), pick(1, f64::max)]
+        });
+        self.reach = all.map_or(CellBox::NONE, |bounds| CellBox::around(to_cell.grid(), bounds));
         Ok(())
     }
 
@@ -91,14 +99,15 @@ impl Own {
             return 0;
         }
         let cell = to_cell.grid().cell_of(key);
-        if !self.reach.contains(cell) {
+        let narrow = cell.map(|v| v as u32);
+        if !self.reach.contains(narrow) {
             return 0;
         }
         let centre_m = to_cell.grid().centre_m(cell);
         let mut bits = 0;
         for (i, part) in self.parts.iter().enumerate() {
             let limit_m = part.reach_m + self.half_diagonal_m + 1e-9;
-            if part.cells.contains(cell) && part.solid.distance_m(centre_m) <= limit_m {
+            if part.cells.contains(narrow) && part.solid.distance_m(centre_m) <= limit_m {
                 bits |= 1 << (i % BITS);
             }
         }
@@ -148,15 +157,7 @@ impl Own {
 
 impl Part {
     fn new(solid: Solid, reach_m: f64, fate: Fate, to_cell: &CellTransform) -> Self {
-        let grid = to_cell.grid();
-        let [low, high] = solid.bounds_m(reach_m).map(|corner| {
-            let cell = |a: usize| ((corner[a] - grid.lower_m()[a]) / grid.voxel_m()).floor() as i64;
-            std::array::from_fn::<i64, 3, _>(cell)
-        });
-        let cells = CellBox {
-            low: low.map(|v| v.saturating_sub(1)),
-            high: high.map(|v| v.saturating_add(1)),
-        };
+        let cells = CellBox::around(to_cell.grid(), solid.bounds_m(reach_m));
         Self { solid, reach_m, fate, cells, quick: Quick::new(&solid, reach_m, to_cell) }
     }
 
@@ -166,14 +167,34 @@ impl Part {
 }
 
 impl CellBox {
-    fn contains(&self, cell: [usize; 3]) -> bool {
-        (0..3).all(|a| self.low[a] <= cell[a] as i64 && cell[a] as i64 <= self.high[a])
+    /// No cell at all.
+    const NONE: Self = Self { low: [u32::MAX; 3], more: [0; 3] };
+
+    /// The cells of a box in the world, and one more around.
+    fn around(grid: &Grid, [low_m, high_m]: [[f64; 3]; 2]) -> Self {
+        let (mut low, mut more) = ([0; 3], [0; 3]);
+        for a in 0..3 {
+            let cell = |at_m: f64| ((at_m - grid.lower_m()[a]) / grid.voxel_m()).floor();
+            let (first, last) = ((cell(low_m[a]) - 1.0).max(0.0), cell(high_m[a]) + 1.0);
+            let last = last.min(grid.size()[a] as f64 - 1.0);
+            if last < first {
+                return Self::NONE;
+            }
+            low[a] = first as u32;
+            more[a] = last as u32 - low[a];
+        }
+        Self { low, more }
     }
 
-    fn around(self, other: Self) -> Self {
-        Self {
-            low: std::array::from_fn(|a| self.low[a].min(other.low[a])),
-            high: std::array::from_fn(|a| self.high[a].max(other.high[a])),
-        }
+    /// Without branches: which cells are near is hard to guess.
+    fn contains(&self, cell: [u32; 3]) -> bool {
+        let within = |a: usize| cell[a].wrapping_sub(self.low[a]) <= self.more[a];
+        within(0) & within(1) & within(2)
+    }
+}
+
+impl Default for CellBox {
+    fn default() -> Self {
+        Self::NONE
     }
 }

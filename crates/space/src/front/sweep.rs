@@ -6,7 +6,7 @@ use super::block::{BLOCK, Block, LANES};
 use super::own::Own;
 use super::own_quick::Lanes;
 use super::slots::{RunSums, Slots};
-use super::support::{Confirm, REACH};
+use super::support::{Confirm, Depths, REACH};
 use super::transform::CellTransform;
 use crate::cloud::Points;
 use crate::frame::{Counts, Fate};
@@ -126,7 +126,7 @@ impl Sweeper {
                 job.points.fill_rgb(start + from, &mut self.block.colours[..points]);
                 if let Some(confirm) = confirm {
                     let rows = self.rows.around(strip, strips.count(), from, points);
-                    confirm.mark(rows, &mut self.block.colours, job.isa);
+                    confirm.mark(&rows, self.block.wanted, &mut self.block.colours, job.isa);
                 }
                 self.sum(job, strip, start + from, from, &mut survivors);
             }
@@ -334,13 +334,7 @@ impl Rows {
     }
 
     /// Depths of the rows around one, each with [`MARGIN`] columns more on both sides.
-    fn around(
-        &self,
-        row: usize,
-        rows: usize,
-        from: usize,
-        points: usize,
-    ) -> [&[f32]; 2 * REACH + 1] {
+    fn around(&self, row: usize, rows: usize, from: usize, points: usize) -> Depths<'_> {
         let points = points.next_multiple_of(LANES) + 2 * MARGIN;
         std::array::from_fn(|i| match (row + i).checked_sub(REACH).filter(|r| *r < rows) {
             Some(row) => &self.axis(row, 2)[from..][..points],
