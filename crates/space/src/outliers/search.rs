@@ -1,7 +1,7 @@
 //! The nearest points of one point, tile by tile.
 
 use super::field::{Field, TILE_COLUMNS, TILE_ROWS};
-use super::kernels;
+use super::kernels::{self, Near};
 use super::lens::Lens;
 use crate::simd::Isa;
 
@@ -126,7 +126,8 @@ impl Search {
             let first = down * field.tiles_across();
             let run = first + region.across.start..first + region.across.end;
             tiles.clear();
-            kernels::tiles_within(self.isa, field, run, p, self.bound2, &mut tiles);
+            let near = Near { p, bound2: self.bound2 };
+            kernels::tiles_within(self.isa, field, run, near, &mut tiles);
             for &tile in &tiles {
                 self.offer_tile(field, tile as usize, &region.rows, p);
             }
@@ -145,7 +146,8 @@ impl Search {
         let (column, row) = field.corner(tile);
         let rows = rows.start.max(row)..rows.end.min(row + TILE_ROWS);
         let from = kernels::Candidates { field, column, rows };
-        self.len = kernels::gather(self.isa, &from, p, self.bound2, &mut self.found, self.len);
+        let near = Near { p, bound2: self.bound2 };
+        self.len = kernels::gather(self.isa, &from, near, &mut self.found, self.len);
         if self.len > ENOUGH {
             self.cut();
         }
