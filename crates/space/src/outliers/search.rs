@@ -41,6 +41,11 @@ impl Region {
         }
     }
 
+    /// How many tiles it has.
+    fn tile_count(&self) -> usize {
+        self.across.len() * self.down.len()
+    }
+
     /// Numbers of its tiles.
     pub(super) fn tiles(&self, field: &Field) -> impl Iterator<Item = usize> + use<> {
         let (tiles_across, across) = (field.tiles_across(), self.across.clone());
@@ -179,19 +184,31 @@ pub(super) fn nearest<'s>(
     mut bound2: f32,
 ) -> &'s [f32] {
     let p = field.point(column, row);
+    let within = |bound2: f32| match lens {
+        Some(lens) if bound2 < f32::INFINITY => lens.region(field, p, bound2),
+        _ => Region::all(field),
+    };
+    let mut region = within(bound2);
     let mut half = FIRST_HALF_WINDOW;
-    let longest = field.columns.max(field.rows);
-    while bound2 == f32::INFINITY && half < longest {
+    // Where there is much to look at, a look close by makes it less.
+    while half < field.columns.max(field.rows) {
         let columns = column.saturating_sub(half)..column + half + 1;
         let rows = row.saturating_sub(half)..row + half + 1;
-        search.start(f32::INFINITY);
-        search.offer_region(field, &Region::of(field, columns, rows), p);
+        let close_by = Region::of(field, columns, rows);
+        let enough = bound2 < f32::INFINITY && lens.is_none();
+        if enough || region.tile_count() <= 2 * close_by.tile_count() {
+            break;
+        }
+        search.start(bound2);
+        search.offer_region(field, &close_by, p);
         search.cut();
-        bound2 = search.bound2;
+        if search.bound2 < bound2 {
+            bound2 = search.bound2;
+            region = within(bound2);
+        }
         half *= 2;
     }
     search.start(bound2);
-    let region = lens.map_or_else(|| Region::all(field), |lens| lens.region(field, p, bound2));
     search.offer_region(field, &region, p);
     search.finish()
 }

@@ -3,7 +3,8 @@
 use std::arch::x86_64::*;
 use std::ops::Range;
 
-use super::{Candidates, Near};
+use super::{Candidates, LANES, Near};
+use crate::outliers::MOST_NEIGHBOURS;
 use crate::outliers::field::{Field, TILE_COLUMNS};
 
 /// Functions that are a body compiled for an instruction set.
@@ -33,11 +34,11 @@ compiled_for!("avx2,fma":
 );
 
 compiled_for!("avx512f,avx512bw,avx512dq,avx512vl":
-    tiles_within_avx512 = super::tiles_within_body,
+    tiles_within_avx512 = tiles_by_mask,
         (field: &Field, run: Range<usize>, near: Near, tiles: &mut Vec<u32>);
     gather_avx512 = gather_compressed,
         (from: &Candidates<'_>, near: Near, found: &mut [f32], len: usize) -> usize;
-    sort_by_counting_avx512 = super::sort_by_counting_body,
+    sort_by_counting_avx512 = sort_by_masks,
         (found: &mut [f32], len: usize, k: usize);
 );
 
@@ -68,4 +69,74 @@ fn gather_compressed(from: &Candidates<'_>, near: Near, found: &mut [f32], len: 
         len += within.count_ones() as usize;
     }
     len
+}
+
+/// As `tiles_within_body`.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+#[expect(unsafe_code, reason = "masked loads")]
+fn tiles_by_mask(field: &Field, run: Range<usize>, near: Near, tiles: &mut Vec<u32>) {
+    let bound2 = _mm512_set1_ps(near.bound2.min(f32::MAX));
+    for start in run.clone().step_by(LANES) {
+        let count = (run.end - start).min(LANES);
+        let lanes = u16::MAX >> (LANES - count);
+        let load = |corner: &[f32]| {
+            let corners = &corner[start..start + count];
+            // SAFETY: only the lanes of the slice are loaded.
+            unsafe { _mm512_maskz_loadu_ps(lanes, corners.as_ptr()) }
+        };
+        let mut d2 = _mm512_setzero_ps();
+        for axis in 0..3 {
+            let p = _mm512_set1_ps(near.p[axis]);
+            let under = _mm512_sub_ps(load(&field.low[axis]), p);
+            let over = _mm512_sub_ps(p, load(&field.high[axis]));
+            let outside = _mm512_max_ps(_mm512_max_ps(under, over), _mm512_setzero_ps());
+            d2 = _mm512_add_ps(d2, _mm512_mul_ps(outside, outside));
+        }
+        let mut within = _mm512_mask_cmp_ps_mask::<_CMP_LE_OQ>(lanes, d2, bound2);
+        while within != 0 {
+            tiles.push((start + within.trailing_zeros() as usize) as u32);
+            within &= within - 1;
+        }
+    }
+}
+
+/// As `sort_by_counting_body`.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+#[expect(unsafe_code, reason = "loads and stores")]
+fn sort_by_masks(found: &mut [f32], len: usize, k: usize) {
+    let padded = len.next_multiple_of(LANES);
+    found[len..padded].fill(f32::INFINITY);
+    let one = _mm512_set1_epi32(1);
+    let mut sorted = [0.0; MOST_NEIGHBOURS + 1];
+    for (chunk, run) in found[..padded].chunks_exact(LANES).enumerate() {
+        let first = chunk * LANES;
+        // SAFETY: the run is as long as the vector.
+        let values = unsafe { _mm512_loadu_ps(run.as_ptr()) };
+        let mut counts = _mm512_setzero_si512();
+        for other in &found[..first] {
+            let before = _mm512_cmp_ps_mask::<_CMP_LE_OQ>(_mm512_set1_ps(*other), values);
+            counts = _mm512_mask_add_epi32(counts, before, counts, one);
+        }
+        let mut lanes_behind = u16::MAX;
+        for other in run {
+            lanes_behind <<= 1;
+            let other = _mm512_set1_ps(*other);
+            let smaller = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(other, values);
+            let equal = _mm512_mask_cmp_ps_mask::<_CMP_EQ_OQ>(lanes_behind, other, values);
+            counts = _mm512_mask_add_epi32(counts, smaller | equal, counts, one);
+        }
+        for other in &found[first + LANES..padded] {
+            let before = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(_mm512_set1_ps(*other), values);
+            counts = _mm512_mask_add_epi32(counts, before, counts, one);
+        }
+        let mut places = [0_u32; LANES];
+        // SAFETY: the array is as long as the vector.
+        unsafe { _mm512_storeu_si512(places.as_mut_ptr().cast(), counts) };
+        for (place, value) in places.into_iter().zip(run) {
+            sorted[(place as usize).min(MOST_NEIGHBOURS)] = *value;
+        }
+    }
+    found[..k].copy_from_slice(&sorted[..k]);
 }
