@@ -1,7 +1,7 @@
 //! The nearest points of one point, tile by tile.
 
 use super::field::{Field, TILE_COLUMNS, TILE_ROWS};
-use super::kernels;
+use super::kernels::{self, Near};
 use super::lens::Lens;
 use crate::simd::Isa;
 
@@ -39,6 +39,11 @@ impl Region {
             down: rows.start / TILE_ROWS..bottom.div_ceil(TILE_ROWS),
             rows: rows.start..bottom,
         }
+    }
+
+    /// How many tiles it has.
+    fn tile_count(&self) -> usize {
+        self.across.len() * self.down.len()
     }
 
     /// Numbers of its tiles.
@@ -126,7 +131,8 @@ impl Search {
             let first = down * field.tiles_across();
             let run = first + region.across.start..first + region.across.end;
             tiles.clear();
-            kernels::tiles_within(self.isa, field, run, p, self.bound2, &mut tiles);
+            let near = Near { p, bound2: self.bound2 };
+            kernels::tiles_within(self.isa, field, run, near, &mut tiles);
             for &tile in &tiles {
                 self.offer_tile(field, tile as usize, &region.rows, p);
             }
@@ -145,7 +151,8 @@ impl Search {
         let (column, row) = field.corner(tile);
         let rows = rows.start.max(row)..rows.end.min(row + TILE_ROWS);
         let from = kernels::Candidates { field, column, rows };
-        self.len = kernels::gather(self.isa, &from, p, self.bound2, &mut self.found, self.len);
+        let near = Near { p, bound2: self.bound2 };
+        self.len = kernels::gather(self.isa, &from, near, &mut self.found, self.len);
         if self.len > ENOUGH {
             self.cut();
         }
@@ -177,19 +184,31 @@ pub(super) fn nearest<'s>(
     mut bound2: f32,
 ) -> &'s [f32] {
     let p = field.point(column, row);
+    let within = |bound2: f32| match lens {
+        Some(lens) if bound2 < f32::INFINITY => lens.region(field, p, bound2),
+        _ => Region::all(field),
+    };
+    let mut region = within(bound2);
     let mut half = FIRST_HALF_WINDOW;
-    let longest = field.columns.max(field.rows);
-    while bound2 == f32::INFINITY && half < longest {
+    // Where there is much to look at, a look close by makes it less.
+    while half < field.columns.max(field.rows) {
         let columns = column.saturating_sub(half)..column + half + 1;
         let rows = row.saturating_sub(half)..row + half + 1;
-        search.start(f32::INFINITY);
-        search.offer_region(field, &Region::of(field, columns, rows), p);
+        let close_by = Region::of(field, columns, rows);
+        let enough = bound2 < f32::INFINITY && lens.is_none();
+        if enough || region.tile_count() <= 2 * close_by.tile_count() {
+            break;
+        }
+        search.start(bound2);
+        search.offer_region(field, &close_by, p);
         search.cut();
-        bound2 = search.bound2;
+        if search.bound2 < bound2 {
+            bound2 = search.bound2;
+            region = within(bound2);
+        }
         half *= 2;
     }
     search.start(bound2);
-    let region = lens.map_or_else(|| Region::all(field), |lens| lens.region(field, p, bound2));
     search.offer_region(field, &region, p);
     search.finish()
 }

@@ -20,6 +20,11 @@ const PLACES: usize = 80;
 /// With fewer lanes in doubt the second look does not pay.
 const SECOND_LOOK_FROM: u32 = 2;
 
+/// Squared distances of the nearest may be this part of those of the planes around the window: a
+/// little less than 1 for rounding, or more where an answer may be wrong by a little.
+const EASE_EXACT: f32 = 0.999_99;
+const EASE_FAST: f32 = 4.0;
+
 /// Where the planes are that bound the window of each column, or row.
 ///
 /// A plane through the camera at tangent `t` has distance `(t * z - x) * share` from a point,
@@ -94,8 +99,8 @@ pub(super) struct Row<'a> {
     pub(super) row: usize,
     /// Neighbours, the point itself included; no more than [`MOST`].
     pub(super) k: usize,
-    /// Whether points are to be doubted whose nearest may be outside of the window. Points with
-    /// too few others in it always are.
+    /// Whether all points are to be doubted whose nearest may be outside of the window, or only
+    /// those whose nearest are far outside.
     pub(super) exact: bool,
 }
 
@@ -125,7 +130,9 @@ macro_rules! window_kernel {
     ($($feature:meta)?) => {
         use crate::outliers::field::Field;
         use crate::outliers::networks::{exchange, merge_16_16, merge_19_16, sort_16};
-        use crate::outliers::window::{Doubtful, OTHERS, PLACES, Row, SECOND_LOOK_FROM};
+        use crate::outliers::window::{
+            Doubtful, EASE_EXACT, EASE_FAST, OTHERS, PLACES, Row, SECOND_LOOK_FROM,
+        };
 
         $(#[$feature])?
         pub(in crate::outliers::window) fn measure_row(
@@ -226,7 +233,8 @@ macro_rules! window_kernel {
             near.copy_from_slice(&both[..OTHERS]);
         }
 
-        /// Lanes whose nearest are nearer than everything outside of the window can be.
+        /// Lanes whose nearest are nearer than everything outside of the window can be, or nearly so
+        /// if that is enough.
         $(#[$feature])?
         #[inline]
         fn sure(row: &Row<'_>, look: usize, column: usize, farthest2: V, p: [V; 3]) -> u32 {
@@ -240,8 +248,8 @@ macro_rules! window_kernel {
             let under =
                 high(splat(down.high_tangent[row.row]), splat(down.high_share[row.row]), p[1]);
             let free = max(min(min(left, right), min(up, under)), splat(0.0));
-            // A little less, for rounding.
-            lanes_below(farthest2, mul(mul(free, free), splat(0.999_99)))
+            let ease = if row.exact { EASE_EXACT } else { EASE_FAST };
+            lanes_below(farthest2, mul(mul(free, free), splat(ease)))
         }
 
         /// As `search::mean_of_roots`, with the point itself as the first.
