@@ -48,13 +48,14 @@ struct Score {
 
 // A little below the worst of 24 seeds. Strictly, a cell beside the true one is wrong: noise puts
 // points of a surface near the border of two cells into both. Few pixels see the cells that are
-// missed.
+// missed. What is left of the robot are flying pixels between it and the background: in one of
+// the 24, they filled a cell of 2 cm alone.
 const LEAST_AT_5_CM: Score = Score {
     recall: 0.96,
     recall_well_seen: 0.98,
     strict: 0.83,
     tolerant: 0.999,
-    robot_cells: 0,
+    robot_cells: 1,
     robot_points: 0.003,
 };
 const LEAST_AT_2_CM: Score =
@@ -201,6 +202,11 @@ fn run(shot: &Shot, body: &Body, voxel_m: f64, seed: u64) -> Score {
         robot_seen += usize::from(is_robot);
         if *fate == Fate::Kept {
             robot_kept += usize::from(is_robot);
+            // Of the robot itself nothing is left: such a point is at a depth between it and
+            // what is behind it.
+            let off_m = f64::from(seen_m[index] - shot.depth_m[index]).abs();
+            let noise_m = sensor.sigma_m(f64::from(shot.depth_m[index]), &shot.pinhole);
+            assert!(!is_robot || off_m > 4.0 * noise_m, "seed {seed}: {off_m} m off was left");
             let cells = if is_robot { &mut robot_only } else { &mut held };
             cells.insert(grid.key(cell));
         }
@@ -240,7 +246,7 @@ fn the_map_of_a_simulated_cell_is_the_cell() {
             assert!(score.recall > least.recall, "{what}");
             assert!(score.recall_well_seen > least.recall_well_seen, "{what}");
             assert!(score.strict > least.strict && score.tolerant > least.tolerant, "{what}");
-            assert_eq!(score.robot_cells, least.robot_cells, "{what}");
+            assert!(score.robot_cells <= least.robot_cells, "{what}");
             assert!(score.robot_points < least.robot_points, "{what}");
         }
     }
