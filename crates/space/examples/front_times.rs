@@ -2,7 +2,7 @@
 //! `NAME.npz` with `xyz` and `rgb`, `NAME.json` with `T_cam_to_world` and the robot's capsules),
 //! or on a made-up picture without one.
 //!
-//! `cargo run --release -p citrange-space --example front_times`
+//! `cargo run --release -p citrange-space --example front_times [WORDS OF A LINE]`
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a tool for people who measure")]
 
 use std::fs::File;
@@ -44,6 +44,11 @@ fn main() {
 }
 
 fn measure(label: &str, mut pipeline: Pipeline, sample: &Sample) {
+    let size_cm = (pipeline.settings().voxel_size_m * 100.0).round();
+    let label = format!("{} {size_cm:>3} cm {label:<20}", sample.name);
+    if !std::env::args().skip(1).all(|word| label.contains(&word)) {
+        return;
+    }
     let robot = Robot { solids: &sample.solids, end_effector_m: None };
     let mut totals = Vec::new();
     let mut stages: Vec<(&str, Vec<Duration>)> = Vec::new();
@@ -63,12 +68,7 @@ fn measure(label: &str, mut pipeline: Pipeline, sample: &Sample) {
         .map(|(name, times)| format!("{name} {:.3}", low_and_middle(times)[0]))
         .collect();
     let [low, middle] = low_and_middle(&mut totals);
-    println!(
-        "{} {:>3.0} cm {label:<20} min {low:.3} median {middle:.3} ms ({}) {voxels} voxels",
-        sample.name,
-        pipeline.settings().voxel_size_m * 100.0,
-        parts.join(", "),
-    );
+    println!("{label} min {low:.3} median {middle:.3} ms ({}) {voxels} voxels", parts.join(", "),);
 }
 
 /// Least and median in milliseconds.

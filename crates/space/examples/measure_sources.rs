@@ -4,6 +4,8 @@
 //! coordinates and colours (to be compared with other readers), and then the median and least
 //! time of `fill` over all points for every layout and instruction set.
 
+#![allow(clippy::print_stdout, reason = "a measurement prints its table")]
+
 use std::path::Path;
 use std::time::Instant;
 

@@ -189,6 +189,18 @@ impl Body {
         Ok(())
     }
 
+    /// Where the point that the hand works with is in the world.
+    ///
+    /// # Errors
+    /// When there are too few or too many joint positions, or one is no number.
+    pub fn tool_at(&self, joints: &[f64]) -> Result<[f64; 3], SpaceError> {
+        let mut poses = [Isometry3::identity(); MAX_LINKS];
+        self.link_poses(joints, &mut poses)?;
+        let tool = &self.chain.tool;
+        let at = poses[tool.link + 1] * Point3::from(tool.link_from_site.pos_m);
+        Ok(at.coords.into())
+    }
+
     /// The robot's solids in the world, for the self filter. `solids` is emptied first.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use citrange_core::Pose;
 
 use crate::error::SpaceError;
+use crate::front::deinterleave;
 
 /// Points that the pipeline can read, whatever their layout in memory.
 ///
@@ -97,16 +98,18 @@ impl Points for Cloud {
     }
 
     fn fill(&self, start: usize, x: &mut [f32], y: &mut [f32], z: &mut [f32]) {
-        let points = &self.xyz_m[start..start + x.len()];
-        for (i, point) in points.iter().enumerate() {
-            x[i] = point[0];
-            y[i] = point[1];
-            z[i] = point[2];
-        }
+        deinterleave::coordinates(&self.xyz_m[start..start + x.len()], x, y, z);
     }
 
     fn rgb(&self, index: usize) -> [u8; 3] {
         self.rgb.get(index).copied().unwrap_or_default()
+    }
+
+    fn fill_rgb(&self, start: usize, out: &mut [u32]) {
+        match self.rgb.get(start..start + out.len()) {
+            Some(rgb) => deinterleave::colours(rgb, out),
+            None => out.fill(0),
+        }
     }
 }
 
@@ -132,4 +135,42 @@ pub struct View {
     pub world_from_camera: Pose,
     /// How it sees, where that is known.
     pub pinhole: Option<Pinhole>,
+}
+
+impl View {
+    /// The view of a camera whose pose is given as in State: +x forward, +z up in the picture.
+    #[must_use]
+    pub fn forward_x(world_from_camera: &Pose, pinhole: Option<Pinhole>) -> Self {
+        // The picture's right is the body's -y, down is -z, forward is x.
+        let turned = Pose { pos_m: [0.0; 3], quat_wxyz: [0.5, -0.5, 0.5, -0.5] };
+        let pose = world_from_camera.isometry() * turned.isometry();
+        Self { world_from_camera: pose.into(), pinhole }
+    }
+
+    /// World from camera as rows of a 4 x 4 matrix.
+    #[must_use]
+    pub fn matrix(&self) -> [[f64; 4]; 4] {
+        let m = self.world_from_camera.isometry().to_homogeneous();
+        std::array::from_fn(|row| std::array::from_fn(|column| m[(row, column)]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cameras_of_states_look_along_x() {
+        let at = Pose { pos_m: [1.0, 2.0, 3.0], ..Pose::IDENTITY };
+        let m = View::forward_x(&at, None).matrix();
+        let want = [
+            [0.0, 0.0, 1.0, 1.0],
+            [-1.0, 0.0, 0.0, 2.0],
+            [0.0, -1.0, 0.0, 3.0],
+            [0.0, 0.0, 0.0, 1.0],
+        ];
+        for (row, want) in m.iter().zip(want) {
+            assert!(row.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-15), "{m:?}");
+        }
+    }
 }

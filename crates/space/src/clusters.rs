@@ -16,9 +16,8 @@ pub(crate) struct Grouping {
 /// Voxels side by side along x: the unit of grouping.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    /// y and z of all of them.
-    y: u32,
-    z: u32,
+    /// Number of their row of cells; rows beyond the end of a layer count.
+    row: u32,
     /// x of the first and of the last.
     low: u32,
     high: u32,
@@ -44,7 +43,7 @@ impl Grouping {
     ) -> u32 {
         self.find_runs(grid, voxels);
         for (dy, dz, wider) in ROWS_BEFORE {
-            self.join_rows(dy, dz, wider);
+            self.join_rows(-(dy + dz * rows_per_layer(grid)) as u32, wider);
         }
         let groups = self.number_groups(least);
         let mut run = 0;
@@ -76,26 +75,28 @@ impl Grouping {
                 run.high += 1;
             } else {
                 let [x, y, z] = grid.cell_of(voxel.key).map(|v| v as u32);
+                let row = (z + 1) * rows_per_layer(grid) as u32 + y + 1;
                 let parent = self.runs.len() as u32;
-                self.runs.push(Run { y, z, low: x, high: x, parent, group: 0 });
+                self.runs.push(Run { row, low: x, high: x, parent, group: 0 });
             }
             let ends = self.runs.last().is_some_and(|run| run.high as usize + 1 == grid.size()[0]);
             goes_on = (!ends).then_some(voxel.key + 1);
         }
     }
 
-    /// Joins runs with those of the row `dy`, `dz` away, which is an earlier one.
-    fn join_rows(&mut self, dy: i64, dz: i64, wider: u32) {
+    /// Joins runs with those of the row that comes `before` rows earlier.
+    fn join_rows(&mut self, before: u32, wider: u32) {
         let mut cursor = 0;
         for i in 0..self.runs.len() {
             let run = self.runs[i];
-            let row = (i64::from(run.z) + dz, i64::from(run.y) + dy);
+            let row = run.row - before;
             // Both walk in the order of keys, so the cursor never goes back.
-            while cursor < i && self.runs[cursor].is_before(row, run.low, wider) {
+            while place(self.runs[cursor].row, self.runs[cursor].high + wider) < place(row, run.low)
+            {
                 cursor += 1;
             }
             let mut other = cursor;
-            while other < i && self.runs[other].touches(row, run.high, wider) {
+            while self.runs[other].row == row && self.runs[other].low <= run.high + wider {
                 self.join(i as u32, other as u32);
                 other += 1;
             }
@@ -141,18 +142,13 @@ impl Grouping {
     }
 }
 
-impl Run {
-    fn row(&self) -> (i64, i64) {
-        (i64::from(self.z), i64::from(self.y))
-    }
+/// Rows of cells per layer: two more than there are, so that the first and the last row of
+/// neighbouring layers are not neighbours.
+fn rows_per_layer(grid: &Grid) -> i64 {
+    grid.size()[1] as i64 + 2
+}
 
-    /// Whether it is in an earlier row, or ends before `low` in the same one.
-    fn is_before(&self, row: (i64, i64), low: u32, wider: u32) -> bool {
-        (self.row(), self.high + wider) < (row, low)
-    }
-
-    /// Whether it is in that row and begins before or at `high`.
-    fn touches(&self, row: (i64, i64), high: u32, wider: u32) -> bool {
-        self.row() == row && self.low <= high + wider
-    }
+/// Order of runs as one number.
+fn place(row: u32, x: u32) -> u64 {
+    u64::from(row) << 32 | u64::from(x)
 }

@@ -15,9 +15,12 @@
 //! World frame, metres, seconds. Cameras look along +z, x right, y down.
 
 mod body;
+pub mod calibrate;
+mod cell;
 mod cloud;
 mod clusters;
 mod error;
+mod files;
 mod frame;
 mod front;
 mod grid;
@@ -34,6 +37,7 @@ mod sources;
 pub use body::{
     Body, BodySettings, Checker, Clearance, CollisionSettings, Configs, JointHistory, Sphere,
 };
+pub use cell::{Cell, CellCamera, CellRobot};
 pub use cloud::{Cloud, Pinhole, Points, View};
 pub use error::SpaceError;
 pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
@@ -50,6 +54,7 @@ pub use settings::{
 pub use simd::Isa;
 pub use solid::{Form, Solid};
 pub use sources::{
-    CloudFile, DepthImage, DepthView, Depths, PointCloud2, PointCloud2Message, PointCloud2View,
-    PointField, Sidecar, message_of, pack_xyz_rgb, read_cloud, write_cloud,
+    CloudFile, DepthImage, DepthView, Depths, NpzArray, PointCloud2, PointCloud2Message,
+    PointCloud2View, PointField, Sidecar, message_of, pack_xyz_rgb, read_cloud, write_cloud,
+    write_npz,
 };

@@ -21,16 +21,19 @@ mod decide;
 mod field;
 mod kernels;
 mod lens;
+mod networks;
 mod picture;
 mod search;
 mod share;
 mod unordered;
+mod window;
 
 use curve::Curve;
 use decide::{Measured, Order, decide};
 use field::Field;
 use lens::Lens;
-use search::Search;
+use picture::{Picture, Worker};
+use window::Windows;
 
 /// Most neighbours that can be asked for.
 const MOST_NEIGHBOURS: usize = 64;
@@ -52,10 +55,13 @@ pub struct PictureXyz<'a> {
 /// Finds statistical outliers; keeps its memory for the next cloud.
 #[derive(Debug, Default)]
 pub struct OutlierScratch {
+    /// The widest instruction set of this processor, once asked for.
+    widest: Option<Isa>,
     field: Field,
     curve: Curve,
     row_points: Vec<u32>,
-    workers: Vec<Search>,
+    windows: Windows,
+    workers: Vec<Worker>,
     /// Mean distance to the nearest of the points; below 0 where there is none.
     values: Vec<f32>,
     exact_values: Vec<f64>,
@@ -76,6 +82,7 @@ impl OutlierScratch {
         threads: usize,
     ) -> &[bool] {
         let points = picture.x.len().min(picture.y.len()).min(picture.z.len());
+        let isa = (*self.widest.get_or_insert_with(Isa::best)).min(isa);
         let k = settings.neighbours.clamp(2, MOST_NEIGHBOURS);
         let picture = &PictureXyz {
             x: &picture.x[..points],
@@ -85,14 +92,23 @@ impl OutlierScratch {
         };
         self.outliers.clear();
         self.outliers.resize(points, false);
-        self.workers.resize_with(threads.max(1), Search::default);
+        self.workers.resize_with(threads.max(1), Worker::default);
         let lens = self.lay_out(picture);
         for worker in &mut self.workers {
-            worker.set_up(&self.field, k, isa);
+            worker.search.set_up(&self.field, k, isa);
         }
         let (field, workers, values) = (&self.field, &mut self.workers, &mut self.values);
         let order = if let Some(lens) = &lens {
-            picture::measure(field, lens, workers, &self.row_points, picture.width, values);
+            self.windows.set_up(field, lens);
+            let picture = Picture {
+                field,
+                lens,
+                windows: &self.windows,
+                row_points: &self.row_points,
+                width: picture.width,
+                mode: settings.mode,
+            };
+            picture.measure(workers, values);
             Order::Rows(picture.width)
         } else {
             unordered::measure(field, workers, values);
@@ -101,8 +117,8 @@ impl OutlierScratch {
         let measured =
             Measured { field: &self.field, lens: lens.as_ref(), order, values: &self.values };
         let exact = (settings.mode == OutlierMode::Exact).then_some(&mut self.exact_values);
-        if let Some(search) = self.workers.first_mut() {
-            decide(&measured, settings, search, exact, &mut self.outliers);
+        if let Some(worker) = self.workers.first_mut() {
+            decide(&measured, settings, &mut worker.search, exact, &mut self.outliers);
         }
         &self.outliers
     }

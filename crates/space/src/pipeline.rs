@@ -16,6 +16,7 @@ use crate::front::sweep::{Job, Strips, Survivors, Sweeper};
 use crate::front::transform::CellTransform;
 use crate::front::voxels::Rules;
 use crate::grid::Grid;
+use crate::outliers::{OutlierScratch, PictureXyz};
 use crate::settings::Settings;
 use crate::simd::Isa;
 
@@ -27,7 +28,7 @@ const MAX_POINTS: usize = 16_000_000;
 ///
 /// Which cell a point is in, and what becomes of it, is decided as if in f64, whatever the
 /// instructions and the number of threads.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Pipeline {
     settings: Settings,
     isa: Isa,
@@ -37,6 +38,7 @@ pub struct Pipeline {
     grouping: Grouping,
     /// Points that take part in the search for outliers.
     picture: [Vec<f32>; 3],
+    outliers: OutlierScratch,
     frame: VoxelFrame,
     fates: Vec<Fate>,
 }
@@ -63,6 +65,7 @@ impl Pipeline {
             sweepers: vec![Sweeper::new(grid.cells())],
             grouping: Grouping::default(),
             picture: [const { Vec::new() }; 3],
+            outliers: OutlierScratch::default(),
             frame,
             fates: Vec::new(),
         })
@@ -129,6 +132,12 @@ impl Pipeline {
         Ok(&self.frame)
     }
 
+    /// The last frame; empty before the first.
+    #[must_use]
+    pub fn frame(&self) -> &VoxelFrame {
+        &self.frame
+    }
+
     /// What became of each point in the last [`Self::run_with_fates`]; empty after [`Self::run`].
     #[must_use]
     pub fn fates(&self) -> &[Fate] {
@@ -161,12 +170,21 @@ impl Pipeline {
             isa: self.isa,
         };
         let mut watch = Watch { began: Instant::now(), times: &mut self.frame.times };
-        if self.settings.outliers.is_some() {
-            let picture = survivors(&mut self.picture, points.len());
-            share(&mut self.sweepers, &job, strips, 0..strips.count(), Some(picture));
-            watch.note(Stage::Front);
-            return Err(SpaceError::setting("outliers", "not built"));
-        }
+        let job = match &self.settings.outliers {
+            Some(settings) => {
+                let left = survivors(&mut self.picture, points.len());
+                share(&mut self.sweepers, &job, strips, 0..strips.count(), Some(left));
+                watch.note(Stage::Front);
+                let [x, y, z] = &self.picture;
+                let width = if strips.picture { points.width() } else { points.len() };
+                let picture = PictureXyz { x, y, z, width };
+                let threads = self.sweepers.len();
+                let outliers = self.outliers.find(&picture, settings, self.isa, threads);
+                watch.note(Stage::Outliers);
+                Job { outliers, ..job }
+            }
+            None => job,
+        };
         share(&mut self.sweepers, &job, strips, 0..strips.count(), None);
         let Some((first, others)) = self.sweepers.split_first_mut() else { return Ok(()) };
         let (slots, counts) = (&mut first.slots, &mut self.frame.counts);

@@ -25,5 +25,6 @@ mod wire;
 pub use depth::{DepthImage, DepthView, Depths};
 pub use files::{CloudFile, read_cloud, write_cloud};
 pub use message::{PointCloud2Message, message_of, pack_xyz_rgb};
+pub use npz::{NpzArray, write_npz};
 pub use pointcloud2::{PointCloud2, PointCloud2View, PointField};
 pub use sidecar::Sidecar;

@@ -38,6 +38,8 @@ pub(crate) struct Block {
     /// Colour of every point: red, green, blue from the lowest byte; the top byte is 1 for a
     /// point that its neighbours confirm.
     pub(crate) colours: [u32; BLOCK],
+    /// The same, four fields of 16 bits each.
+    pub(crate) wide: [RunSums; BLOCK],
     /// Sums of colours of all points surely inside before this one.
     before: [RunSums; BLOCK + 1],
 }
@@ -54,6 +56,7 @@ impl Default for Block {
             ends: [0; ROOM],
             runs: 0,
             colours: [0; BLOCK],
+            wide: [0; BLOCK],
             before: [0; BLOCK + 1],
         }
     }
@@ -80,12 +83,15 @@ impl Block {
         }
     }
 
-    /// Sums colours, so that [`Self::run`] can answer.
+    /// Sums colours, so that [`Self::sums`] can answer.
     pub(crate) fn sum_colours(&mut self) {
+        for (wide, colour) in self.wide.iter_mut().zip(&self.colours) {
+            *wide = spread(*colour);
+        }
         let mut sum = 0;
         for (i, at) in self.at[..self.inside].iter().enumerate() {
             self.before[i] = sum;
-            sum += spread(self.colours[*at as usize % BLOCK]);
+            sum += self.wide[*at as usize % BLOCK];
         }
         self.before[self.inside] = sum;
     }
@@ -99,7 +105,7 @@ impl Block {
 
 /// Four bytes to four fields of 16 bits.
 #[inline]
-pub(crate) fn spread(colour: u32) -> RunSums {
+fn spread(colour: u32) -> RunSums {
     let wide = u64::from(colour);
     let wide = (wide | wide << 16) & 0x0000_ffff_0000_ffff;
     (wide | wide << 8) & 0x00ff_00ff_00ff_00ff

@@ -19,46 +19,60 @@ const NOT_FINITE: i32 = 0x01 | 0x80 | 0x08 | 0x10;
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub(super) fn sort(block: &mut Block, to_cell: &CellTransform, [x, y, z]: [&[f32]; 3]) {
     let vectors = (x.len().min(y.len()).min(z.len()) / LANES).min(BLOCK / LANES);
-    let rows = to_cell.rows.map(|row| row.map(|v| _mm512_set1_ps(v)));
+    let mut rows = [[_mm512_setzero_ps(); 4]; 3];
+    let (mut high, mut sure_high) = ([_mm512_setzero_ps(); 3], [_mm512_setzero_ps(); 3]);
+    for a in 0..3 {
+        for i in 0..4 {
+            rows[a][i] = _mm512_set1_ps(to_cell.rows[a][i]);
+        }
+        high[a] = _mm512_set1_ps(to_cell.high[a]);
+        sure_high[a] = _mm512_set1_ps(to_cell.sure_high[a]);
+    }
     let low = _mm512_set1_ps(to_cell.low);
-    let high = to_cell.high.map(|v| _mm512_set1_ps(v));
-    let sure_high = to_cell.sure_high.map(|v| _mm512_set1_ps(v));
-    let stride = to_cell.stride.map(|v| _mm512_set1_epi32(v));
+    let row = _mm512_set1_epi32(to_cell.stride[1]);
+    let layer = _mm512_set1_epi32(to_cell.stride[2]);
     let doubt = _mm512_set1_ps(to_cell.doubt);
     let mut at = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     let (mut inside, mut doubts, mut unseen) = (0, 0, 0);
     for v in 0..vectors {
         // SAFETY: `vectors * LANES` is at most the length of each slice.
-        let [px, py, pz] = [x, y, z].map(|s| unsafe { _mm512_loadu_ps(s.as_ptr().add(v * LANES)) });
+        let (px, py, pz) = unsafe {
+            (
+                _mm512_loadu_ps(x.as_ptr().add(v * LANES)),
+                _mm512_loadu_ps(y.as_ptr().add(v * LANES)),
+                _mm512_loadu_ps(z.as_ptr().add(v * LANES)),
+            )
+        };
         let lost = _mm512_fpclass_ps_mask::<NOT_FINITE>(px)
             | _mm512_fpclass_ps_mask::<NOT_FINITE>(py)
             | _mm512_fpclass_ps_mask::<NOT_FINITE>(pz);
         unseen += lost.count_ones() as usize;
-        let cell = rows.map(|row| {
-            let sum = _mm512_fmadd_ps(row[2], pz, row[3]);
-            _mm512_fmadd_ps(row[0], px, _mm512_fmadd_ps(row[1], py, sum))
-        });
+        let mut cell = [_mm512_setzero_ps(); 3];
         let mut candidate = !lost;
         for a in 0..3 {
+            let sum = _mm512_fmadd_ps(rows[a][2], pz, rows[a][3]);
+            let sum = _mm512_fmadd_ps(rows[a][1], py, sum);
+            cell[a] = _mm512_fmadd_ps(rows[a][0], px, sum);
             candidate &= _mm512_cmp_ps_mask::<_CMP_GT_OQ>(cell[a], low)
                 & _mm512_cmp_ps_mask::<_CMP_LT_OQ>(cell[a], high[a]);
         }
         if candidate != 0 {
-            let past = cell.map(|c| _mm512_reduce_ps::<NEAREST>(c));
             let near = _mm512_range_ps::<SMALLER_MAGNITUDE>(
-                _mm512_range_ps::<SMALLER_MAGNITUDE>(past[0], past[1]),
-                past[2],
+                _mm512_range_ps::<SMALLER_MAGNITUDE>(
+                    _mm512_reduce_ps::<NEAREST>(cell[0]),
+                    _mm512_reduce_ps::<NEAREST>(cell[1]),
+                ),
+                _mm512_reduce_ps::<NEAREST>(cell[2]),
             );
             let mut doubtful = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(near, doubt);
             for a in 0..3 {
                 doubtful |= _mm512_cmp_ps_mask::<_CMP_GE_OQ>(cell[a], sure_high[a]);
             }
-            let whole = cell.map(|c| _mm512_cvttps_epi32(c));
             let key = _mm512_add_epi32(
-                whole[0],
+                _mm512_cvttps_epi32(cell[0]),
                 _mm512_add_epi32(
-                    _mm512_mullo_epi32(whole[1], stride[1]),
-                    _mm512_mullo_epi32(whole[2], stride[2]),
+                    _mm512_mullo_epi32(_mm512_cvttps_epi32(cell[1]), row),
+                    _mm512_mullo_epi32(_mm512_cvttps_epi32(cell[2]), layer),
                 ),
             );
             let sure = candidate & !doubtful;

@@ -1,19 +1,15 @@
 //! Which points are the robot's own, or in the spheres around its hand.
 
-use nalgebra::{Isometry3, Matrix3, Rotation3, UnitQuaternion};
-
-use super::block::LANES;
+use super::own_quick::{Lanes, Quick};
 use super::transform::CellTransform;
 use crate::error::SpaceError;
 use crate::frame::Fate;
 use crate::settings::Settings;
-use crate::solid::{Form, Solid};
+use crate::simd::Isa;
+use crate::solid::Solid;
 
 /// Bits of [`super::slots::Slot::near`]; part `i` has bit `i % BITS`.
 const BITS: usize = 32;
-
-/// Half the distance between 1 and the next f32.
-const ROUNDING: f64 = 0.5 * f32::EPSILON as f64;
 
 /// The robot as posed when the cloud was taken.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,28 +46,6 @@ struct CellBox {
     low: [i64; 3],
     high: [i64; 3],
 }
-
-/// A part in f32, seen from the camera.
-#[derive(Clone, Copy, Debug)]
-struct Quick {
-    part_from_camera: [[f32; 4]; 3],
-    form: QuickForm,
-    /// A squared distance below this is surely within reach.
-    surely_in: f32,
-    /// A squared distance above this is surely not.
-    surely_out: f32,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum QuickForm {
-    /// Distance to a box.
-    Box([f32; 3]),
-    /// Distance to a cylinder: radius and half height.
-    Cylinder(f32, f32),
-}
-
-/// Up to [`LANES`] points of the camera.
-pub(crate) type Lanes = [[f32; LANES]; 3];
 
 impl Own {
     /// Gets ready for a frame.
@@ -139,13 +113,14 @@ impl Own {
         these: u16,
         points: &Lanes,
         to_cell: &CellTransform,
+        isa: Isa,
     ) -> (u16, u16) {
         let (mut robot, mut spheres) = (0_u16, 0_u16);
         for (i, part) in self.parts.iter().enumerate() {
             if near >> (i % BITS) & 1 == 0 {
                 continue;
             }
-            let (mut within, unsure) = part.quick.within(points);
+            let (mut within, unsure) = part.quick.within(points, isa);
             within &= these;
             let mut ask = unsure & these & !(robot | spheres);
             while ask != 0 {
@@ -157,6 +132,9 @@ impl Own {
             match part.fate {
                 Fate::Robot => robot |= within,
                 _ => spheres |= within & !robot,
+            }
+            if robot == these {
+                break;
             }
         }
         (robot, spheres)
@@ -197,72 +175,5 @@ impl CellBox {
             low: std::array::from_fn(|a| self.low[a].min(other.low[a])),
             high: std::array::from_fn(|a| self.high[a].max(other.high[a])),
         }
-    }
-}
-
-impl Quick {
-    fn new(solid: &Solid, reach_m: f64, to_cell: &CellTransform) -> Self {
-        let (rotation, translation_m) = to_cell.parts();
-        let turn = Rotation3::from_matrix_unchecked(Matrix3::from_fn(|r, c| rotation[r][c]));
-        let world_from_camera = Isometry3::from_parts(
-            translation_m.into(),
-            UnitQuaternion::from_rotation_matrix(&turn),
-        );
-        let local = solid.world_from_solid.inverse() * world_from_camera;
-        let turn = local.rotation.to_rotation_matrix();
-        let (form, limit_m, size_m) = match solid.form {
-            Form::RoundedBox { half_m, radius_m } => {
-                let largest = half_m[0].max(half_m[1]).max(half_m[2]);
-                (QuickForm::Box(half_m.map(|v| v as f32)), radius_m + reach_m, largest + radius_m)
-            }
-            Form::Cylinder { radius_m, half_height_m } => {
-                let form = QuickForm::Cylinder(radius_m as f32, half_height_m as f32);
-                (form, reach_m, radius_m + half_height_m)
-            }
-        };
-        // Every number on the way is below this sum for a point of the workspace; a dozen
-        // roundings, in three coordinates.
-        let largest = to_cell.farthest_m() + local.translation.vector.norm() + size_m + limit_m;
-        let doubt_m = 40.0 * ROUNDING * largest + 1e-9;
-        let inner = limit_m - doubt_m;
-        let at = local.translation.vector;
-        Self {
-            part_from_camera: std::array::from_fn(|r| {
-                [turn[(r, 0)], turn[(r, 1)], turn[(r, 2)], at[r]].map(|v| v as f32)
-            }),
-            form,
-            surely_in: if inner > 0.0 { (inner * inner) as f32 } else { -1.0 },
-            surely_out: (limit_m + doubt_m).powi(2) as f32,
-        }
-    }
-
-    /// Points surely within reach, and points that f32 cannot tell, as bits.
-    #[inline(always)]
-    fn within(&self, [x, y, z]: &Lanes) -> (u16, u16) {
-        let mut squared = [0.0_f32; LANES];
-        for i in 0..LANES {
-            let p: [f32; 3] = std::array::from_fn(|a| {
-                let row = self.part_from_camera[a];
-                row[0] * x[i] + row[1] * y[i] + row[2] * z[i] + row[3]
-            });
-            squared[i] = match self.form {
-                QuickForm::Box(half) => {
-                    let out: [f32; 3] = std::array::from_fn(|a| (p[a].abs() - half[a]).max(0.0));
-                    out[0] * out[0] + out[1] * out[1] + out[2] * out[2]
-                }
-                QuickForm::Cylinder(radius, half_height) => {
-                    let across = ((p[0] * p[0] + p[1] * p[1]).sqrt() - radius).max(0.0);
-                    let along = (p[2].abs() - half_height).max(0.0);
-                    across * across + along * along
-                }
-            };
-        }
-        let (mut within, mut unsure) = (0_u16, 0_u16);
-        for (i, d) in squared.iter().enumerate() {
-            let (inside, outside) = (*d < self.surely_in, *d > self.surely_out);
-            within |= u16::from(inside) << i;
-            unsure |= u16::from(!(inside | outside)) << i;
-        }
-        (within, unsure)
     }
 }

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::block::{BLOCK, Block, LANES, spread};
-use super::own::{Lanes, Own};
+use super::block::{BLOCK, Block, LANES};
+use super::own::Own;
+use super::own_quick::Lanes;
 use super::slots::{RunSums, Slots};
 use super::support::{Confirm, REACH};
 use super::transform::CellTransform;
@@ -168,7 +169,7 @@ impl Sweeper {
     ) {
         let block = &mut self.block;
         block.sum_colours();
-        let xyz = self.rows.block(strip, from, BLOCK);
+        let xyz = self.rows.block(strip, from, BLOCK + LANES);
         let mut begin = 0;
         for run in 0..block.runs {
             let end = block.ends[run] as usize;
@@ -183,7 +184,7 @@ impl Sweeper {
             } else {
                 for members in members.chunks(LANES) {
                     let left = not_own(job, slot.near, members, xyz, &mut self.counts);
-                    let (points, sums) = total(members, left, &block.colours);
+                    let (points, sums) = total(members, left, &block.wide);
                     slot.add(points, sums);
                     if let Some(survivors) = survivors {
                         survivors.keep_bits(first, members, left, xyz);
@@ -203,7 +204,7 @@ impl Sweeper {
                 0 => 1,
                 near => not_own(job, near, &[*at], xyz, &mut self.counts),
             };
-            let (points, sums) = total(&[*at], left, &block.colours);
+            let (points, sums) = total(&[*at], left, &block.wide);
             slot.add(points, sums);
             if let Some(survivors) = survivors {
                 survivors.keep_bits(first, &[*at], left, xyz);
@@ -221,24 +222,33 @@ fn not_own<P: Points>(
     counts: &mut Counts,
 ) -> u16 {
     let mut points: Lanes = [[f32::INFINITY; LANES]; 3];
-    for (lane, at) in members.iter().enumerate().take(LANES) {
-        for a in 0..3 {
-            points[a][lane] = xyz[a][*at as usize];
+    let (first, last) = match members {
+        [] => return 0,
+        [first, .., last] => (*first as usize, *last as usize),
+        [only] => (*only as usize, *only as usize),
+    };
+    for a in 0..3 {
+        if last - first == members.len() - 1 {
+            points[a].copy_from_slice(&xyz[a][first..first + LANES]);
+        } else {
+            for (lane, at) in members.iter().enumerate().take(LANES) {
+                points[a][lane] = xyz[a][*at as usize];
+            }
         }
     }
     let all = ((1_u32 << members.len()) - 1) as u16;
-    let (robot, spheres) = job.own.taken(near, all, &points, job.to_cell);
+    let (robot, spheres) = job.own.taken(near, all, &points, job.to_cell, job.isa);
     counts.add(Fate::Robot, u64::from(robot.count_ones()));
     counts.add(Fate::EndEffector, u64::from(spheres.count_ones()));
     all & !(robot | spheres)
 }
 
 /// Number and sums of those points whose bit is set.
-fn total(members: &[u32], bits: u16, colours: &[u32; BLOCK]) -> (u32, RunSums) {
+fn total(members: &[u32], bits: u16, wide: &[RunSums; BLOCK]) -> (u32, RunSums) {
     let sums = members
         .iter()
         .enumerate()
-        .map(|(lane, at)| u64::from(bits >> lane & 1) * spread(colours[*at as usize % BLOCK]))
+        .map(|(lane, at)| u64::from(bits >> lane & 1) * wide[*at as usize % BLOCK])
         .sum();
     (bits.count_ones(), sums)
 }

@@ -91,3 +91,66 @@ pub(crate) fn ones(word: u64) -> impl Iterator<Item = usize> {
         Some(bit)
     })
 }
+
+/// Which rows and planes have a set bit at all: searches pass over the others.
+#[derive(Clone, Debug)]
+pub(crate) struct Filled {
+    plane_words: usize,
+    /// Bits of the rows of plane 0, of plane 1 and so on.
+    rows: Vec<u64>,
+    planes: Vec<u64>,
+}
+
+impl Filled {
+    /// For a grid where nothing is set.
+    pub(crate) fn new(grid: &Grid) -> Self {
+        let [_, ny, nz] = grid.size();
+        let plane_words = ny.div_ceil(64);
+        Self { plane_words, rows: vec![0; plane_words * nz], planes: vec![0; nz.div_ceil(64)] }
+    }
+
+    /// Brings it up to date.
+    pub(crate) fn update(&mut self, bits: &Bits) {
+        let [_, ny, nz] = bits.size();
+        self.rows.fill(0);
+        self.planes.fill(0);
+        for z in 0..nz {
+            for y in (0..ny).filter(|y| bits.row(*y, z).iter().any(|word| *word != 0)) {
+                self.rows[z * self.plane_words + y / 64] |= 1 << (y % 64);
+                self.planes[z / 64] |= 1 << (z % 64);
+            }
+        }
+    }
+
+    /// Bits of the rows of a plane.
+    pub(crate) fn rows(&self, z: usize) -> &[u64] {
+        &self.rows[z * self.plane_words..(z + 1) * self.plane_words]
+    }
+
+    /// Bits of the planes.
+    pub(crate) fn planes(&self) -> &[u64] {
+        &self.planes
+    }
+}
+
+/// The last set bit at or before a place.
+pub(crate) fn at_or_before(words: &[u64], at: usize) -> Option<usize> {
+    let mut word = at / 64;
+    let mut left = words.get(word)? & (u64::MAX >> (63 - at % 64));
+    while left == 0 {
+        word = word.checked_sub(1)?;
+        left = words[word];
+    }
+    Some(word * 64 + 63 - left.leading_zeros() as usize)
+}
+
+/// The first set bit at or after a place.
+pub(crate) fn at_or_after(words: &[u64], at: usize) -> Option<usize> {
+    let mut word = at / 64;
+    let mut left = words.get(word)? & (u64::MAX << (at % 64));
+    while left == 0 {
+        word += 1;
+        left = *words.get(word)?;
+    }
+    Some(word * 64 + left.trailing_zeros() as usize)
+}

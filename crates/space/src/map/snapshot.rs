@@ -2,7 +2,7 @@
 
 use crate::error::SpaceError;
 use crate::grid::Grid;
-use crate::map::bits::Bits;
+use crate::map::bits::{Bits, Filled};
 use crate::map::field::{Field, MAX_REACH_CELLS};
 use crate::simd::Isa;
 
@@ -43,6 +43,7 @@ pub struct Snapshot {
     pub(crate) reach_cells: usize,
     pub(crate) isa: Isa,
     pub(crate) occupied: Bits,
+    pub(crate) filled: Filled,
     /// One value more than there are cells: kernels read two at once.
     pub(crate) gap2: Vec<u16>,
     pub(crate) voxels: Vec<MapVoxel>,
@@ -64,6 +65,7 @@ impl Snapshot {
             reach_cells,
             isa: Isa::best(),
             occupied: Bits::new(grid),
+            filled: Filled::new(grid),
             gap2: vec![far; grid.cells() + 1],
             voxels: Vec::new(),
             seen: vec![0; grid.cells()],
@@ -102,6 +104,7 @@ impl Snapshot {
         }
         let voxel = |cell| MapVoxel { key: grid.key(cell), hits: 1, rgb: [0; 3], stamp_ns: 0 };
         snapshot.voxels = snapshot.occupied.cells().map(voxel).collect();
+        snapshot.filled.update(&snapshot.occupied);
         let mut field = Field::new(grid, reach_cells, snapshot.isa);
         field.update(&snapshot.occupied);
         snapshot.gap2[..grid.cells()].copy_from_slice(field.gap2());

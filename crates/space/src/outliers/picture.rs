@@ -5,6 +5,8 @@ use super::field::Field;
 use super::lens::Lens;
 use super::search::{Search, mean_of_roots, nearest};
 use super::share::share;
+use super::window::{self, Doubtful, Row, Windows};
+use crate::settings::OutlierMode;
 
 /// Writes a picture to the field and counts the points of its rows.
 pub(super) fn lay_out(picture: &PictureXyz<'_>, field: &mut Field, row_points: &mut Vec<u32>) {
@@ -21,26 +23,55 @@ pub(super) fn lay_out(picture: &PictureXyz<'_>, field: &mut Field, row_points: &
     }
 }
 
-/// Writes the mean distance to the nearest points of every point, row by row.
-pub(super) fn measure(
-    field: &Field,
-    lens: &Lens,
-    workers: &mut [Search],
-    row_points: &[u32],
-    width: usize,
-    values: &mut Vec<f32>,
-) {
-    values.clear();
-    values.resize(row_points.len() * width, -1.0);
-    share(workers, values, width, row_points, &|search, first, values| {
-        for (i, values) in values.chunks_exact_mut(width).enumerate() {
-            for (column, value) in values.iter_mut().enumerate() {
-                let at = (column, first + i);
-                if field.point(column, first + i)[0] < f32::INFINITY {
-                    let sorted2 = nearest(field, Some(lens), search, at, f32::INFINITY);
-                    *value = mean_of_roots(sorted2);
+/// A picture in a field, ready to be measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Picture<'a> {
+    pub(super) field: &'a Field,
+    pub(super) lens: &'a Lens,
+    pub(super) windows: &'a Windows,
+    pub(super) row_points: &'a [u32],
+    pub(super) width: usize,
+    pub(super) mode: OutlierMode,
+}
+
+/// What a thread needs to measure rows.
+#[derive(Debug, Default)]
+pub(super) struct Worker {
+    pub(super) search: Search,
+    doubtful: Vec<Doubtful>,
+}
+
+impl Picture<'_> {
+    /// Writes the mean distance to the nearest points of every point, row by row.
+    pub(super) fn measure(&self, workers: &mut [Worker], values: &mut Vec<f32>) {
+        values.clear();
+        values.resize(self.row_points.len() * self.width, -1.0);
+        share(workers, values, self.width, self.row_points, &|worker, first, values| {
+            worker.doubtful.reserve(self.width);
+            for (i, values) in values.chunks_exact_mut(self.width).enumerate() {
+                if self.row_points[first + i] > 0 {
+                    self.measure_row(worker, first + i, values);
                 }
             }
+        });
+    }
+
+    fn measure_row(&self, worker: &mut Worker, row: usize, values: &mut [f32]) {
+        let Worker { search, doubtful } = worker;
+        doubtful.clear();
+        if search.k() <= window::MOST {
+            let exact = self.mode == OutlierMode::Exact;
+            let Self { field, windows, .. } = *self;
+            let row = Row { field, windows, row, k: search.k(), exact };
+            window::measure_row(search.isa(), &row, values, doubtful);
+        } else {
+            let seen = (0..self.width).filter(|c| self.field.point(*c, row)[0] < f32::INFINITY);
+            doubtful.extend(seen.map(|column| (column as u32, f32::INFINITY)));
         }
-    });
+        for &(column, bound2) in doubtful.iter() {
+            let column = column as usize;
+            let sorted2 = nearest(self.field, Some(self.lens), search, (column, row), bound2);
+            values[column] = mean_of_roots(sorted2);
+        }
+    }
 }

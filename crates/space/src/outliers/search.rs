@@ -88,6 +88,16 @@ impl Search {
         }
     }
 
+    /// Neighbours to find, the point itself included.
+    pub(super) fn k(&self) -> usize {
+        self.k
+    }
+
+    /// Instructions to use.
+    pub(super) fn isa(&self) -> Isa {
+        self.isa
+    }
+
     /// Starts over. At least `k` points are known to be within `bound2`, or it is infinite.
     pub(super) fn start(&mut self, bound2: f32) {
         self.len = 0;

@@ -2,6 +2,7 @@
 
 use super::field::{Field, TILE_COLUMNS, TILE_POINTS};
 use super::kernels::box_distance2;
+use super::picture::Worker;
 use super::search::{Search, mean_of_roots, nearest};
 use super::share::share;
 
@@ -9,13 +10,13 @@ use super::share::share;
 const STRETCH: f32 = 1.0 + 1e-5;
 
 /// Writes the mean distance to the nearest points of every point, in the order of tiles.
-pub(super) fn measure(field: &Field, workers: &mut [Search], values: &mut Vec<f32>) {
+pub(super) fn measure(field: &Field, workers: &mut [Worker], values: &mut Vec<f32>) {
     values.clear();
     values.resize(field.tiles_across() * TILE_POINTS, -1.0);
-    share(workers, values, TILE_POINTS, &[], &|search, first, values| {
+    share(workers, values, TILE_POINTS, &[], &|worker, first, values| {
         let mut before = None;
         for (i, values) in values.chunks_exact_mut(TILE_POINTS).enumerate() {
-            before = measure_tile(field, search, first + i, before, values).or(before);
+            before = measure_tile(field, &mut worker.search, first + i, before, values).or(before);
         }
     });
 }

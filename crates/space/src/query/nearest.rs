@@ -1,7 +1,7 @@
 //! How far a point is from everything: the nearest cube, exactly.
 
 use crate::error::SpaceError;
-use crate::map::Snapshot;
+use crate::map::{Snapshot, at_or_after, at_or_before};
 use crate::query::same_length;
 
 /// The nearest occupied cube.
@@ -96,27 +96,37 @@ impl Snapshot {
 
     /// The nearest cube at most `limit` cells away, or with `ANY` the first such that is found.
     ///
-    /// Planes are visited from the point outwards, in a plane rows, in a row the nearest bit on
+    /// Filled planes are visited from the point outwards, in a plane rows, in a row the nearest bit on
     /// both sides. A plane is passed over if the gap of its cell next to the point says that it
     /// has nothing near enough.
     pub(super) fn nearest_within<const ANY: bool>(&self, q: [f64; 3], limit: f64) -> Option<Found> {
         let [cx, cy, cz] = self.clamped(q);
-        let [_, ny, nz] = self.grid.size();
+        let size = self.grid.size();
+        let [_, ny, nz] = size;
         let mut best: Option<Found> = None;
+        let gap2 = self.gap2_of([cx, cy, cz]);
         let mut best2 = limit * limit;
-        if self.gap2_of([cx, cy, cz]) > best2 {
+        if gap2 > best2 {
             return None;
         }
-        let (mut up, mut down) = (Outwards::up(cz, nz), Outwards::down(cz));
-        while let Some(z) = next(&mut up, &mut down, q[2], best2) {
+        let gap = gap2.sqrt();
+        if !ANY && gap < self.reach_cells as f64 {
+            // The cube that makes the gap is at most a diagonal further; with room for rounding.
+            let outside: f64 = (0..3).map(|a| q[a].min(0.0).abs().max(q[a] - size[a] as f64)).sum();
+            best2 = best2.min((gap + 3_f64.sqrt() + outside + 1e-6).powi(2));
+        }
+        let mut planes = Outwards::new(self.filled.planes(), cz);
+        while let Some(z) = planes.next(q[2], best2) {
             let dz2 = away2(q[2], z);
             if dz2 + self.gap2_of([cx, cy, z]) > best2 {
                 continue;
             }
-            let (mut far, mut near) = (Outwards::up(cy, ny), Outwards::down(cy));
-            while let Some(y) = next(&mut far, &mut near, q[1], best2 - dz2) {
+            let mut rows = Outwards::new(self.filled.rows(z), cy);
+            while let Some(y) = rows.next(q[1], best2 - dz2) {
                 let across2 = dz2 + away2(q[1], y);
-                for x in neighbours(self.occupied.row(y, z), cx).into_iter().flatten() {
+                let row = self.occupied.row(y, z);
+                let sides = [at_or_before(row, cx), at_or_after(row, cx + 1)];
+                for x in sides.into_iter().flatten() {
                     let distance2 = across2 + away2(q[0], x);
                     if distance2 < best2 || (best.is_none() && distance2 <= best2) {
                         best2 = distance2;
@@ -139,60 +149,33 @@ fn away2(q: f64, at: usize) -> f64 {
     out * out
 }
 
-/// Cells from a start to one end of the grid.
-struct Outwards {
-    at: Option<usize>,
-    end: usize,
-    upwards: bool,
+/// Set bits from a place to both sides, the nearer one first.
+struct Outwards<'a> {
+    words: &'a [u64],
+    below: Option<usize>,
+    above: Option<usize>,
 }
 
-impl Outwards {
-    fn up(from: usize, size: usize) -> Self {
-        Self { at: Some(from), end: size - 1, upwards: true }
+impl<'a> Outwards<'a> {
+    fn new(words: &'a [u64], from: usize) -> Self {
+        Self { words, below: at_or_before(words, from), above: at_or_after(words, from + 1) }
     }
 
-    fn down(from: usize) -> Self {
-        Self { at: from.checked_sub(1), end: 0, upwards: false }
-    }
-
-    fn step(&mut self) -> Option<usize> {
-        let at = self.at?;
-        self.at = match (at == self.end, self.upwards) {
-            (true, _) => None,
-            (false, true) => Some(at + 1),
-            (false, false) => Some(at - 1),
-        };
-        Some(at)
-    }
-}
-
-/// The nearer of the next cells upwards and downwards, as long as it is within the limit.
-fn next(up: &mut Outwards, down: &mut Outwards, q: f64, limit2: f64) -> Option<usize> {
-    let above = up.at.map_or(f64::INFINITY, |at| away2(q, at));
-    let below = down.at.map_or(f64::INFINITY, |at| away2(q, at));
-    let (nearer, away) = if above <= below { (up, above) } else { (down, below) };
-    if away > limit2 { None } else { nearer.step() }
-}
-
-/// The nearest set bits of a row at or before a place, and after it.
-fn neighbours(row: &[u64], x: usize) -> [Option<usize>; 2] {
-    let (word, bit) = (x / 64, x % 64);
-    let upto = row[word] & (u64::MAX >> (63 - bit));
-    let mut before = None;
-    for (at, word) in row[..=word].iter().enumerate().rev() {
-        let left = if at == x / 64 { upto } else { *word };
-        if left != 0 {
-            before = Some(at * 64 + 63 - left.leading_zeros() as usize);
-            break;
+    /// The next one, as long as it is within the limit.
+    fn next(&mut self, q: f64, limit2: f64) -> Option<usize> {
+        let below2 = self.below.map_or(f64::INFINITY, |at| away2(q, at));
+        let above2 = self.above.map_or(f64::INFINITY, |at| away2(q, at));
+        if below2.min(above2) > limit2 {
+            return None;
+        }
+        if below2 <= above2 {
+            let at = self.below?;
+            self.below = at.checked_sub(1).and_then(|next| at_or_before(self.words, next));
+            Some(at)
+        } else {
+            let at = self.above?;
+            self.above = at_or_after(self.words, at + 1);
+            Some(at)
         }
     }
-    let mut after = None;
-    for (at, bits) in row.iter().enumerate().skip(word) {
-        let left = if at == word { bits ^ upto } else { *bits };
-        if left != 0 {
-            after = Some(at * 64 + left.trailing_zeros() as usize);
-            break;
-        }
-    }
-    [before, after]
 }

@@ -63,12 +63,12 @@ impl Snapshot {
         batch.check()?;
         same_length("distances of rays", distances_m.len(), batch.max_m.len())?;
         same_length("voxels of rays", voxels.len(), batch.max_m.len())?;
-        let mut done = 0;
         #[cfg(target_arch = "x86_64")]
         if isa == Isa::Avx512 {
-            done = super::rays_avx512::cast(self, batch, distances_m, voxels);
+            super::rays_avx512::cast(self, batch, distances_m, voxels);
+            return Ok(());
         }
-        for i in done..batch.max_m.len() {
+        for i in 0..batch.max_m.len() {
             let ray = Ray::new(self, batch, i);
             (distances_m[i], voxels[i]) = match ray.march(self) {
                 Some((distance, key)) => (distance * self.grid.voxel_m(), key),
@@ -137,12 +137,13 @@ impl Ray {
             let mut cell = [0; 3];
             for a in 0..3 {
                 let (step, far) = if self.direction[a] < 0.0 { (-1.0, 0.0) } else { (1.0, 1.0) };
-                let side = |floor: f64| (floor + far - self.origin[a]) * self.inverse[a];
                 let mut floor = (self.origin[a] + t * self.direction[a]).floor();
-                if side(floor) <= t {
+                let mut side = (floor + (far - self.origin[a])) * self.inverse[a];
+                if side <= t {
                     floor += step;
+                    side += self.inverse[a].abs();
                 }
-                exit = exit.min(side(floor));
+                exit = exit.min(side);
                 cell[a] = floor.clamp(0.0, (size[a] - 1) as f64) as usize;
             }
             let gap2 = snapshot.gap2[snapshot.grid.key(cell) as usize];

@@ -44,7 +44,7 @@ pub fn write_cloud(path: &Path, cloud: &Cloud) -> Result<(), SpaceError> {
             return Err(SpaceError::bad(name, reason));
         }
     };
-    std::fs::write(path, bytes).map_err(|source| SpaceError::Io { path: name, source })
+    crate::files::write(path, &bytes)
 }
 
 impl CloudFile {
@@ -114,7 +114,7 @@ impl CloudFile {
             return Err(SpaceError::bad(name, reason));
         }
         let bytes = npz::write(&name, &self.cloud, self.labels.as_deref())?;
-        std::fs::write(path, bytes).map_err(|source| SpaceError::Io { path: name, source })
+        crate::files::write(path, &bytes)
     }
 }
 

@@ -153,7 +153,9 @@ impl Layout {
 
 /// The bytes of a number that is known to lie inside of its point.
 fn take<const N: usize>(point: &[u8], at: usize) -> [u8; N] {
-    std::array::from_fn(|i| point[at + i])
+    let mut bytes = [0; N];
+    bytes.copy_from_slice(&point[at..at + N]);
+    bytes
 }
 
 fn find<'a, 'b>(

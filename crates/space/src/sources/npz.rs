@@ -1,6 +1,7 @@
 //! Clouds in NumPy's `.npz`: arrays `xyz`, and `rgb`, `label`, `stamp_ns` if they are there.
 
 use std::io::{Cursor, Read, Write};
+use std::path::Path;
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -134,21 +135,60 @@ pub(super) fn write(
     let pixels = if rows == 1 { vec![cloud.width] } else { vec![rows, cloud.width] };
     let mut with_channels = pixels.clone();
     with_channels.push(3);
-    let xyz: Vec<u8> = cloud.xyz_m.iter().flatten().flat_map(|v| v.to_le_bytes()).collect();
-    let mut arrays = vec![("xyz", npy::write("<f4", &with_channels, &xyz))];
+    let mut arrays = vec![("xyz", NpzArray::F32(cloud.xyz_m.as_flattened(), &with_channels))];
     if !cloud.rgb.is_empty() {
-        arrays.push(("rgb", npy::write("|u1", &with_channels, cloud.rgb.as_flattened())));
+        arrays.push(("rgb", NpzArray::U8(cloud.rgb.as_flattened(), &with_channels)));
     }
     if let Some(labels) = labels {
-        arrays.push(("label", npy::write("|u1", &pixels, labels)));
+        arrays.push(("label", NpzArray::U8(labels, &pixels)));
     }
-    arrays.push(("stamp_ns", npy::write("<u8", &[], &cloud.stamp_ns.to_le_bytes())));
+    let stamp = [cloud.stamp_ns];
+    arrays.push(("stamp_ns", NpzArray::U64(&stamp, &[])));
+    pack(file, &arrays)
+}
+
+/// Numbers in C order, and the sizes of the array that they fill.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the types of the numbers")]
+pub enum NpzArray<'a> {
+    U8(&'a [u8], &'a [usize]),
+    U32(&'a [u32], &'a [usize]),
+    U64(&'a [u64], &'a [usize]),
+    F32(&'a [f32], &'a [usize]),
+    F64(&'a [f64], &'a [usize]),
+}
+
+impl NpzArray<'_> {
+    fn npy(&self) -> Vec<u8> {
+        match *self {
+            Self::U8(values, shape) => npy::write("|u1", shape, values),
+            Self::U32(values, shape) => npy::write("<u4", shape, &le(values, u32::to_le_bytes)),
+            Self::U64(values, shape) => npy::write("<u8", shape, &le(values, u64::to_le_bytes)),
+            Self::F32(values, shape) => npy::write("<f4", shape, &le(values, f32::to_le_bytes)),
+            Self::F64(values, shape) => npy::write("<f8", shape, &le(values, f64::to_le_bytes)),
+        }
+    }
+}
+
+fn le<T: Copy, const N: usize>(values: &[T], bytes: fn(T) -> [u8; N]) -> Vec<u8> {
+    values.iter().flat_map(|v| bytes(*v)).collect()
+}
+
+/// Writes named arrays as one file that `numpy.load` opens.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_npz(path: &Path, arrays: &[(&str, NpzArray<'_>)]) -> Result<(), SpaceError> {
+    crate::files::write(path, &pack(&path.display().to_string(), arrays)?)
+}
+
+fn pack(file: &str, arrays: &[(&str, NpzArray<'_>)]) -> Result<Vec<u8>, SpaceError> {
     let fail = |reason: String| SpaceError::bad(file, format!("cannot be packed: {reason}"));
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
-    for (name, bytes) in arrays {
+    for (name, array) in arrays {
         zip.start_file(format!("{name}.npy"), options).map_err(|e| fail(e.to_string()))?;
-        zip.write_all(&bytes).map_err(|e| fail(e.to_string()))?;
+        zip.write_all(&array.npy()).map_err(|e| fail(e.to_string()))?;
     }
     Ok(zip.finish().map_err(|e| fail(e.to_string()))?.into_inner())
 }

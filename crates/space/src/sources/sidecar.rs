@@ -6,8 +6,11 @@ use citrange_core::Pose;
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion};
 use serde::Deserialize;
 
+use crate::cell::CellRobot;
 use crate::cloud::{Pinhole, View};
 use crate::error::SpaceError;
+use crate::settings::Workspace;
+use crate::solid::Solid;
 
 /// How far a rotation's columns may be from right angles and length 1.
 const ROTATION_TOLERANCE: f64 = 1e-6;
@@ -35,7 +38,29 @@ pub struct Sidecar {
     pub joints_rad: Option<Vec<f64>>,
     /// When it was taken.
     pub stamp_ns: Option<u64>,
+    /// Where the robot's hand was.
+    #[serde(rename = "ee_pos")]
+    pub hand_m: Option<[f64; 3]>,
+    /// The robot in the picture.
+    pub robot: Option<CellRobot>,
+    workspace_lower: Option<[f64; 3]>,
+    workspace_upper: Option<[f64; 3]>,
+    #[serde(default)]
+    primitives: Vec<Primitive>,
 }
+
+/// A piece of the truth behind a made picture; only capsules of the robot are of use here.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+struct Primitive {
+    kind: String,
+    label: Option<u32>,
+    a: Option<[f64; 3]>,
+    b: Option<[f64; 3]>,
+    r: Option<f64>,
+}
+
+/// Label of the robot's pixels and primitives.
+const ROBOT_LABEL: u32 = 3;
 
 impl Sidecar {
     /// Reads the JSON beside a cloud; nothing known if there is none.
@@ -52,6 +77,21 @@ impl Sidecar {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(source) => Err(SpaceError::Io { path: name, source }),
         }
+    }
+
+    /// The box of the world that matters, if it is said.
+    #[must_use]
+    pub fn workspace(&self) -> Option<Workspace> {
+        Some(Workspace { lower_m: self.workspace_lower?, upper_m: self.workspace_upper? })
+    }
+
+    /// The robot's parts in the world, where they are given as capsules (label 3).
+    #[must_use]
+    pub fn robot_capsules(&self) -> Vec<Solid> {
+        let ours = |p: &&Primitive| p.kind == "capsule" && p.label == Some(ROBOT_LABEL);
+        let capsule =
+            |(link, p): (usize, &Primitive)| Some(Solid::capsule(link as u16, p.a?, p.b?, p.r?));
+        self.primitives.iter().filter(ours).enumerate().filter_map(capsule).collect()
     }
 
     /// How the camera sees, if all four numbers are there.

@@ -1,0 +1,183 @@
+//! Small motions that bring points onto surfaces: least squares that know what they do not know.
+
+use std::fmt;
+
+use nalgebra::{
+    Isometry3, Matrix3, Matrix6, SymmetricEigen, Translation3, UnitQuaternion, Vector3, Vector6,
+};
+
+/// A direction in which the points move along the surfaces, so that they say nothing about it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Freedom {
+    /// Direction of the shift, in the world; 0 for a turn in place.
+    pub shift: [f64; 3],
+    /// Axis of the turn, in the world; 0 for a pure shift.
+    pub turn: [f64; 3],
+}
+
+impl fmt::Display for Freedom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Rounded here, so that nothing is printed as -0.00.
+        let rounded = |v: f64| (v * 100.0).round() / 100.0 + 0.0;
+        let [tx, ty, tz] = self.turn.map(rounded);
+        let [sx, sy, sz] = self.shift.map(rounded);
+        match (self.turn == [0.0; 3], self.shift == [0.0; 3]) {
+            (true, _) => write!(f, "shift along ({sx:.2}, {sy:.2}, {sz:.2})"),
+            (false, true) => write!(f, "turn about ({tx:.2}, {ty:.2}, {tz:.2})"),
+            (false, false) => write!(
+                f,
+                "turn about ({tx:.2}, {ty:.2}, {tz:.2}) with a shift along ({sx:.2}, {sy:.2}, \
+                 {sz:.2})"
+            ),
+        }
+    }
+}
+
+/// How well the six numbers of a pose are determined.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Certainty {
+    /// Standard deviation of the position along the world's axes; infinite where it is free.
+    pub sigma_m: [f64; 3],
+    /// Standard deviation of the turn about the world's axes; infinite where it is free.
+    pub sigma_deg: [f64; 3],
+    /// Best determined direction against the worst: 1 is ideal, infinite if any is free.
+    pub condition: f64,
+    /// Directions that are not determined at all.
+    pub free: Vec<Freedom>,
+}
+
+/// Sums of weighted squares `(distance + direction . motion)^2` over small motions about a
+/// centre. Turns are measured in metres at `lever_m` from the centre, so that all six numbers
+/// compare.
+#[derive(Clone, Debug)]
+pub(super) struct Squares {
+    centre: Vector3<f64>,
+    lever_m: f64,
+    a: Matrix6<f64>,
+    b: Vector6<f64>,
+    weight: f64,
+    cost: f64,
+}
+
+impl Squares {
+    pub(super) fn new(centre: Vector3<f64>, lever_m: f64) -> Self {
+        let (a, b) = (Matrix6::zeros(), Vector6::zeros());
+        Self { centre, lever_m, a, b, weight: 0.0, cost: 0.0 }
+    }
+
+    /// A point that is `distance_m` from a surface, which it leaves along the unit `normal`.
+    pub(super) fn add(
+        &mut self,
+        point: &Vector3<f64>,
+        normal: &Vector3<f64>,
+        distance_m: f64,
+        weight: f64,
+    ) {
+        let lever = (point - self.centre).cross(normal) / self.lever_m;
+        let row = Vector6::new(normal.x, normal.y, normal.z, lever.x, lever.y, lever.z);
+        self.a += weight * row * row.transpose();
+        self.b += weight * distance_m * row;
+        self.weight += weight;
+        self.cost += weight * distance_m * distance_m;
+    }
+
+    /// Root of the mean square of the distances.
+    pub(super) fn rms_m(&self) -> f64 {
+        if self.weight > 0.0 { (self.cost / self.weight).sqrt() } else { 0.0 }
+    }
+
+    /// The motion that makes the sum least. Directions whose mean sensitivity is below
+    /// `min_share` are left alone.
+    pub(super) fn motion(&self, min_share: f64) -> Isometry3<f64> {
+        let mut step = Vector6::zeros();
+        let (shares, directions) = self.shares();
+        for i in 0..6 {
+            if shares[i] >= min_share {
+                let direction = directions.column(i);
+                step -= direction * (direction.dot(&self.b) / (shares[i] * self.weight));
+            }
+        }
+        let turn = UnitQuaternion::from_scaled_axis(step.fixed_rows::<3>(3) / self.lever_m);
+        let shift = step.fixed_rows::<3>(0) + self.centre - turn * self.centre;
+        Isometry3::from_parts(Translation3::from(shift), turn)
+    }
+
+    /// How well the motion is determined by points with this noise.
+    pub(super) fn certainty(&self, noise_m: f64, min_share: f64) -> Certainty {
+        let (shares, directions) = self.shares();
+        let (mut covariance, mut unknown) = (Matrix6::zeros(), Matrix6::zeros());
+        for i in 0..6 {
+            let direction = directions.column(i);
+            let square = direction * direction.transpose();
+            if shares[i] >= min_share {
+                covariance += square * (noise_m * noise_m / (shares[i] * self.weight));
+            } else {
+                unknown += square;
+            }
+        }
+        let sigma = |i: usize| {
+            if unknown[(i, i)] > 0.01 { f64::INFINITY } else { covariance[(i, i)].sqrt() }
+        };
+        let free = freedoms(&unknown);
+        let least = shares.min();
+        Certainty {
+            sigma_m: std::array::from_fn(sigma),
+            sigma_deg: std::array::from_fn(|i| (sigma(3 + i) / self.lever_m).to_degrees()),
+            condition: if free.is_empty() { shares.max() / least } else { f64::INFINITY },
+            free,
+        }
+    }
+
+    /// Mean squares of what the points say about six directions, and the directions.
+    fn shares(&self) -> (Vector6<f64>, Matrix6<f64>) {
+        if self.weight <= 0.0 {
+            return (Vector6::zeros(), Matrix6::identity());
+        }
+        let eigen = SymmetricEigen::new(self.a / self.weight);
+        (eigen.eigenvalues, eigen.eigenvectors)
+    }
+}
+
+/// Names the directions of a subspace, given as its projector: pure shifts and pure turns first,
+/// then what mixes both.
+fn freedoms(unknown: &Matrix6<f64>) -> Vec<Freedom> {
+    let mut rest = *unknown;
+    let mut found = Vec::new();
+    let tidy = |v: Vector3<f64>| -> [f64; 3] {
+        // The largest part is positive: the same direction has one name.
+        let sign = v[v.iamax()].signum();
+        (v * sign).into()
+    };
+    for block in [0, 3] {
+        let part: Matrix3<f64> = unknown.fixed_view::<3, 3>(block, block).into();
+        let eigen = SymmetricEigen::new(part);
+        for i in 0..3 {
+            if eigen.eigenvalues[i] < 0.95 {
+                continue;
+            }
+            let axis: Vector3<f64> = eigen.eigenvectors.column(i).into();
+            let named = tidy(axis);
+            let mut whole = Vector6::zeros();
+            whole.fixed_rows_mut::<3>(block).copy_from(&axis);
+            rest -= whole * whole.transpose();
+            found.push(if block == 0 {
+                Freedom { shift: named, turn: [0.0; 3] }
+            } else {
+                Freedom { shift: [0.0; 3], turn: named }
+            });
+        }
+    }
+    let eigen = SymmetricEigen::new(rest);
+    for i in 0..6 {
+        if eigen.eigenvalues[i] < 0.5 {
+            continue;
+        }
+        let whole = eigen.eigenvectors.column(i);
+        let part = |at: usize| {
+            let part: Vector3<f64> = whole.fixed_rows::<3>(at).into();
+            part.try_normalize(1e-3).map_or([0.0; 3], tidy)
+        };
+        found.push(Freedom { shift: part(0), turn: part(3) });
+    }
+    found
+}

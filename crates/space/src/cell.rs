@@ -1,0 +1,117 @@
+//! A cell as people write it: where cameras and the robot stand, and how frames become a map.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use citrange_core::Pose;
+use citrange_core::shape::Part;
+use citrange_core::yaml::from_yaml;
+use serde::{Deserialize, Serialize};
+
+use crate::calibrate::CameraPose;
+use crate::cloud::Pinhole;
+use crate::error::SpaceError;
+use crate::settings::Settings;
+
+/// A cell. Everything has a default: an empty file is a cell without robot and cameras.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cell {
+    /// For people.
+    pub name: String,
+    /// Cameras by name.
+    pub cameras: BTreeMap<String, CellCamera>,
+    /// The robot, if there is one.
+    pub robot: Option<CellRobot>,
+    /// How a frame becomes voxels.
+    pub pipeline: Settings,
+}
+
+/// Where a camera stands: in the cell's file, or in a file of its own that calibration writes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CellCamera {
+    /// Position in the world.
+    #[serde(alias = "camera_xyz", alias = "xyz")]
+    pub xyz_m: [f64; 3],
+    /// Turns about the world's x, then y, then z.
+    #[serde(alias = "camera_rpy", alias = "rpy")]
+    pub rpy_deg: [f64; 3],
+    /// A file with `xyz_m` and `rpy_deg`, used instead of those here; relative to the cell's.
+    pub pose_file: Option<PathBuf>,
+    /// How it sees; found from the points where it is not said.
+    pub pinhole: Option<Pinhole>,
+}
+
+/// The robot of a cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellRobot {
+    /// `ur5`, `ur5e`, `panda`, `so101`, or an MJCF or URDF file.
+    pub model: String,
+    /// Where its base stands.
+    #[serde(default)]
+    pub pos_m: [f64; 3],
+    /// How its base is turned about the vertical.
+    #[serde(default)]
+    pub yaw_deg: f64,
+    /// Its joints, for frames that do not bring theirs along.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joints_rad: Option<Vec<f64>>,
+    /// What is mounted on the last link of the arm, in that link's frame.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool: Vec<Part>,
+}
+
+impl Cell {
+    /// Reads a cell and the pose files that it names.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or a key or value is wrong: with file and line.
+    pub fn load(path: &Path) -> Result<Self, SpaceError> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| SpaceError::Io { path: name.clone(), source })?;
+        let mut cell: Self =
+            from_yaml(&text, &name).map_err(|e| SpaceError::bad("cell", e.to_string()))?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        for camera in cell.cameras.values_mut() {
+            if let Some(file) = &camera.pose_file {
+                let pose = CameraPose::load(&folder.join(file))?;
+                (camera.xyz_m, camera.rpy_deg) = (pose.xyz_m, pose.rpy_deg);
+            }
+        }
+        cell.pipeline.grid()?;
+        Ok(cell)
+    }
+
+    /// The camera of that name; the only one if no name is given.
+    ///
+    /// # Errors
+    /// When there is none of that name, or several and none is named.
+    pub fn camera(&self, name: Option<&str>) -> Result<Option<(&str, &CellCamera)>, SpaceError> {
+        let known: Vec<&str> = self.cameras.keys().map(String::as_str).collect();
+        match name {
+            Some(name) => match self.cameras.get_key_value(name) {
+                Some((name, camera)) => Ok(Some((name, camera))),
+                None => Err(SpaceError::bad(
+                    "camera",
+                    format!("the cell has no camera {name}; it has: {}", known.join(", ")),
+                )),
+            },
+            None if known.len() > 1 => Err(SpaceError::bad(
+                "camera",
+                format!("the cell has {}: say which one the frames are from", known.join(", ")),
+            )),
+            None => Ok(self.cameras.iter().next().map(|(n, c)| (n.as_str(), c))),
+        }
+    }
+}
+
+impl CellCamera {
+    /// Pose in the world.
+    #[must_use]
+    pub fn world_from_camera(&self) -> Pose {
+        CameraPose { xyz_m: self.xyz_m, rpy_deg: self.rpy_deg }.pose()
+    }
+}

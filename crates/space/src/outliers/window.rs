@@ -1,0 +1,260 @@
+//! The nearest points of neighbouring pixels, side by side: a lane is a pixel, and all lanes look
+//! at the same places around them.
+
+use super::field::Field;
+use super::lens::Lens;
+use crate::simd::Isa;
+
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+/// Most neighbours besides the point itself.
+const OTHERS: usize = 19;
+/// Most neighbours that the window can find, the point itself included.
+pub(super) const MOST: usize = OTHERS + 1;
+/// Columns and rows to each side: of the first look, and of the second.
+const HALVES: [usize; 2] = [3, 4];
+/// Places around a point in both looks.
+const PLACES: usize = 80;
+/// With fewer lanes in doubt the second look does not pay.
+const SECOND_LOOK_FROM: u32 = 2;
+
+/// Where the planes are that bound the window of each column, or row.
+///
+/// A plane through the camera at tangent `t` has distance `(t * z - x) * share` from a point,
+/// with `share = 1 / sqrt(1 + t * t)`; infinite where the picture ends before the window.
+#[derive(Debug, Default)]
+struct Sides {
+    low_tangent: Vec<f32>,
+    low_share: Vec<f32>,
+    high_tangent: Vec<f32>,
+    high_share: Vec<f32>,
+}
+
+/// What the windows of a picture need.
+#[derive(Debug, Default)]
+pub(super) struct Windows {
+    across: [Sides; 2],
+    down: [Sides; 2],
+    /// From a point's place to the places around it, nearest first.
+    offsets: Vec<isize>,
+}
+
+impl Windows {
+    /// Prepares for a picture.
+    pub(super) fn set_up(&mut self, field: &Field, lens: &Lens) {
+        for (look, half) in HALVES.into_iter().enumerate() {
+            self.across[look].set_up(&lens.across, field.columns, half);
+            self.down[look].set_up(&lens.down, field.rows, half);
+        }
+        self.offsets.clear();
+        let reach = HALVES[1] as isize;
+        for ring in 1..=reach {
+            for down in -ring..=ring {
+                for across in -ring..=ring {
+                    if down.abs().max(across.abs()) == ring {
+                        self.offsets.push(down * field.stride as isize + across);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Sides {
+    fn set_up(&mut self, tangents: &super::lens::Tangents, all: usize, half: usize) {
+        for list in [
+            &mut self.low_tangent,
+            &mut self.low_share,
+            &mut self.high_tangent,
+            &mut self.high_share,
+        ] {
+            list.clear();
+        }
+        let share = |tangent: f64| (1.0 / tangent.hypot(1.0)) as f32;
+        for number in 0..all {
+            let ends = (half + 1) as f64;
+            let low = tangents.first + tangents.step * (number as f64 - ends) + tangents.slack;
+            let high = tangents.first + tangents.step * (number as f64 + ends) - tangents.slack;
+            let (low_end, high_end) = (number <= half, number + half + 1 >= all);
+            self.low_tangent.push(low as f32);
+            self.low_share.push(if low_end { f32::INFINITY } else { share(low) });
+            self.high_tangent.push(high as f32);
+            self.high_share.push(if high_end { f32::INFINITY } else { share(high) });
+        }
+    }
+}
+
+/// One row of a picture.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row<'a> {
+    pub(super) field: &'a Field,
+    pub(super) windows: &'a Windows,
+    pub(super) row: usize,
+    /// Neighbours, the point itself included; no more than [`MOST`].
+    pub(super) k: usize,
+    /// Whether points are to be doubted whose nearest may be outside of the window. Points with
+    /// too few others in it always are.
+    pub(super) exact: bool,
+}
+
+/// A column, and the squared distance that holds enough neighbours of its point.
+pub(super) type Doubtful = (u32, f32);
+
+/// Writes the mean distances to the nearest of a row's points, and lists those for which the
+/// window is too small.
+pub(super) fn measure_row(
+    isa: Isa,
+    row: &Row<'_>,
+    values: &mut [f32],
+    doubtful: &mut Vec<Doubtful>,
+) {
+    match isa {
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => x86::measure_row_avx512(row, values, doubtful),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => x86::measure_row_avx2(row, values, doubtful),
+        _ => portable::measure_row(row, values, doubtful),
+    }
+}
+
+/// The kernel, for lanes `V` of `LANES` with `splat`, `load`, `store`, `add`, `sub`, `mul`, `div`,
+/// `min`, `max`, `root` and `lanes_below` in scope, all inlined with the same `$feature`.
+macro_rules! window_kernel {
+    ($($feature:meta)?) => {
+        use crate::outliers::field::Field;
+        use crate::outliers::networks::{exchange, merge_16_16, merge_19_16, sort_16};
+        use crate::outliers::window::{Doubtful, OTHERS, PLACES, Row, SECOND_LOOK_FROM};
+
+        $(#[$feature])?
+        pub(in crate::outliers::window) fn measure_row(
+            row: &Row<'_>,
+            values: &mut [f32],
+            doubtful: &mut Vec<Doubtful>,
+        ) {
+            let Row { field, windows, k, .. } = *row;
+            let Some(offsets) = windows.offsets.first_chunk::<PLACES>() else { return };
+            // Loads below reach no farther than the last offset and one vector.
+            let reach = offsets[PLACES - 1].unsigned_abs();
+            let (start, end) = (field.place(0, row.row), field.place(field.columns, row.row));
+            let places = field.x.len().min(field.y.len()).min(field.z.len());
+            assert!(start >= reach && end + reach <= places && values.len() <= field.columns);
+            for column in (0..values.len()).step_by(LANES) {
+                let at = start + column;
+                let p = [load(&field.x, at), load(&field.y, at), load(&field.z, at)];
+                let here = lanes_below(p[0], splat(f32::INFINITY));
+                if here == 0 {
+                    continue;
+                }
+                let mut near = first_look(field, at, offsets, p);
+                let mut unsure = here & !sure(row, 0, column, near[k - 2], p);
+                if row.exact && unsure.count_ones() >= SECOND_LOOK_FROM {
+                    second_look(field, at, offsets, p, &mut near);
+                    unsure = here & !sure(row, 1, column, near[k - 2], p);
+                }
+                let mut means = [0.0; LANES];
+                store(&mut means, mean_of_roots(&near[..k - 1]));
+                let mut bounds2 = [0.0; LANES];
+                store(&mut bounds2, near[k - 2]);
+                for (i, value) in values[column..].iter_mut().take(LANES).enumerate() {
+                    if here >> i & 1 == 0 {
+                        continue;
+                    }
+                    *value = means[i];
+                    if unsure >> i & 1 == 1 {
+                        doubtful.push(((column + i) as u32, bounds2[i]));
+                    }
+                }
+            }
+        }
+
+        /// Squared distances to 16 places around each lane's point, in order.
+        $(#[$feature])?
+        #[inline]
+        fn sorted_batch(field: &Field, at: usize, offsets: &[isize], p: [V; 3]) -> [V; 16] {
+            let mut batch = [splat(f32::INFINITY); 16];
+            for (d2, &offset) in batch.iter_mut().zip(offsets) {
+                let from = at.wrapping_add_signed(offset);
+                let dx = sub(load(&field.x, from), p[0]);
+                let dy = sub(load(&field.y, from), p[1]);
+                let dz = sub(load(&field.z, from), p[2]);
+                *d2 = add(add(mul(dx, dx), mul(dy, dy)), mul(dz, dz));
+            }
+            sort_16!(batch);
+            batch
+        }
+
+        /// The nearest of the 48 places of the small window.
+        $(#[$feature])?
+        #[inline]
+        fn first_look(field: &Field, at: usize, offsets: &[isize; PLACES], p: [V; 3]) -> [V; OTHERS] {
+            let one = sorted_batch(field, at, &offsets[..16], p);
+            let two = sorted_batch(field, at, &offsets[16..32], p);
+            let mut both = [splat(f32::INFINITY); 32];
+            both[..16].copy_from_slice(&one);
+            both[16..].copy_from_slice(&two);
+            merge_16_16!(both);
+            let mut near = [splat(f32::INFINITY); OTHERS];
+            near.copy_from_slice(&both[..OTHERS]);
+            let three = sorted_batch(field, at, &offsets[32..48], p);
+            merge_in(&mut near, &three);
+            near
+        }
+
+        /// Adds the 32 places around the small window.
+        $(#[$feature])?
+        #[inline]
+        fn second_look(
+            field: &Field,
+            at: usize,
+            offsets: &[isize; PLACES],
+            p: [V; 3],
+            near: &mut [V; OTHERS],
+        ) {
+            merge_in(near, &sorted_batch(field, at, &offsets[48..64], p));
+            merge_in(near, &sorted_batch(field, at, &offsets[64..], p));
+        }
+
+        $(#[$feature])?
+        #[inline]
+        fn merge_in(near: &mut [V; OTHERS], batch: &[V; 16]) {
+            let mut both = [splat(f32::INFINITY); OTHERS + 16];
+            both[..OTHERS].copy_from_slice(near);
+            both[OTHERS..].copy_from_slice(batch);
+            merge_19_16!(both);
+            near.copy_from_slice(&both[..OTHERS]);
+        }
+
+        /// Lanes whose nearest are nearer than everything outside of the window can be.
+        $(#[$feature])?
+        #[inline]
+        fn sure(row: &Row<'_>, look: usize, column: usize, farthest2: V, p: [V; 3]) -> u32 {
+            let (across, down) = (&row.windows.across[look], &row.windows.down[look]);
+            let low = |t, share, x| mul(sub(x, mul(t, p[2])), share);
+            let high = |t, share, x| mul(sub(mul(t, p[2]), x), share);
+            let left = low(load(&across.low_tangent, column), load(&across.low_share, column), p[0]);
+            let right =
+                high(load(&across.high_tangent, column), load(&across.high_share, column), p[0]);
+            let up = low(splat(down.low_tangent[row.row]), splat(down.low_share[row.row]), p[1]);
+            let under =
+                high(splat(down.high_tangent[row.row]), splat(down.high_share[row.row]), p[1]);
+            let free = max(min(min(left, right), min(up, under)), splat(0.0));
+            // A little less, for rounding.
+            lanes_below(farthest2, mul(mul(free, free), splat(0.999_99)))
+        }
+
+        /// As `search::mean_of_roots`, with the point itself as the first.
+        $(#[$feature])?
+        #[inline]
+        fn mean_of_roots(sorted2: &[V]) -> V {
+            let mut parts = [splat(0.0); 4];
+            for (i, &d2) in sorted2.iter().enumerate() {
+                parts[(i + 1) % 4] = add(parts[(i + 1) % 4], root(d2));
+            }
+            let sum = add(add(parts[0], parts[1]), add(parts[2], parts[3]));
+            div(sum, splat((sorted2.len() + 1) as f32))
+        }
+    };
+}
+use window_kernel;
