@@ -94,7 +94,7 @@ pub(crate) fn sin_cos(angle: Lane) -> (Lane, Lane) {
         let rest = rest - quarters * QUARTER[1];
         let x = rest - quarters * QUARTER[2];
         let x2 = x * x;
-        let s = ((-1.951_648e-4 * x2 + 8.332_172_3e-3) * x2 - 0.166_666_55) * x2 * x + x;
+        let s = ((-1.951_648e-4 * x2 + 8.332_172e-3) * x2 - 0.166_666_55) * x2 * x + x;
         let c = ((2.443_753_3e-5 * x2 - 1.388_736e-3) * x2 + 4.166_664_7e-2) * x2 * x2;
         let c = c - 0.5 * x2 + 1.0;
         let (one, other) = if quadrant & 1 == 0 { (s, c) } else { (c, s) };
