@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use citrange_control::ControlError;
 use citrange_lerobot::LerobotError;
 use citrange_sim::SimError;
+use citrange_space::SpaceError;
 use citrange_tape::TapeError;
 use citrange_task::TaskError;
 
@@ -53,6 +54,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         || error.downcast_ref::<LerobotError>().is_some_and(is_bad_dataset)
         || error.downcast_ref::<ControlError>().is_some()
         || error.downcast_ref::<TaskError>().is_some()
+        || error.downcast_ref::<SpaceError>().is_some_and(is_bad_space)
     {
         3
     } else {
@@ -81,6 +83,10 @@ fn is_bad_file(error: &TapeError) -> bool {
         | TapeError::Video(_) => true,
         TapeError::LeRobot(error) => is_bad_dataset(error),
     }
+}
+
+fn is_bad_space(error: &SpaceError) -> bool {
+    !matches!(error, SpaceError::Io { .. })
 }
 
 fn is_bad_dataset(error: &LerobotError) -> bool {

@@ -15,6 +15,7 @@ mod recording;
 mod robomimic_out;
 mod say;
 mod session;
+mod space;
 mod verbs;
 
 use std::process::ExitCode;
@@ -51,6 +52,9 @@ enum Verb {
     Data(verbs::data::Command),
     /// Make a page of a dataset: success, reasons, times, places, pictures, a film.
     Report(verbs::report::Args),
+    /// Camera frames become a map: run, look, simulate, calibrate.
+    #[command(subcommand)]
+    Space(verbs::space::Command),
     /// Show an arm at work and make pictures of it.
     Demo(verbs::demo::Args),
     /// Print shell completions.
@@ -71,6 +75,7 @@ fn main() -> ExitCode {
         Verb::Replay(args) => verbs::replay::run(&args),
         Verb::Data(command) => verbs::data::run(&command),
         Verb::Report(args) => verbs::report::run(&args),
+        Verb::Space(command) => verbs::space::run(&command),
         Verb::Demo(args) => verbs::demo::run(&args),
         Verb::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "citrange", &mut std::io::stdout());

@@ -15,6 +15,7 @@ pub(crate) mod report;
 pub(crate) mod scene;
 pub(crate) mod setup;
 pub(crate) mod sim;
+pub(crate) mod space;
 
 use std::sync::Arc;
 

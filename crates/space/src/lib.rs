@@ -43,13 +43,12 @@ pub use error::SpaceError;
 pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
 pub use front::own::Robot;
 pub use grid::Grid;
-pub use map::{CellState, MapVoxel, Snapshot};
-pub use outliers::{OutlierScratch, PictureXyz};
-pub use pipeline::Pipeline;
 pub use map::{
     Carving, CellState, Layer, Layered, LayeredMap, Map, MapReport, MapSettings, MapVoxel,
     Snapshot, Track, TrackSettings,
 };
+pub use outliers::{OutlierScratch, PictureXyz};
+pub use pipeline::Pipeline;
 pub use query::{NO_VOXEL, Nearest, RayBatch};
 pub use sensor::Sensor;
 pub use settings::{
