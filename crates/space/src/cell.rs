@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::calibrate::CameraPose;
 use crate::cloud::Pinhole;
 use crate::error::SpaceError;
+use crate::map::MapSettings;
 use crate::settings::Settings;
 
 /// A cell. Everything has a default: an empty file is a cell without robot and cameras.
@@ -25,6 +26,8 @@ pub struct Cell {
     pub robot: Option<CellRobot>,
     /// How a frame becomes voxels.
     pub pipeline: Settings,
+    /// How voxels become a map.
+    pub map: MapSettings,
 }
 
 /// Where a camera stands: in the cell's file, or in a file of its own that calibration writes.

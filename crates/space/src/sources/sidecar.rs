@@ -38,6 +38,8 @@ pub struct Sidecar {
     pub joints_rad: Option<Vec<f64>>,
     /// When it was taken.
     pub stamp_ns: Option<u64>,
+    /// Name of the camera that took it.
+    pub camera: Option<String>,
     /// Where the robot's hand was.
     #[serde(rename = "ee_pos")]
     pub hand_m: Option<[f64; 3]>,

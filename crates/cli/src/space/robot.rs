@@ -1,0 +1,35 @@
+//! The robot of a cell, built from its model.
+
+use std::path::Path;
+
+use citrange_control::LinkShape;
+use citrange_core::yaml::from_yaml;
+use citrange_core::{Pose, Scene};
+use citrange_sim::CompiledScene;
+use citrange_sim::catalog::SceneSource;
+use citrange_space::{Body, BodySettings, CellRobot};
+use serde_json::json;
+
+/// Builds the body of a cell's robot; `folder` is where its relative paths start.
+pub(super) fn body_of(robot: &CellRobot, folder: &Path) -> anyhow::Result<Body> {
+    // JSON is YAML: a scene with nothing but the robot.
+    let text = json!({
+        "name": "cell",
+        "title": "The robot of a cell",
+        "rates": {"physics_hz": 100, "control_hz": 100, "frame_hz": 100},
+        "robots": {"robot": {
+            "model": robot.model, "pos_m": robot.pos_m, "yaw_deg": robot.yaw_deg,
+        }},
+    });
+    let scene: Scene = from_yaml(&text.to_string(), "cell")?;
+    let compiled = CompiledScene::new(&SceneSource { scene, folder: folder.to_owned() })?;
+    let chain = compiled.chain("robot")?;
+    let mut shapes = compiled.link_shapes("robot")?;
+    shapes.extend(robot.tool.iter().enumerate().map(|(number, part)| LinkShape {
+        name: format!("tool {}", number + 1),
+        link: chain.arm_joints.checked_sub(1),
+        link_from_shape: Pose { pos_m: part.pos_m, quat_wxyz: part.quat_wxyz },
+        shape: part.shape.clone(),
+    }));
+    Ok(Body::new(&chain, &shapes, &BodySettings::default())?)
+}
