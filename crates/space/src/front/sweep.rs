@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::block::{BLOCK, Block, LANES};
+use super::block::{BLOCK, Block, LANES, spread};
 use super::own::Own;
 use super::own_quick::Lanes;
 use super::slots::{RunSums, Slots};
@@ -168,7 +168,7 @@ impl Sweeper {
         survivors: &mut Option<Survivors<'_>>,
     ) {
         let block = &mut self.block;
-        block.sum_colours();
+        block.sum_colours(job.isa);
         let xyz = self.rows.block(strip, from, BLOCK + LANES);
         let mut begin = 0;
         for run in 0..block.runs {
@@ -184,7 +184,7 @@ impl Sweeper {
             } else {
                 for members in members.chunks(LANES) {
                     let left = not_own(job, slot.near, members, xyz, &mut self.counts);
-                    let (points, sums) = total(members, left, &block.wide);
+                    let (points, sums) = total(members, left, &block.colours);
                     slot.add(points, sums);
                     if let Some(survivors) = survivors {
                         survivors.keep_bits(first, members, left, xyz);
@@ -204,7 +204,7 @@ impl Sweeper {
                 0 => 1,
                 near => not_own(job, near, &[*at], xyz, &mut self.counts),
             };
-            let (points, sums) = total(&[*at], left, &block.wide);
+            let (points, sums) = total(&[*at], left, &block.colours);
             slot.add(points, sums);
             if let Some(survivors) = survivors {
                 survivors.keep_bits(first, &[*at], left, xyz);
@@ -244,11 +244,11 @@ fn not_own<P: Points>(
 }
 
 /// Number and sums of those points whose bit is set.
-fn total(members: &[u32], bits: u16, wide: &[RunSums; BLOCK]) -> (u32, RunSums) {
+fn total(members: &[u32], bits: u16, colours: &[u32; BLOCK]) -> (u32, RunSums) {
     let sums = members
         .iter()
         .enumerate()
-        .map(|(lane, at)| u64::from(bits >> lane & 1) * wide[*at as usize % BLOCK])
+        .map(|(lane, at)| u64::from(bits >> lane & 1) * spread(colours[*at as usize % BLOCK]))
         .sum();
     (bits.count_ones(), sums)
 }
