@@ -5,8 +5,9 @@ use std::ops::Range;
 use super::block::{BLOCK, Block, LANES, spread};
 use super::own::Own;
 use super::own_quick::Lanes;
+use super::rows::Rows;
 use super::slots::{RunSums, Slots};
-use super::support::{Confirm, Depths, REACH};
+use super::support::{Confirm, REACH};
 use super::transform::CellTransform;
 use crate::cloud::Points;
 use crate::frame::{Counts, Fate};
@@ -17,9 +18,6 @@ const STRIP: usize = 4 * BLOCK;
 
 /// More columns than this are no picture, whatever a cloud says.
 const WIDEST_PICTURE: usize = 1 << 14;
-
-/// NaN to the left and to the right of a row, so that neighbours need no care at the edges.
-const MARGIN: usize = LANES;
 
 /// What all parts of a sweep share.
 pub(crate) struct Job<'a, P> {
@@ -275,70 +273,5 @@ impl Survivors<'_> {
                 self.keep(first, &[*at], xyz);
             }
         }
-    }
-}
-
-/// The last few strips, as separate coordinates between margins of NaN.
-#[derive(Clone, Debug, Default)]
-struct Rows {
-    numbers: Vec<f32>,
-    nothing: Vec<f32>,
-    length: usize,
-    ring: usize,
-}
-
-impl Rows {
-    /// Room for `ring` rows of `length` points.
-    fn shape(&mut self, length: usize, ring: usize) {
-        if (length, ring) != (self.length, self.ring) {
-            (self.length, self.ring) = (length, ring);
-            let stride = self.stride();
-            self.numbers.clear();
-            self.numbers.resize(3 * ring * stride, f32::NAN);
-            self.nothing.clear();
-            self.nothing.resize(stride, f32::NAN);
-        }
-    }
-
-    /// Numbers from one coordinate of a row to the next; a block at the end may reach beyond it.
-    fn stride(&self) -> usize {
-        self.length.next_multiple_of(BLOCK) + 2 * MARGIN
-    }
-
-    fn axis(&self, row: usize, axis: usize) -> &[f32] {
-        let stride = self.stride();
-        &self.numbers[((row % self.ring) * 3 + axis) * stride..][..stride]
-    }
-
-    fn fill<P: Points>(&mut self, points: &P, range: Range<usize>, row: usize) {
-        let stride = self.stride();
-        let numbers = &mut self.numbers[(row % self.ring) * 3 * stride..][..3 * stride];
-        let (x, rest) = numbers.split_at_mut(stride);
-        let (y, z) = rest.split_at_mut(stride);
-        let [x, y, z] = [x, y, z].map(|axis| &mut axis[MARGIN..]);
-        let length = range.len();
-        points.fill(range.start, &mut x[..length], &mut y[..length], &mut z[..length]);
-        // A short last strip must not show points of the one before.
-        if length < self.length {
-            x[length..].fill(f32::NAN);
-        }
-    }
-
-    fn x_mut(&mut self, row: usize, from: usize) -> &mut [f32] {
-        let stride = self.stride();
-        &mut self.numbers[(row % self.ring) * 3 * stride..][MARGIN + from..stride]
-    }
-
-    fn block(&self, row: usize, from: usize, points: usize) -> [&[f32]; 3] {
-        [0, 1, 2].map(|axis| &self.axis(row, axis)[MARGIN + from..][..points])
-    }
-
-    /// Depths of the rows around one, each with [`MARGIN`] columns more on both sides.
-    fn around(&self, row: usize, rows: usize, from: usize, points: usize) -> Depths<'_> {
-        let points = points.next_multiple_of(LANES) + 2 * MARGIN;
-        std::array::from_fn(|i| match (row + i).checked_sub(REACH).filter(|r| *r < rows) {
-            Some(row) => &self.axis(row, 2)[from..][..points],
-            None => &self.nothing[from..][..points],
-        })
     }
 }
