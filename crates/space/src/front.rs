@@ -9,7 +9,7 @@
 //! | which points are the robot's | `own.rs`, in f32 `own_quick.rs`; distance of a voxel's cube to it: `gap.rs` |
 //! | which voxels stay | `voxels.rs` |
 //! | which points their neighbours in the picture confirm | `support.rs` |
-//! | the order of it all | `sweep.rs` |
+//! | the order of it all | `sweep.rs`; the rows it looks at: `rows.rs` |
 //! | what became of each point, for pictures | `fates.rs` |
 
 mod block;
@@ -21,6 +21,7 @@ mod gap;
 mod keyset;
 pub(crate) mod own;
 mod own_quick;
+mod rows;
 mod slots;
 pub(crate) mod support;
 pub(crate) mod sweep;

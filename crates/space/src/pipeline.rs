@@ -151,6 +151,7 @@ impl Pipeline {
         robot: &Robot<'_>,
         with_fates: bool,
     ) -> Result<(), SpaceError> {
+        let began = Instant::now();
         if points.len() > MAX_POINTS {
             let reason = format!("{} points are more than {MAX_POINTS}", points.len());
             return Err(SpaceError::bad("cloud", reason));
@@ -169,7 +170,7 @@ impl Pipeline {
             outliers: &[],
             isa: self.isa,
         };
-        let mut watch = Watch { began: Instant::now(), times: &mut self.frame.times };
+        let mut watch = Watch { began, times: &mut self.frame.times };
         let job = match &self.settings.outliers {
             Some(settings) => {
                 let left = survivors(&mut self.picture, points.len());
@@ -208,7 +209,10 @@ impl Pipeline {
         if let Some(clusters) = &self.settings.clusters {
             let dropped = |voxel: &Voxel| {
                 counts.add(Fate::SmallCluster, u64::from(voxel.points));
-                slots.set_fate(voxel.key, Fate::SmallCluster);
+                // Found in memory far away: only where somebody asks.
+                if with_fates {
+                    slots.set_fate(voxel.key, Fate::SmallCluster);
+                }
             };
             let least = clusters.min_voxels;
             self.frame.clusters = self.grouping.number(&self.frame.grid, voxels, least, dropped);
@@ -216,6 +220,8 @@ impl Pipeline {
         }
         if voxels.len() > self.settings.num_voxels {
             let (found, limit) = (voxels.len(), self.settings.num_voxels);
+            voxels.clear();
+            self.frame.clusters = 0;
             return Err(SpaceError::TooManyVoxels { found, limit });
         }
         counts.add(Fate::Kept, voxels.iter().map(|voxel| u64::from(voxel.points)).sum());

@@ -40,10 +40,8 @@ pub(crate) struct Block {
     /// Colour of every point: red, green, blue from the lowest byte; the top byte is 1 for a
     /// point that its neighbours confirm.
     pub(crate) colours: [u32; BLOCK],
-    /// The same, four fields of 16 bits each.
-    pub(crate) wide: [RunSums; BLOCK],
     /// Sums of colours of all points surely inside before this one.
-    before: [RunSums; BLOCK + 1],
+    pub(super) before: [RunSums; ROOM],
 }
 
 impl Default for Block {
@@ -59,8 +57,7 @@ impl Default for Block {
             ends: [0; ROOM],
             runs: 0,
             colours: [0; BLOCK],
-            wide: [0; BLOCK],
-            before: [0; BLOCK + 1],
+            before: [0; ROOM],
         }
     }
 }
@@ -87,14 +84,18 @@ impl Block {
     }
 
     /// Sums colours, so that [`Self::sums`] can answer.
-    pub(crate) fn sum_colours(&mut self) {
-        for (wide, colour) in self.wide.iter_mut().zip(&self.colours) {
-            *wide = spread(*colour);
+    pub(crate) fn sum_colours(&mut self, isa: Isa) {
+        #[cfg(target_arch = "x86_64")]
+        if isa == Isa::Avx512 {
+            #[expect(unsafe_code, reason = "instructions that not every processor has")]
+            // SAFETY: as in `sort`.
+            return unsafe { super::block_avx512::sum_colours(self) };
         }
+        let _ = isa;
         let mut sum = 0;
-        for (i, at) in self.at[..self.inside].iter().enumerate() {
-            self.before[i] = sum;
-            sum += self.wide[*at as usize % BLOCK];
+        for (before, at) in self.before.iter_mut().zip(&self.at[..self.inside]) {
+            *before = sum;
+            sum += spread(self.colours[*at as usize % BLOCK]);
         }
         self.before[self.inside] = sum;
     }
@@ -108,7 +109,7 @@ impl Block {
 
 /// Four bytes to four fields of 16 bits.
 #[inline]
-fn spread(colour: u32) -> RunSums {
+pub(crate) fn spread(colour: u32) -> RunSums {
     let wide = u64::from(colour);
     let wide = (wide | wide << 16) & 0x0000_ffff_0000_ffff;
     (wide | wide << 8) & 0x00ff_00ff_00ff_00ff

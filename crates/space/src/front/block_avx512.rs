@@ -126,6 +126,39 @@ fn find_runs(block: &mut Block) {
     block.runs = runs;
 }
 
+/// Sums colours, eight points at a time; see [`Block::sum_colours`].
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub(super) fn sum_colours(block: &mut Block) {
+    const EIGHT: usize = 8;
+    let zero = _mm512_setzero_si512();
+    let mut before = zero;
+    block.before[0] = 0;
+    for from in (0..block.inside).step_by(EIGHT) {
+        let here = 0xff_u8 >> EIGHT.saturating_sub(block.inside - from);
+        let first = block.at[from] as usize;
+        // SAFETY: there is room behind BLOCK in `at` and `before`; places of points are below
+        // BLOCK, so eight points in a row are eight colours; only colours of points are gathered.
+        unsafe {
+            let in_a_row = here == 0xff && block.at[from + EIGHT - 1] as usize == first + EIGHT - 1;
+            let colours = if in_a_row {
+                _mm256_loadu_si256(block.colours.as_ptr().add(first).cast())
+            } else {
+                let at = _mm256_loadu_si256(block.at.as_ptr().add(from).cast());
+                let none = _mm256_setzero_si256();
+                _mm256_mmask_i32gather_epi32::<4>(none, here, at, block.colours.as_ptr().cast())
+            };
+            // Sums of one, two, four, eight points, then of all before them.
+            let mut sums = _mm512_cvtepu8_epi16(colours);
+            sums = _mm512_add_epi64(sums, _mm512_alignr_epi64::<7>(sums, zero));
+            sums = _mm512_add_epi64(sums, _mm512_alignr_epi64::<6>(sums, zero));
+            sums = _mm512_add_epi64(sums, _mm512_alignr_epi64::<4>(sums, zero));
+            sums = _mm512_add_epi64(sums, before);
+            _mm512_storeu_si512(block.before.as_mut_ptr().add(from + 1).cast(), sums);
+            before = _mm512_permutexvar_epi64(_mm512_set1_epi64(7), sums);
+        }
+    }
+}
+
 /// Stores 16 numbers from place `at` on.
 ///
 /// # Safety

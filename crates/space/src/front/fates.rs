@@ -19,6 +19,7 @@ pub(crate) fn write<P: Points>(job: &Job<'_, P>, slots: &Slots, fates: &mut Vec<
             let own = job.own.fate(job.to_cell.world_m(point));
             own.unwrap_or(if outlier { Fate::Outlier } else { slot.fate })
         } else if outlier {
+            // Nothing else was in its cell.
             Fate::Outlier
         } else {
             Fate::Cropped

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use super::block::{BLOCK, Block, LANES};
+use super::block::{BLOCK, Block, LANES, spread};
 use super::own::Own;
 use super::own_quick::Lanes;
+use super::rows::Rows;
 use super::slots::{RunSums, Slots};
-use super::support::{Confirm, Depths, REACH};
+use super::support::{Confirm, REACH};
 use super::transform::CellTransform;
 use crate::cloud::Points;
 use crate::frame::{Counts, Fate};
@@ -17,9 +18,6 @@ const STRIP: usize = 4 * BLOCK;
 
 /// More columns than this are no picture, whatever a cloud says.
 const WIDEST_PICTURE: usize = 1 << 14;
-
-/// NaN to the left and to the right of a row, so that neighbours need no care at the edges.
-const MARGIN: usize = LANES;
 
 /// What all parts of a sweep share.
 pub(crate) struct Job<'a, P> {
@@ -168,7 +166,7 @@ impl Sweeper {
         survivors: &mut Option<Survivors<'_>>,
     ) {
         let block = &mut self.block;
-        block.sum_colours();
+        block.sum_colours(job.isa);
         let xyz = self.rows.block(strip, from, BLOCK + LANES);
         let mut begin = 0;
         for run in 0..block.runs {
@@ -184,7 +182,7 @@ impl Sweeper {
             } else {
                 for members in members.chunks(LANES) {
                     let left = not_own(job, slot.near, members, xyz, &mut self.counts);
-                    let (points, sums) = total(members, left, &block.wide);
+                    let (points, sums) = total(members, left, &block.colours);
                     slot.add(points, sums);
                     if let Some(survivors) = survivors {
                         survivors.keep_bits(first, members, left, xyz);
@@ -204,7 +202,7 @@ impl Sweeper {
                 0 => 1,
                 near => not_own(job, near, &[*at], xyz, &mut self.counts),
             };
-            let (points, sums) = total(&[*at], left, &block.wide);
+            let (points, sums) = total(&[*at], left, &block.colours);
             slot.add(points, sums);
             if let Some(survivors) = survivors {
                 survivors.keep_bits(first, &[*at], left, xyz);
@@ -244,11 +242,11 @@ fn not_own<P: Points>(
 }
 
 /// Number and sums of those points whose bit is set.
-fn total(members: &[u32], bits: u16, wide: &[RunSums; BLOCK]) -> (u32, RunSums) {
+fn total(members: &[u32], bits: u16, colours: &[u32; BLOCK]) -> (u32, RunSums) {
     let sums = members
         .iter()
         .enumerate()
-        .map(|(lane, at)| u64::from(bits >> lane & 1) * wide[*at as usize % BLOCK])
+        .map(|(lane, at)| u64::from(bits >> lane & 1) * spread(colours[*at as usize % BLOCK]))
         .sum();
     (bits.count_ones(), sums)
 }
@@ -275,70 +273,5 @@ impl Survivors<'_> {
                 self.keep(first, &[*at], xyz);
             }
         }
-    }
-}
-
-/// The last few strips, as separate coordinates between margins of NaN.
-#[derive(Clone, Debug, Default)]
-struct Rows {
-    numbers: Vec<f32>,
-    nothing: Vec<f32>,
-    length: usize,
-    ring: usize,
-}
-
-impl Rows {
-    /// Room for `ring` rows of `length` points.
-    fn shape(&mut self, length: usize, ring: usize) {
-        if (length, ring) != (self.length, self.ring) {
-            (self.length, self.ring) = (length, ring);
-            let stride = self.stride();
-            self.numbers.clear();
-            self.numbers.resize(3 * ring * stride, f32::NAN);
-            self.nothing.clear();
-            self.nothing.resize(stride, f32::NAN);
-        }
-    }
-
-    /// Numbers from one coordinate of a row to the next; a block at the end may reach beyond it.
-    fn stride(&self) -> usize {
-        self.length.next_multiple_of(BLOCK) + 2 * MARGIN
-    }
-
-    fn axis(&self, row: usize, axis: usize) -> &[f32] {
-        let stride = self.stride();
-        &self.numbers[((row % self.ring) * 3 + axis) * stride..][..stride]
-    }
-
-    fn fill<P: Points>(&mut self, points: &P, range: Range<usize>, row: usize) {
-        let stride = self.stride();
-        let numbers = &mut self.numbers[(row % self.ring) * 3 * stride..][..3 * stride];
-        let (x, rest) = numbers.split_at_mut(stride);
-        let (y, z) = rest.split_at_mut(stride);
-        let [x, y, z] = [x, y, z].map(|axis| &mut axis[MARGIN..]);
-        let length = range.len();
-        points.fill(range.start, &mut x[..length], &mut y[..length], &mut z[..length]);
-        // A short last strip must not show points of the one before.
-        if length < self.length {
-            x[length..].fill(f32::NAN);
-        }
-    }
-
-    fn x_mut(&mut self, row: usize, from: usize) -> &mut [f32] {
-        let stride = self.stride();
-        &mut self.numbers[(row % self.ring) * 3 * stride..][MARGIN + from..stride]
-    }
-
-    fn block(&self, row: usize, from: usize, points: usize) -> [&[f32]; 3] {
-        [0, 1, 2].map(|axis| &self.axis(row, axis)[MARGIN + from..][..points])
-    }
-
-    /// Depths of the rows around one, each with [`MARGIN`] columns more on both sides.
-    fn around(&self, row: usize, rows: usize, from: usize, points: usize) -> Depths<'_> {
-        let points = points.next_multiple_of(LANES) + 2 * MARGIN;
-        std::array::from_fn(|i| match (row + i).checked_sub(REACH).filter(|r| *r < rows) {
-            Some(row) => &self.axis(row, 2)[from..][..points],
-            None => &self.nothing[from..][..points],
-        })
     }
 }
