@@ -1,6 +1,6 @@
 //! How long statistical outlier removal takes on recorded clouds.
 //!
-//! `CITRANGE_CLOUDS` names a folder of `frame_*.npz` (`xyz`, float32, n x 3, rows of 640) and
+//! `CITRANGE_CLOUDS` names a folder of `frame_*.npz` (`xyz`, float32, n x 3) and
 //! `frame_*.json` (`T_cam_to_world`, `workspace_lower`, `workspace_upper`, `width`). The points
 //! outside of the workspace are left out. With a folder as argument, `frame_*.u8` there gets one
 //! byte per point: 1 for an outlier of the exact mode.
@@ -12,8 +12,6 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use citrange_space::{Isa, OutlierMode, OutlierScratch, Outliers, PictureXyz};
-
-const RUNS: usize = 40;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::var("CITRANGE_CLOUDS")?;
@@ -30,33 +28,29 @@ fn main() -> Result<(), Box<dyn Error>> {
         let exact = Outliers::default();
         let fast = Outliers { mode: OutlierMode::Fast, ..exact };
         let more = Outliers { neighbours: 50, ..exact };
-        let [mut reference, mut same] = [Vec::new(), Vec::new()];
-        for (what, settings, width) in [
-            ("exact", exact, frame.width),
-            ("fast", fast, frame.width),
-            ("exact, 50 neighbours", more, frame.width),
-            ("exact, unordered", exact, frame.axes[0].len()),
+        let unordered = frame.axes[0].len();
+        let [mut reference, mut found] = [Vec::new(), Vec::new()];
+        for (what, settings, width, isa, runs) in [
+            ("exact", exact, frame.width, Isa::best(), 60),
+            ("exact, AVX2", exact, frame.width, Isa::best().min(Isa::Avx2), 60),
+            ("exact, portable", exact, frame.width, Isa::Portable, 30),
+            ("fast", fast, frame.width, Isa::best(), 60),
+            ("50 neighbours", more, frame.width, Isa::best(), 10),
+            ("unordered", exact, unordered, Isa::best(), 10),
         ] {
-            for isa in Isa::available() {
-                for threads in [1, 2] {
-                    let runs = if width == frame.width && what != "exact, 50 neighbours" {
-                        RUNS
-                    } else {
-                        RUNS / 8
-                    };
-                    let times = frame.times(&settings, width, isa, threads, runs, &mut same);
-                    if reference.is_empty() {
-                        reference.clone_from(&same);
-                    }
-                    println!(
-                        "  {what:22} {isa:?} {threads} threads: {:6.2} ms at best, {:6.2} median, {} \
-                         outliers, {} not as exact",
-                        times[0].as_secs_f64() * 1e3,
-                        times[times.len() / 2].as_secs_f64() * 1e3,
-                        same.iter().filter(|o| **o).count(),
-                        reference.iter().zip(&same).filter(|(a, b)| a != b).count(),
-                    );
+            for threads in [1, 2] {
+                let times = frame.times(&settings, width, (isa, threads), runs, &mut found);
+                if reference.is_empty() {
+                    reference.clone_from(&found);
                 }
+                println!(
+                    "  {what:16} {threads} threads: {:6.2} ms at best, {:6.2} median; {} outliers, \
+                     {} points not as exact",
+                    times[0].as_secs_f64() * 1e3,
+                    times[times.len() / 2].as_secs_f64() * 1e3,
+                    found.iter().filter(|o| **o).count(),
+                    reference.iter().zip(&found).filter(|(a, b)| a != b).count(),
+                );
             }
         }
         if let Some(folder) = &flags_folder {
@@ -108,8 +102,7 @@ impl Frame {
         &self,
         settings: &Outliers,
         width: usize,
-        isa: Isa,
-        threads: usize,
+        (isa, threads): (Isa, usize),
         runs: usize,
         outliers: &mut Vec<bool>,
     ) -> Vec<Duration> {

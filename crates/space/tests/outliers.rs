@@ -243,3 +243,25 @@ fn scratch_forgets_the_last_cloud() {
         }
     }
 }
+
+#[test]
+fn fast_differs_in_few_points_and_on_no_processor() {
+    let cloud = Axes::picture(&scene(300, 200, 11, 0.1, 0.01), 300, 600.0);
+    let exact = cloud.find(&Outliers::default(), Isa::best(), 1);
+    let settings = Outliers { mode: OutlierMode::Fast, ..Outliers::default() };
+    let fast = cloud.find(&settings, Isa::Portable, 1);
+    let outliers = exact.iter().filter(|o| **o).count();
+    let different = exact.iter().zip(&fast).filter(|(a, b)| a != b).count();
+    assert!(outliers > 100 && different * 50 < outliers, "{different} of {outliers}");
+    for isa in Isa::available() {
+        assert_eq!(fast, cloud.find(&settings, isa, 2), "{isa:?}");
+    }
+}
+
+#[test]
+fn neighbours_beyond_what_can_be_asked_for_are_taken_as_the_most() {
+    let cloud = Axes::picture(&scene(40, 30, 13, 0.1, 0.05), 40, 300.0);
+    let with = |neighbours| Outliers { neighbours, ..Outliers::default() };
+    assert_eq!(cloud.find(&with(64), Isa::best(), 1), cloud.find(&with(9999), Isa::best(), 1));
+    assert_eq!(cloud.find(&with(2), Isa::best(), 1), cloud.find(&with(0), Isa::best(), 1));
+}

@@ -146,6 +146,70 @@ fn farthest_off(field: &Field, across: Tangents, down: Tangents) -> Option<(f32,
         }
     }
     let most = |lanes: [f32; LANES]| lanes.into_iter().fold(0.0, f32::max);
-    let ahead = nearest_z.iter().all(|&z| z > 0.0);
+    // Smaller ones have no reciprocal.
+    let ahead = nearest_z.iter().all(|&z| z >= f32::MIN_POSITIVE);
     ahead.then(|| (most(off_x), most(off_y)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FOCAL_PX: f32 = 300.0;
+
+    /// A picture of a slanted wall, with points moved to the right by `moved_px`.
+    fn field(moved_px: impl Fn(usize) -> f32) -> Field {
+        let mut field = Field::default();
+        field.resize(64, 40);
+        for row in 0..40 {
+            let z: Vec<f32> = (0..64).map(|c| 1.0 + 0.01 * c as f32).collect();
+            let x: Vec<f32> =
+                (0..64).map(|c| (c as f32 + moved_px(c) - 30.0) / FOCAL_PX * z[c]).collect();
+            let y: Vec<f32> = z.iter().map(|z| (row as f32 - 22.0) / FOCAL_PX * z).collect();
+            field.write(0, row, &x, &y, &z);
+        }
+        field.measure_tiles();
+        field
+    }
+
+    #[test]
+    fn the_camera_of_a_picture_is_found() {
+        let lens = Lens::of(&field(|_| 0.0)).unwrap();
+        assert!((lens.across.step * f64::from(FOCAL_PX) - 1.0).abs() < 1e-5);
+        assert!((lens.across.first + 30.0 / f64::from(FOCAL_PX)).abs() < 1e-6);
+        assert!((lens.down.first + 22.0 / f64::from(FOCAL_PX)).abs() < 1e-6);
+        assert!(lens.across.slack < 1e-2 * lens.across.step);
+        let bent = Lens::of(&field(|c| 0.2 * (c as f32).sin())).unwrap();
+        assert!(bent.across.slack > 0.15 * bent.across.step);
+    }
+
+    #[test]
+    fn other_pictures_have_no_lens() {
+        assert_eq!(Lens::of(&field(|c| if c == 33 { 0.9 } else { 0.0 })), None);
+        assert_eq!(Lens::of(&field(|c| -2.0 * c as f32)), None);
+        let mut behind = field(|_| 0.0);
+        let place = behind.place(20, 20);
+        behind.z[place] = -behind.z[place];
+        (behind.x[place], behind.y[place]) = (-behind.x[place], -behind.y[place]);
+        assert_eq!(Lens::of(&behind), None);
+    }
+
+    #[test]
+    fn a_region_holds_all_points_within_its_distance() {
+        let field = field(|c| 0.2 * (c as f32 * 0.7).sin());
+        let lens = Lens::of(&field).unwrap();
+        for (column, row, reach_m) in [(0, 0, 0.02), (31, 20, 0.01), (63, 39, 0.1), (5, 30, 1.2)] {
+            let p = field.point(column, row);
+            let columns = lens.across.numbers(p[0].into(), p[2].into(), reach_m, 64);
+            let rows = lens.down.numbers(p[1].into(), p[2].into(), reach_m, 40);
+            for i in 0..64 * 40 {
+                let q = field.point(i % 64, i / 64);
+                let d2: f64 = (0..3).map(|a| f64::from(p[a] - q[a]).powi(2)).sum();
+                if d2.sqrt() <= reach_m {
+                    assert!(columns.contains(&(i % 64)) && rows.contains(&(i / 64)));
+                }
+            }
+            assert!(reach_m > 0.05 || columns.len() * rows.len() < 400);
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use super::PictureXyz;
 use super::field::Field;
 use super::lens::Lens;
-use super::search::{Search, mean_of_roots, nearest};
+use super::search::{Known, Search, mean_of_roots, nearest};
 use super::share::share;
 use super::window::{self, Doubtful, Row, Windows};
 use crate::settings::OutlierMode;
@@ -68,10 +68,14 @@ impl Picture<'_> {
             let seen = (0..self.width).filter(|c| self.field.point(*c, row)[0] < f32::INFINITY);
             doubtful.extend(seen.map(|column| (column as u32, f32::INFINITY)));
         }
+        let mut before: Option<Known> = None;
         for &(column, bound2) in doubtful.iter() {
             let column = column as usize;
+            let p = self.field.point(column, row);
+            let bound2 = before.map_or(bound2, |known| known.bound2(p).min(bound2));
             let sorted2 = nearest(self.field, Some(self.lens), search, (column, row), bound2);
             values[column] = mean_of_roots(sorted2);
+            before = Some(Known::of(p, sorted2));
         }
     }
 }

@@ -213,6 +213,28 @@ pub(super) fn nearest<'s>(
     search.finish()
 }
 
+/// A point, and the distance that holds its nearest.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    pub(super) p: [f32; 3],
+    pub(super) reach_m: f32,
+}
+
+impl Known {
+    /// What a search around a point has found.
+    pub(super) fn of(p: [f32; 3], sorted2: &[f32]) -> Self {
+        Self { p, reach_m: sorted2.last().map_or(f32::INFINITY, |d2| d2.sqrt()) }
+    }
+
+    /// Squared distance that holds the nearest of another point: no point's nearest reach farther
+    /// than those of this one and the way there. A little more, for rounding.
+    pub(super) fn bound2(&self, other: [f32; 3]) -> f32 {
+        let away2: f32 = (0..3).map(|a| (self.p[a] - other[a]) * (self.p[a] - other[a])).sum();
+        let bound_m = self.reach_m + away2.sqrt();
+        bound_m * bound_m * (1.0 + 1e-5)
+    }
+}
+
 /// Mean of the roots of sorted squared distances. One order of additions everywhere, so that every
 /// way to find the same distances gives the same bits.
 pub(super) fn mean_of_roots(sorted2: &[f32]) -> f32 {

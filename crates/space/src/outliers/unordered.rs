@@ -3,11 +3,8 @@
 use super::field::{Field, TILE_COLUMNS, TILE_POINTS};
 use super::kernels::box_distance2;
 use super::picture::Worker;
-use super::search::{Search, mean_of_roots, nearest};
+use super::search::{Known, Search, mean_of_roots, nearest};
 use super::share::share;
-
-/// Bounds in f32 are stretched by this: rounding must not lose a neighbour.
-const STRETCH: f32 = 1.0 + 1e-5;
 
 /// Writes the mean distance to the nearest points of every point, in the order of tiles.
 pub(super) fn measure(field: &Field, workers: &mut [Worker], values: &mut Vec<f32>) {
@@ -21,12 +18,8 @@ pub(super) fn measure(field: &Field, workers: &mut [Worker], values: &mut Vec<f3
     });
 }
 
-/// A point, and the distance that holds its nearest.
-type Known = ([f32; 3], f32);
-
-/// A tile's values; says what is known of its last point. No point's nearest reach farther than
-/// those of another point and the way there: what is known of the point `before` keeps the search
-/// small.
+/// A tile's values; says what is known of its last point. What is known of the point `before` keeps
+/// the search small.
 fn measure_tile(
     field: &Field,
     search: &mut Search,
@@ -43,15 +36,17 @@ fn measure_tile(
         if p[0] == f32::INFINITY {
             continue;
         }
-        let sorted2 = if let Some((q, reach_m)) = before.filter(|known| known.1.is_finite()) {
+        let sorted2 = if let Some(known) = before {
             if !listed {
-                let all_m = (reach_m + farthest_m(field, tile, q)) * STRETCH;
-                list_near(field, tile, all_m * all_m * STRETCH, &mut near_tiles);
+                list_near(
+                    field,
+                    tile,
+                    known.bound2(farthest(field, tile, known.p)),
+                    &mut near_tiles,
+                );
                 listed = true;
             }
-            let bound_m = (reach_m + distance_m(p, q)) * STRETCH;
-            let bound2 = bound_m * bound_m * STRETCH;
-            search.start(bound2);
+            search.start(known.bound2(p));
             for &near in &near_tiles {
                 if box_distance2(field, near as usize, p) <= search.bound2() {
                     search.offer_tile(field, near as usize, &(0..field.rows), p);
@@ -62,25 +57,18 @@ fn measure_tile(
             nearest(field, None, search, (column, row), f32::INFINITY)
         };
         *value = mean_of_roots(sorted2);
-        before = Some((p, sorted2.last().map_or(f32::INFINITY, |d2| d2.sqrt())));
+        before = Some(Known::of(p, sorted2));
     }
     search.give_near_tiles(near_tiles);
     before
 }
 
-fn distance_m(p: [f32; 3], q: [f32; 3]) -> f32 {
-    (0..3).map(|a| (p[a] - q[a]) * (p[a] - q[a])).sum::<f32>().sqrt()
-}
-
-/// Distance of a point to the farthest corner of a tile's box.
-fn farthest_m(field: &Field, tile: usize, p: [f32; 3]) -> f32 {
-    distance_m(
-        p,
-        std::array::from_fn(|a| {
-            let (low, high) = (field.low[a][tile], field.high[a][tile]);
-            if p[a] - low > high - p[a] { low } else { high }
-        }),
-    )
+/// The corner of a tile's box that is farthest from a point.
+fn farthest(field: &Field, tile: usize, p: [f32; 3]) -> [f32; 3] {
+    std::array::from_fn(|a| {
+        let (low, high) = (field.low[a][tile], field.high[a][tile]);
+        if p[a] - low > high - p[a] { low } else { high }
+    })
 }
 
 /// Lists the tiles whose boxes are within a squared distance of a tile's box.

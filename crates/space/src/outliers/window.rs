@@ -68,6 +68,11 @@ impl Windows {
 }
 
 impl Sides {
+    /// Columns or rows; the tables are equally long.
+    fn len(&self) -> usize {
+        self.high_share.len()
+    }
+
     fn set_up(&mut self, tangents: &super::lens::Tangents, all: usize, half: usize) {
         for list in [
             &mut self.low_tangent,
@@ -146,7 +151,9 @@ macro_rules! window_kernel {
             let reach = offsets[PLACES - 1].unsigned_abs();
             let (start, end) = (field.place(0, row.row), field.place(field.columns, row.row));
             let places = field.x.len().min(field.y.len()).min(field.z.len());
-            assert!(start >= reach && end + reach <= places && values.len() <= field.columns);
+            assert!(start >= reach && end + reach <= places);
+            assert!(values.len() <= field.columns && field.columns.is_multiple_of(LANES));
+            assert!(windows.across.iter().all(|sides| sides.len() >= field.columns));
             for column in (0..values.len()).step_by(LANES) {
                 let at = start + column;
                 let p = [load(&field.x, at), load(&field.y, at), load(&field.z, at)];
