@@ -8,11 +8,13 @@ mod depth;
 mod field;
 mod groups;
 mod layered;
+mod leaves;
 mod lens;
 mod passes;
 mod settings;
 mod snapshot;
 mod tracks;
+mod windows;
 mod writer;
 
 pub(crate) use bits::{at_or_after, at_or_before, ones};
