@@ -9,6 +9,8 @@ mod field;
 mod groups;
 mod layered;
 mod leaves;
+#[cfg(target_arch = "x86_64")]
+mod leaves_avx512;
 mod lens;
 mod passes;
 mod settings;

@@ -176,3 +176,56 @@ impl<'a> Carver<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps, slopes and holes before a tilted camera.
+    fn picture(width: usize, height: usize) -> DepthPicture {
+        let mut picture = DepthPicture::default();
+        picture.resize(width, height);
+        let depth = |i: usize| {
+            let (column, row) = (i % width, i / width);
+            match (i * 7919 % 4001, column / 40 % 3) {
+                (0..300, _) => f32::NAN,
+                (300, _) => 0.5,
+                (_, 0) => 0.9 + row as f32 * 0.004,
+                (_, 1) => 2.5,
+                _ => f32::NAN,
+            }
+        };
+        let depths_m: Vec<f32> = (0..width * height).map(depth).collect();
+        picture.set(0, &depths_m);
+        picture
+    }
+
+    #[test]
+    fn all_instruction_sets_carve_the_same_voxels() {
+        let mut picture = picture(320, 240);
+        let pinhole = Pinhole { fx: 290.0, fy: 288.0, cx: 160.0, cy: 119.0 };
+        let turn = nalgebra::UnitQuaternion::from_euler_angles(0.3, -0.2, 0.4);
+        // The nearest voxels have footprints larger than any square.
+        let pose = Isometry3::from_parts(nalgebra::Translation3::new(0.0, 0.05, -0.1), turn);
+        for voxel_m in [0.02, 0.05] {
+            let grid = Grid::new([-0.7, -0.6, -0.2], [0.71, 0.8, 1.5], voxel_m).unwrap();
+            picture.finish(patch_px(&grid, &pinhole, &pose));
+            let mut expected: Option<Vec<u32>> = None;
+            for isa in Isa::available() {
+                let carver = Carver::new(&grid, &picture, &pinhole, &pose, 0.02, isa);
+                let mut free = Vec::new();
+                carver.carve(&mut |CellBox { first, size }| {
+                    for z in first[2]..first[2] + size[2] {
+                        for y in first[1]..first[1] + size[1] {
+                            let row = first[0]..first[0] + size[0];
+                            free.extend(row.map(|x| grid.key([x, y, z])));
+                        }
+                    }
+                });
+                free.sort_unstable();
+                assert!(free.len() > 500 && free.is_sorted_by(|a, b| a < b), "{}", free.len());
+                assert_eq!(&free, expected.get_or_insert(free.clone()), "{isa:?}");
+            }
+        }
+    }
+}

@@ -81,6 +81,11 @@ impl DepthPicture {
         }
     }
 
+    /// Nearest depths of squares of two by two pixels, over larger squares.
+    pub(super) fn windows(&self) -> &Windows {
+        &self.windows
+    }
+
     /// Whether a pixel or those next to it see something at `depth_m` or before, or its patch
     /// sees nothing at all.
     #[inline(always)]
@@ -90,7 +95,7 @@ impl DepthPicture {
     }
 
     /// Whether a pixel's patch saw nothing at all.
-    fn is_blind(&self, column: usize, row: usize) -> bool {
+    pub(super) fn is_blind(&self, column: usize, row: usize) -> bool {
         match self.patch.checked_sub(1).and_then(|above| self.levels.get(above)) {
             Some(level) => level.blind[(row >> self.patch) * level.width + (column >> self.patch)],
             None => self.depths_m[row * self.width + column] == f32::INFINITY,

@@ -6,9 +6,9 @@ use crate::map::carve::{Carver, CellBox, NEAREST_M, ROUNDING_PX, SMALLEST};
 use crate::simd::Isa;
 
 /// Voxels of a layer.
-const LANES: usize = SMALLEST * SMALLEST;
+pub(super) const LANES: usize = SMALLEST * SMALLEST;
 
-type Lanes = [f32; LANES];
+pub(super) type Lanes = [f32; LANES];
 
 /// Calls `free` with the voxels of a block that were looked through.
 pub(super) fn carve(carver: &Carver, first: [usize; 3], free: &mut impl FnMut(CellBox)) {
@@ -33,20 +33,14 @@ pub(super) fn carve(carver: &Carver, first: [usize; 3], free: &mut impl FnMut(Ce
 #[expect(unsafe_code, reason = "calls across the edge of a vector extension")]
 fn layer(first: [usize; 3], carver: &Carver) -> u16 {
     match carver.isa {
-        // SAFETY: `Isa` says that the processor has AVX-512 F, DQ and VL.
+        // SAFETY: `Isa` says that the processor has AVX-512 F.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { layer_avx512(first, carver) },
+        Isa::Avx512 => unsafe { super::leaves_avx512::layer(first, carver) },
         // SAFETY: `Isa` says that the processor has AVX2.
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2 => unsafe { layer_avx2(first, carver) },
         _ => layer_plain(first, carver),
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-fn layer_avx512(first: [usize; 3], carver: &Carver) -> u16 {
-    layer_plain(first, carver)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -108,7 +102,7 @@ fn layer_plain(first: [usize; 3], carver: &Carver) -> u16 {
 
 /// Centres of the voxels of a layer in the camera's frame, x fastest.
 #[inline(always)]
-fn centres_m(start_m: Vector3<f64>, along_m: &[Vector3<f64>; 3]) -> [Lanes; 3] {
+pub(super) fn centres_m(start_m: Vector3<f64>, along_m: &[Vector3<f64>; 3]) -> [Lanes; 3] {
     let (start, [right, up, _]) = (single(start_m), along_m.map(single));
     std::array::from_fn(|a| {
         let mut centres = [0.0; LANES];
@@ -134,10 +128,10 @@ pub(super) fn range(
     [focal * low + axis - ROUNDING_PX, focal * high + axis + ROUNDING_PX]
 }
 
-fn single(v: Vector3<f64>) -> [f32; 3] {
+pub(super) fn single(v: Vector3<f64>) -> [f32; 3] {
     [v.x as f32, v.y as f32, v.z as f32]
 }
 
-fn lanes(mask: u16) -> impl Iterator<Item = usize> {
+pub(super) fn lanes(mask: u16) -> impl Iterator<Item = usize> {
     crate::map::bits::ones(u64::from(mask))
 }

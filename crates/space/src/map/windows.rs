@@ -1,32 +1,34 @@
 //! Nearest depths over squares of pixels at any place, for rectangles in four looks.
 
 /// Sizes of squares: edges of 1, 2, 4 … 64 texels.
-const SIZES: usize = 7;
+pub(super) const SIZES: usize = 7;
 
 /// For each size and place the nearest depth in the square that begins there.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Windows {
     width: usize,
-    nearest_m: [Vec<f32>; SIZES],
+    texels: usize,
+    /// One picture for each size, smallest squares first.
+    nearest_m: Vec<f32>,
 }
 
 impl Windows {
     /// Prepares for pictures of this many texels; allocates only when the size is new.
     pub(crate) fn resize(&mut self, width: usize, height: usize) {
-        if self.width != width || self.nearest_m[0].len() != width * height {
-            self.width = width;
-            self.nearest_m = std::array::from_fn(|_| vec![0.0; width * height]);
+        if (self.width, self.texels) != (width, width * height) {
+            (self.width, self.texels) = (width, width * height);
+            self.nearest_m = vec![0.0; SIZES * self.texels];
         }
     }
 
     /// Takes in a picture of the right size. Squares end where the picture ends.
     pub(crate) fn fill(&mut self, nearest_m: &[f32]) {
-        self.nearest_m[0].copy_from_slice(nearest_m);
-        let (width, texels) = (self.width, nearest_m.len());
+        let (width, texels) = (self.width, self.texels);
+        self.nearest_m[..texels].copy_from_slice(nearest_m);
         for size in 1..SIZES {
             let half = 1 << (size - 1);
-            let (smaller, larger) = self.nearest_m.split_at_mut(size);
-            let (Some(from), Some(to)) = (smaller.last(), larger.first_mut()) else { return };
+            let (smaller, larger) = self.nearest_m.split_at_mut(size * texels);
+            let (from, to) = (&smaller[(size - 1) * texels..], &mut larger[..texels]);
             for (row, to) in to.chunks_exact_mut(width).enumerate() {
                 let upper = &from[row * width..(row + 1) * width];
                 let below = (row + half) * width;
@@ -45,10 +47,15 @@ impl Windows {
         }
     }
 
+    /// Texels of a row, texels of the picture, and the pictures of all sizes.
+    pub(super) fn tables(&self) -> (usize, usize, &[f32]) {
+        (self.width, self.texels, &self.nearest_m)
+    }
+
     /// Nearest depth of one texel.
     #[inline(always)]
     pub(crate) fn at(&self, column: usize, row: usize) -> f32 {
-        self.nearest_m[0][row * self.width + column]
+        self.nearest_m[row * self.width + column]
     }
 
     /// The nearest depth in a rectangle of texels, corners included and in the picture; `None`
@@ -57,7 +64,7 @@ impl Windows {
     pub(crate) fn nearest_m(&self, first: [usize; 2], last: [usize; 2]) -> Option<f32> {
         let longest = (last[0] - first[0]).max(last[1] - first[1]) + 1;
         let size = longest.ilog2() as usize;
-        let table = self.nearest_m.get(size)?;
+        let table = self.nearest_m.get(size * self.texels..(size + 1) * self.texels)?;
         let end = |a: usize| (last[a] + 1).saturating_sub(1 << size).max(first[a]);
         let (upper, lower) = (first[1] * self.width, end(1) * self.width);
         let above = lesser(table[upper + first[0]], table[upper + end(0)]);
