@@ -1,6 +1,6 @@
 //! A depth picture and its nearest and furthest depths over ever larger squares of pixels.
 
-use crate::map::windows::Windows;
+use crate::map::windows::{Windows, lesser};
 
 /// One level: texels of `2^level` by `2^level` pixels.
 #[derive(Clone, Debug, Default)]
@@ -118,14 +118,16 @@ impl DepthPicture {
             for column in 0..first.width {
                 let right = (2 * column + 1).min(self.width - 1);
                 let four = [upper[2 * column], upper[right], lower[2 * column], lower[right]];
-                nearest_m[column] = four.into_iter().fold(f32::INFINITY, f32::min);
-                blind[column] = if self.patch == 0 {
-                    four.into_iter().fold(0.0, f32::max) == f32::INFINITY
-                } else {
-                    nearest_m[column] == f32::INFINITY
-                };
+                let nearest = lesser(lesser(four[0], four[1]), lesser(four[2], four[3]));
                 let seen = four.map(|d| if d == f32::INFINITY { f32::NEG_INFINITY } else { d });
-                furthest_m[column] = seen.into_iter().fold(f32::NEG_INFINITY, f32::max);
+                let furthest = greater(greater(seen[0], seen[1]), greater(seen[2], seen[3]));
+                nearest_m[column] = nearest;
+                furthest_m[column] = furthest;
+                blind[column] = if self.patch == 0 {
+                    seen.contains(&f32::NEG_INFINITY)
+                } else {
+                    nearest == f32::INFINITY
+                };
             }
         }
         for level in 1..self.levels.len() {
@@ -180,6 +182,11 @@ impl DepthPicture {
     }
 }
 
+/// The greater of two numbers that are not NaN, in one instruction.
+fn greater(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
+}
+
 impl Level {
     /// Makes a level of the one before; `patch` for levels up to that of the patches.
     fn gather(&mut self, finer: &Self, patch: bool) {
@@ -194,10 +201,10 @@ impl Level {
                     rows[1] + columns[1],
                 ];
                 let texel = row * self.width + column;
-                self.nearest_m[texel] =
-                    four.iter().map(|i| finer.nearest_m[*i]).fold(f32::INFINITY, f32::min);
-                self.furthest_m[texel] =
-                    four.iter().map(|i| finer.furthest_m[*i]).fold(f32::NEG_INFINITY, f32::max);
+                let [a, b, c, d] = four.map(|i| finer.nearest_m[i]);
+                self.nearest_m[texel] = lesser(lesser(a, b), lesser(c, d));
+                let [a, b, c, d] = four.map(|i| finer.furthest_m[i]);
+                self.furthest_m[texel] = greater(greater(a, b), greater(c, d));
                 self.blind[texel] = if patch {
                     four.iter().all(|i| finer.blind[*i])
                 } else {

@@ -75,7 +75,7 @@ impl Windows {
 
 /// The lesser of two numbers that are not NaN, in one instruction.
 #[inline(always)]
-fn lesser(a: f32, b: f32) -> f32 {
+pub(super) fn lesser(a: f32, b: f32) -> f32 {
     if a < b { a } else { b }
 }
 
