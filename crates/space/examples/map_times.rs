@@ -33,6 +33,13 @@ impl Chance {
     }
 }
 
+/// Time that this thread has had a processor for: others that run do not count. In steps of the
+/// system's clock tick, so for sums of many runs only.
+fn thread_cpu_us() -> f64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    stat.split(' ').next().and_then(|ns| ns.parse().ok()).map_or(f64::NAN, |ns: f64| ns / 1e3)
+}
+
 /// Minimum and median of the times of many runs, in microseconds.
 fn times_us(runs: usize, mut work: impl FnMut()) -> (f64, f64) {
     let mut times: Vec<f64> = (0..runs)
@@ -143,12 +150,14 @@ fn frames(scene: &Scene, voxel_m: f64) {
         let mut map = Map::new(&settings, &grid).unwrap();
         let mut reports: Vec<MapReport> = Vec::new();
         let mut whole_us = Vec::new();
+        let mut cpu_us = 0.0;
         for step in 1..=100_u64 {
             let pick = usize::from(moves && step % 2 == 0);
             let mut frame = voxels[pick].clone();
             frame.stamp_ns = step * 33_000_000;
-            let start = Instant::now();
+            let (start, cpu) = (Instant::now(), thread_cpu_us());
             let report = map.integrate(0, [&here, &there][pick], &scene.view, &frame).unwrap();
+            cpu_us += thread_cpu_us() - cpu;
             whole_us.push(start.elapsed().as_secs_f64() * 1e6);
             reports.push(report);
         }
@@ -163,13 +172,14 @@ fn frames(scene: &Scene, voxel_m: f64) {
         };
         let last = reports.last().copied().unwrap_or_default();
         println!(
-            "  {name}: {} voxels, +{} -{} per frame; us: whole {:.0} best {:.0} median, \
+            "  {name}: {} voxels, +{} -{} per frame; us: whole {:.0} best {:.0} median {:.0} mean of CPU, \
              points and carving {}, field {}, snapshot {}",
             map.snapshot().voxels().len(),
             last.appeared,
             last.cleared,
             whole_us[0],
             whole_us[whole_us.len() / 2],
+            cpu_us / 100.0,
             part(|r| r.integrate_time.as_secs_f64() * 1e6),
             part(|r| r.field_time.as_secs_f64() * 1e6),
             part(|r| r.snapshot_time.as_secs_f64() * 1e6),

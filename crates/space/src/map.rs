@@ -9,11 +9,15 @@ mod field;
 mod file;
 mod groups;
 mod layered;
+mod leaves;
+#[cfg(target_arch = "x86_64")]
+mod leaves_avx512;
 mod lens;
 mod passes;
 mod settings;
 mod snapshot;
 mod tracks;
+mod windows;
 mod writer;
 
 pub(crate) use bits::{at_or_after, at_or_before, ones};

@@ -76,6 +76,18 @@ fn one_look_at_it_again_makes_an_obstacle_as_good_as_new() {
 }
 
 #[test]
+fn a_voxel_of_a_frame_is_not_carved_by_the_same_frame() {
+    let camera = camera();
+    let mut map = map(MapSettings { clear_frames: 1, ..MapSettings::default() });
+    let (_, with_block) = look(&camera, &[wall(), block()], MS);
+    // The picture sees through what the voxels say is there.
+    let (through, _) = look(&camera, &[wall()], MS);
+    let report = map.integrate(0, &through, &camera.view(), &with_block).unwrap();
+    assert_eq!((report.appeared, report.cleared), (with_block.voxels.len(), 0));
+    assert_eq!(map.snapshot().voxels().len(), with_block.voxels.len());
+}
+
+#[test]
 fn what_is_hidden_or_in_a_hole_stays() {
     let camera = camera();
     let mut map = map(MapSettings::default());

@@ -1,5 +1,7 @@
 //! A depth picture and its nearest and furthest depths over ever larger squares of pixels.
 
+use crate::map::windows::{Windows, lesser};
+
 /// One level: texels of `2^level` by `2^level` pixels.
 #[derive(Clone, Debug, Default)]
 struct Level {
@@ -9,8 +11,8 @@ struct Level {
     nearest_m: Vec<f32>,
     /// Furthest depth; minus infinite where nothing was seen.
     furthest_m: Vec<f32>,
-    /// Some pixel was not seen.
-    holes: Vec<bool>,
+    /// Some patch of pixels saw nothing at all.
+    blind: Vec<bool>,
 }
 
 /// What a rectangle of pixels sees.
@@ -20,8 +22,8 @@ pub(crate) struct Seen {
     pub(crate) nearest_m: f32,
     /// Furthest depth; minus infinite where nothing was seen.
     pub(crate) furthest_m: f32,
-    /// Some pixel was not seen.
-    pub(crate) holes: bool,
+    /// Some patch of pixels saw nothing at all.
+    pub(crate) blind: bool,
 }
 
 /// A depth picture with its levels, level 0 first.
@@ -33,6 +35,10 @@ pub(crate) struct DepthPicture {
     depths_m: Vec<f32>,
     /// Levels 1, 2 and so on.
     levels: Vec<Level>,
+    /// Level whose texels are the patches; 0 for single pixels.
+    patch: usize,
+    /// Nearest depths of level 1 over squares.
+    windows: Windows,
 }
 
 impl DepthPicture {
@@ -53,8 +59,11 @@ impl DepthPicture {
                 height,
                 nearest_m: vec![0.0; texels],
                 furthest_m: vec![0.0; texels],
-                holes: vec![false; texels],
+                blind: vec![false; texels],
             });
+        }
+        if let Some(level) = self.levels.first() {
+            self.windows.resize(level.width, level.height);
         }
     }
 
@@ -72,13 +81,31 @@ impl DepthPicture {
         }
     }
 
-    /// Depth of a pixel; infinite where nothing was seen.
-    pub(crate) fn depth_m(&self, column: usize, row: usize) -> f32 {
-        self.depths_m[row * self.width + column]
+    /// Nearest depths of squares of two by two pixels, over larger squares.
+    pub(super) fn windows(&self) -> &Windows {
+        &self.windows
     }
 
-    /// Makes the levels, once all depths are in.
-    pub(crate) fn finish(&mut self) {
+    /// Whether a pixel or those next to it see something at `depth_m` or before, or its patch
+    /// sees nothing at all.
+    #[inline(always)]
+    pub(crate) fn is_hidden(&self, column: usize, row: usize, depth_m: f32) -> bool {
+        let nearest_m = self.windows.at(column / 2, row / 2);
+        nearest_m <= depth_m || (nearest_m == f32::INFINITY && self.is_blind(column, row))
+    }
+
+    /// Whether a pixel's patch saw nothing at all.
+    pub(super) fn is_blind(&self, column: usize, row: usize) -> bool {
+        match self.patch.checked_sub(1).and_then(|above| self.levels.get(above)) {
+            Some(level) => level.blind[(row >> self.patch) * level.width + (column >> self.patch)],
+            None => self.depths_m[row * self.width + column] == f32::INFINITY,
+        }
+    }
+
+    /// Makes the levels, once all depths are in. Patches are squares of at most `patch_px`.
+    pub(crate) fn finish(&mut self, patch_px: f64) {
+        self.patch = patch_px.clamp(1.0, 1024.0).log2() as usize;
+        self.patch = self.patch.min(self.levels.len());
         let Some((first, _)) = self.levels.split_first_mut() else { return };
         let depths_m = &self.depths_m;
         for row in 0..first.height {
@@ -87,23 +114,39 @@ impl DepthPicture {
             let texels = row * first.width..(row + 1) * first.width;
             let nearest_m = &mut first.nearest_m[texels.clone()];
             let furthest_m = &mut first.furthest_m[texels.clone()];
-            let holes = &mut first.holes[texels];
+            let blind = &mut first.blind[texels];
             for column in 0..first.width {
                 let right = (2 * column + 1).min(self.width - 1);
                 let four = [upper[2 * column], upper[right], lower[2 * column], lower[right]];
-                nearest_m[column] = four.into_iter().fold(f32::INFINITY, f32::min);
-                let most = four.into_iter().fold(0.0, f32::max);
-                holes[column] = most == f32::INFINITY;
+                let nearest = lesser(lesser(four[0], four[1]), lesser(four[2], four[3]));
                 let seen = four.map(|d| if d == f32::INFINITY { f32::NEG_INFINITY } else { d });
-                furthest_m[column] = seen.into_iter().fold(f32::NEG_INFINITY, f32::max);
+                let furthest = greater(greater(seen[0], seen[1]), greater(seen[2], seen[3]));
+                nearest_m[column] = nearest;
+                furthest_m[column] = furthest;
+                blind[column] = if self.patch == 0 {
+                    seen.contains(&f32::NEG_INFINITY)
+                } else {
+                    nearest == f32::INFINITY
+                };
             }
         }
         for level in 1..self.levels.len() {
             let (finer, coarser) = self.levels.split_at_mut(level);
             if let (Some(finer), Some(coarser)) = (finer.last(), coarser.first_mut()) {
-                coarser.gather(finer);
+                coarser.gather(finer, level < self.patch);
             }
         }
+        if let Some(level) = self.levels.first() {
+            self.windows.fill(&level.nearest_m);
+        }
+    }
+
+    /// The nearest depth that a rectangle of pixels sees, as [`DepthPicture::look`] but faster
+    /// and with fewer pixels around.
+    #[inline(always)]
+    pub(crate) fn nearest_m(&self, first: [usize; 2], last: [usize; 2]) -> f32 {
+        let windows = self.windows.nearest_m(first.map(|at| at / 2), last.map(|at| at / 2));
+        windows.unwrap_or_else(|| self.look(first, last).nearest_m)
     }
 
     /// What the pixels of a rectangle see; corners included and inside of the picture. Pixels
@@ -112,7 +155,7 @@ impl DepthPicture {
         let span = (last[0] - first[0]).max(last[1] - first[1]);
         let shift = (span / 3).checked_ilog2().map_or(0, |log| log as usize + 1);
         let mut seen =
-            Seen { nearest_m: f32::INFINITY, furthest_m: f32::NEG_INFINITY, holes: false };
+            Seen { nearest_m: f32::INFINITY, furthest_m: f32::NEG_INFINITY, blind: false };
         if let Some(level) = shift.checked_sub(1).and_then(|l| self.levels.get(l)) {
             for row in first[1] >> shift..=last[1] >> shift {
                 let texels = row * level.width;
@@ -120,7 +163,7 @@ impl DepthPicture {
                 for texel in texels {
                     seen.nearest_m = seen.nearest_m.min(level.nearest_m[texel]);
                     seen.furthest_m = seen.furthest_m.max(level.furthest_m[texel]);
-                    seen.holes |= level.holes[texel];
+                    seen.blind |= level.blind[texel];
                 }
             }
             return seen;
@@ -128,7 +171,7 @@ impl DepthPicture {
         for row in first[1]..=last[1] {
             for depth_m in &self.depths_m[row * self.width..][first[0]..=last[0]] {
                 if *depth_m == f32::INFINITY {
-                    seen.holes = true;
+                    seen.blind = true;
                 } else {
                     seen.nearest_m = seen.nearest_m.min(*depth_m);
                     seen.furthest_m = seen.furthest_m.max(*depth_m);
@@ -139,8 +182,14 @@ impl DepthPicture {
     }
 }
 
+/// The greater of two numbers that are not NaN, in one instruction.
+fn greater(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
+}
+
 impl Level {
-    fn gather(&mut self, finer: &Self) {
+    /// Makes a level of the one before; `patch` for levels up to that of the patches.
+    fn gather(&mut self, finer: &Self, patch: bool) {
         for row in 0..self.height {
             let rows = [2 * row, (2 * row + 1).min(finer.height - 1)].map(|r| r * finer.width);
             for column in 0..self.width {
@@ -152,11 +201,15 @@ impl Level {
                     rows[1] + columns[1],
                 ];
                 let texel = row * self.width + column;
-                self.nearest_m[texel] =
-                    four.iter().map(|i| finer.nearest_m[*i]).fold(f32::INFINITY, f32::min);
-                self.furthest_m[texel] =
-                    four.iter().map(|i| finer.furthest_m[*i]).fold(f32::NEG_INFINITY, f32::max);
-                self.holes[texel] = four.iter().any(|i| finer.holes[*i]);
+                let [a, b, c, d] = four.map(|i| finer.nearest_m[i]);
+                self.nearest_m[texel] = lesser(lesser(a, b), lesser(c, d));
+                let [a, b, c, d] = four.map(|i| finer.furthest_m[i]);
+                self.furthest_m[texel] = greater(greater(a, b), greater(c, d));
+                self.blind[texel] = if patch {
+                    four.iter().all(|i| finer.blind[*i])
+                } else {
+                    four.iter().any(|i| finer.blind[*i])
+                };
             }
         }
     }
@@ -178,7 +231,7 @@ mod tests {
         };
         let depths_m: Vec<f32> = (0..width * height).map(depth).collect();
         picture.set(0, &depths_m);
-        picture.finish();
+        picture.finish(1.0);
         for seed in 0..4000_usize {
             let pick = |salt: usize, below: usize| seed * 7 * salt % 1009 % below;
             let first = [pick(1, width), pick(3, height)];
@@ -197,8 +250,8 @@ mod tests {
             let hole = |grow| within(grow).any(f32::is_nan);
             assert!(nearest(around) <= seen.nearest_m && seen.nearest_m <= nearest(0));
             assert!(furthest(0) <= seen.furthest_m && seen.furthest_m <= furthest(around));
-            assert!(!hole(0) || seen.holes);
-            assert!(!seen.holes || hole(around));
+            assert!(!hole(0) || seen.blind);
+            assert!(!seen.blind || hole(around));
         }
     }
 }

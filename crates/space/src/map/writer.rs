@@ -9,7 +9,7 @@ use crate::cloud::{Points, View};
 use crate::error::SpaceError;
 use crate::frame::VoxelFrame;
 use crate::grid::Grid;
-use crate::map::carve::Carver;
+use crate::map::carve::{Carver, patch_px};
 use crate::map::carve_rays::RayCarver;
 use crate::map::cells::Cells;
 use crate::map::depth::DepthPicture;
@@ -61,6 +61,7 @@ pub struct Map {
     settings: MapSettings,
     grid: Grid,
     reach_cells: usize,
+    isa: Isa,
     cells: Cells,
     field: Field,
     picture: DepthPicture,
@@ -83,13 +84,14 @@ impl Map {
     /// # Errors
     /// Names the setting that is out of range.
     pub fn new(settings: &MapSettings, grid: &Grid) -> Result<Self, SpaceError> {
-        let reach_cells = settings.check(grid)?;
+        let (reach_cells, isa) = (settings.check(grid)?, Isa::best());
         Ok(Self {
             settings: *settings,
             grid: *grid,
             reach_cells,
+            isa,
             cells: Cells::new(grid, settings),
-            field: Field::new(grid, reach_cells, Isa::best()),
+            field: Field::new(grid, reach_cells, isa),
             picture: DepthPicture::default(),
             rays: None,
             groups: Groups::new(grid),
@@ -162,10 +164,10 @@ impl Map {
         if let Some(pinhole) = pinhole {
             self.picture.resize(points.width(), points.height());
             self.read(points, &world_from_camera, false);
-            self.picture.finish();
+            self.picture.finish(patch_px(&self.grid, &pinhole, &world_from_camera));
             let margin_m = self.settings.carve_margin_m;
-            let carver =
-                Carver::new(&self.grid, &self.picture, &pinhole, &world_from_camera, margin_m);
+            let (grid, picture, pose) = (&self.grid, &self.picture, &world_from_camera);
+            let carver = Carver::new(grid, picture, &pinhole, pose, margin_m, self.isa);
             carver.carve(&mut |cells| report.cleared += self.cells.look_through(cells, sight));
             report.carving = Carving::Picture;
         } else if points.len() > 0 {
