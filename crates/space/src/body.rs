@@ -4,11 +4,13 @@
 mod checker;
 mod clearance;
 mod configs;
+mod convex;
 mod cover;
 mod history;
 mod kernel;
 mod lanes;
 mod near;
+mod own;
 mod pairs;
 mod tree;
 

@@ -31,8 +31,8 @@ pub struct Clearance {
 pub struct CollisionSettings {
     /// Cubes must stay further than this from every ball.
     pub margin_m: f64,
-    /// Balls of links that must not touch must stay further than this from each other; `None`
-    /// where that is not looked at.
+    /// Links that must not touch must stay further than this from each other; `None` where that
+    /// is not looked at.
     pub self_margin_m: Option<f64>,
 }
 
@@ -168,7 +168,7 @@ impl Checker {
             kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
             let used = u16::MAX >> (LANES - out.len());
             let mut hit = match settings.self_margin_m {
-                Some(margin_m) => self.self_hits(margin_m as f32) & used,
+                Some(margin_m) => self.self_hits(margin_m, used),
                 None => 0,
             };
             let (centres, balls) = (&self.centres, &self.balls);
@@ -209,34 +209,6 @@ impl Checker {
         Ok(())
     }
 
-    /// Which configurations have links that touch each other and must not.
-    ///
-    /// # Errors
-    /// When the configurations have another number of joints than the robot, or there is not one
-    /// answer for each.
-    pub fn self_collides(
-        &mut self,
-        configs: &Configs,
-        margin_m: f64,
-        out: &mut [bool],
-    ) -> Result<(), SpaceError> {
-        self.check(configs)?;
-        check_room(configs, out.len())?;
-        for (block, out) in configs.blocks().zip(out.chunks_mut(LANES)) {
-            kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
-            let hit = self.self_hits(margin_m as f32);
-            for (lane, answer) in out.iter_mut().enumerate() {
-                *answer = hit >> lane & 1 == 1;
-            }
-        }
-        Ok(())
-    }
-
-    fn self_hits(&self, margin_m: f32) -> u16 {
-        let radii = &self.balls.radii_f32;
-        kernel::self_hits(self.isa, &self.pairs, &self.centres, radii, margin_m)
-    }
-
     /// The ball with the largest radius.
     fn widest(&self) -> Option<usize> {
         let radii = &self.balls.radii_m;
@@ -244,28 +216,10 @@ impl Checker {
     }
 }
 
-fn check_room(configs: &Configs, answers: usize) -> Result<(), SpaceError> {
+pub(crate) fn check_room(configs: &Configs, answers: usize) -> Result<(), SpaceError> {
     if configs.len() == answers {
         return Ok(());
     }
     let reason = format!("room for {answers} answers to {} configurations", configs.len());
     Err(SpaceError::bad("configurations", reason))
-}
-
-/// The balls of two links that must not touch.
-#[derive(Clone, Debug)]
-pub(crate) struct LinkPair {
-    pub(crate) first: std::ops::Range<usize>,
-    pub(crate) second: std::ops::Range<usize>,
-}
-
-impl LinkPair {
-    /// All pairs of a robot.
-    pub(crate) fn all(body: &Body) -> Vec<Self> {
-        let range = |link: u16| {
-            let from = body.spheres.partition_point(|s| s.link < link);
-            from..body.spheres.partition_point(|s| s.link <= link)
-        };
-        body.pairs.iter().map(|[a, b]| Self { first: range(*a), second: range(*b) }).collect()
-    }
 }
