@@ -3,11 +3,11 @@
 //! The gap field gives a lower bound for every ball, sixteen configurations at once. Then only
 //! balls whose bound is below the best answer so far are looked at exactly.
 
+use super::Configs;
 use super::checker::Checker;
 use super::kernel::{self, Lookup};
 use super::lanes::LANES;
 use super::near::Near;
-use super::{Body, Configs};
 use crate::error::SpaceError;
 use crate::map::Snapshot;
 
@@ -20,7 +20,7 @@ pub struct Clearance {
     pub distance_m: f64,
     /// The link of that ball.
     pub link: u16,
-    /// Number of that ball in [`Body::spheres`].
+    /// Number of that ball in [`crate::Body::spheres`].
     pub sphere: u16,
     /// Key of the cube; `None` when nothing is within the map's reach.
     pub voxel: Option<u32>,
@@ -89,7 +89,7 @@ impl Checker {
         for (block, out) in configs.blocks().zip(out.chunks_mut(LANES)) {
             kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
             let moving = still..balls.links.len();
-            kernel::bounds(
+            let first = kernel::bounds(
                 self.isa,
                 &lookup,
                 &self.centres[moving.clone()],
@@ -99,26 +99,39 @@ impl Checker {
             out.fill(start);
             let mut bests_m = [f32::NEG_INFINITY; LANES];
             bests_m[..out.len()].fill(start.distance_m as f32 + SLACK_M);
-            // First the guesses, which cost little and shorten the search.
             self.waiting.clear();
+            // First the guesses, which cost little and shorten the search.
+            let mut guess = |sphere: usize, lane: usize, best_m: &mut f32| {
+                let best = &mut out[lane];
+                let probe = near.probe(self.centres[sphere].map(|axis| axis.0[lane]));
+                let limit = limit(sphere, best);
+                if probe.least >= limit {
+                    return;
+                }
+                if let Some(guess) = probe.guess.filter(|(distance, _)| *distance < limit) {
+                    *best = answer(sphere, guess);
+                    *best_m = best.distance_m as f32 + SLACK_M;
+                }
+                if !probe.is_certain() {
+                    self.waiting.push((lane, sphere, probe));
+                }
+            };
+            // The ball with the least bound is likely to be the one.
+            for (lane, best_m) in bests_m.iter_mut().enumerate() {
+                let sphere = still + first[lane] as usize;
+                if let Some(bound) = self.bounds.get_mut(sphere) {
+                    if bound.0[lane] < *best_m {
+                        guess(sphere, lane, best_m);
+                    }
+                    bound.0[lane] = f32::INFINITY;
+                }
+            }
             for sphere in moving {
                 let mut open = kernel::below(&self.bounds[sphere], &bests_m);
                 while open != 0 {
                     let lane = open.trailing_zeros() as usize;
                     open &= open - 1;
-                    let best = &mut out[lane];
-                    let probe = near.probe(self.centres[sphere].map(|axis| axis.0[lane]));
-                    let limit = limit(sphere, best);
-                    if probe.least >= limit {
-                        continue;
-                    }
-                    if let Some(guess) = probe.guess.filter(|(distance, _)| *distance < limit) {
-                        *best = answer(sphere, guess);
-                        bests_m[lane] = best.distance_m as f32 + SLACK_M;
-                    }
-                    if !probe.is_certain() {
-                        self.waiting.push((lane, sphere, probe));
-                    }
+                    guess(sphere, lane, &mut bests_m[lane]);
                 }
             }
             for (lane, sphere, probe) in &self.waiting {
@@ -167,10 +180,7 @@ impl Checker {
         for (block, out) in configs.blocks().zip(out.chunks_mut(LANES)) {
             kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
             let used = u16::MAX >> (LANES - out.len());
-            let mut hit = match settings.self_margin_m {
-                Some(margin_m) => self.self_hits(margin_m, used),
-                None => 0,
-            };
+            let mut hit = 0_u16;
             let (centres, balls) = (&self.centres, &self.balls);
             let radii = &balls.radii_f32;
             let first = kernel::bounds(self.isa, &lookup, centres, radii, &mut self.bounds);
@@ -183,8 +193,7 @@ impl Checker {
             for lane in 0..out.len() {
                 let sphere = first[lane] as usize;
                 let bound = self.bounds.get(sphere).map_or(f32::INFINITY, |b| b.0[lane]);
-                let is_open = hit >> lane & 1 == 0 && bound < margins_m[lane];
-                if is_open && touches(sphere, lane) {
+                if bound < margins_m[lane] && touches(sphere, lane) {
                     hit |= 1 << lane;
                 }
             }
@@ -201,6 +210,9 @@ impl Checker {
                 if hit == used {
                     break;
                 }
+            }
+            if let Some(margin_m) = settings.self_margin_m {
+                hit |= self.self_hits(margin_m, used & !hit);
             }
             for (lane, answer) in out.iter_mut().enumerate() {
                 *answer = hit >> lane & 1 == 1;

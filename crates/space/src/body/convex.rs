@@ -31,6 +31,10 @@ impl<'a> Convex<'a> {
         let mut corners = [Vector3::zeros(); 4];
         let mut count = 0;
         let mut nearest = self.pos_m - other.pos_m;
+        // Most pairs are far apart: balls around them tell.
+        if nearest.norm() > self.size_m() + other.size_m() + margin_m.max(0.0) {
+            return true;
+        }
         for _ in 0..MOST_STEPS {
             let length = nearest.norm();
             if length <= reach.max(1e-12) && count > 0 {
@@ -57,6 +61,11 @@ impl<'a> Convex<'a> {
             }
         }
         false
+    }
+
+    /// Radius of a ball around it.
+    fn size_m(&self) -> f64 {
+        Vector3::from(self.form.half_extents_m()).norm()
     }
 
     /// How far the surface is from what [`Self::outermost`] goes around.

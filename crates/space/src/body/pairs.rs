@@ -79,7 +79,7 @@ pub(crate) fn find(body: &Body, settings: &BodySettings) -> Result<Vec<[u16; 2]>
 /// The settings' allowed pairs as numbers of links, lower first.
 fn allowed(body: &Body, settings: &BodySettings) -> Result<Vec<[u16; 2]>, SpaceError> {
     let link = |name: &String| {
-        let by_body = body.shapes.iter().find(|s| s.body() == name).map(super::link_of);
+        let by_body = body.shapes.iter().find(|s| s.body() == name).map(link_of);
         let found = by_body.or_else(|| body.links.iter().position(|l| l == name));
         found.map(|link| link as u16).ok_or_else(|| {
             let known = body.links.join(", ");
