@@ -9,6 +9,8 @@ use citrange_core::rng::Rng;
 use citrange_core::shape::Shape;
 use citrange_core::{DictObjectState, DictRobotState, DictState};
 use citrange_sim::{CompiledScene, Threads, World};
+use citrange_space::{Body, BodySettings, Checker, Configs, Isa};
+use mujoco_rs::prelude::MjData;
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
 const ROBOTS: [&str; 4] = ["so101", "panda", "ur5e", "ur5"];
@@ -142,4 +144,65 @@ fn allowed_pairs_are_those_of_the_model() {
     let pairs = alone("panda").allowed_pairs("robot0").unwrap();
     let has = |a: &str, b: &str| pairs.contains(&[a.to_owned(), b.to_owned()]);
     assert!(has("link6", "link7") && !has("link6", "leftfinger"));
+}
+
+/// Pairs of links that are neither neighbours nor allowed to touch, whatever our body says.
+fn forbidden(chain: &Chain, body: &Body, allowed: &[[String; 2]]) -> Vec<[usize; 2]> {
+    let names: Vec<&str> = body.links().collect();
+    let parent = |link: usize| chain.joints[link - 1].parent.map_or(0, |p| p + 1);
+    let is_allowed = |a: usize, b: usize| {
+        allowed.iter().any(|[x, y]| {
+            [x.as_str(), y] == [names[a], names[b]] || [y.as_str(), x] == [names[a], names[b]]
+        })
+    };
+    let all = (0..names.len()).flat_map(|a| (a + 1..names.len()).map(move |b| [a, b]));
+    all.filter(|[a, b]| parent(*b) != *a && !is_allowed(*a, *b)).collect()
+}
+
+#[test]
+fn self_collisions_are_those_of_the_engine() {
+    for robot in ROBOTS {
+        let scene = alone(robot);
+        let chain = scene.chain("robot0").unwrap();
+        let shapes = scene.link_shapes("robot0").unwrap();
+        let description = &scene.robots["robot0"];
+        let allowed_pairs = scene.allowed_pairs("robot0").unwrap();
+        let settings = BodySettings {
+            home: description.poses.get(&description.home).cloned(),
+            allowed_pairs: allowed_pairs.clone(),
+            ..BodySettings::default()
+        };
+        let body = Body::new(&chain, &shapes, &settings).unwrap();
+        let pairs = forbidden(&chain, &body, &allowed_pairs);
+        let geoms = solid_geoms(&scene);
+        let link = |index: usize| shapes[index].link.map_or(0, |j| j + 1);
+        let mut touching: Vec<[usize; 2]> = Vec::new();
+        for a in 0..shapes.len() {
+            for b in 0..shapes.len() {
+                if pairs.contains(&[link(a), link(b)]) {
+                    touching.push([geoms[a], geoms[b]]);
+                }
+            }
+        }
+        let mut data = MjData::new(Arc::clone(scene.model()));
+        let mut configs = Configs::new(chain.joints.len()).unwrap();
+        let mut engine = Vec::new();
+        let mut rng = Rng::new(21);
+        for _ in 0..1000 {
+            let q = positions(&chain, &mut rng);
+            configs.push(&q).unwrap();
+            data.qpos_mut()[..q.len()].copy_from_slice(&q);
+            data.forward();
+            engine.push(touching.iter().any(|[a, b]| data.geom_distance(*a, *b, 0.1, None) < 0.0));
+        }
+        let mut ours = vec![false; engine.len()];
+        Checker::new(&body, Isa::best()).self_collides(&configs, 0.0, &mut ours).unwrap();
+        let count = |engine_says: bool, we_say: bool| {
+            engine.iter().zip(&ours).filter(|(e, o)| **e == engine_says && **o == we_say).count()
+        };
+        let what = format!("{robot}: {} touch", count(true, true));
+        assert_eq!(count(true, false), 0, "{what}");
+        assert!(count(false, true) <= 2, "{what}, {} false alarms", count(false, true));
+        assert!(count(true, true) > 30 && count(false, false) > 300, "{what}");
+    }
 }

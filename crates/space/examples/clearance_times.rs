@@ -11,8 +11,9 @@ use citrange_space::{
     Body, Checker, Clearance, CollisionSettings, Configs, Grid, Isa, Settings, Snapshot,
 };
 
-const CONFIGS: usize = 4096;
-const RUNS: usize = 60;
+/// Few enough for a run to be over before another process gets the core.
+const CONFIGS: usize = 512;
+const RUNS: usize = 600;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("needs the path of a body's JSON")?;
@@ -30,7 +31,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let q: Vec<f64> = ranges.map(|[low, high]| rng.uniform(low, high)).collect();
         configs.push(&q)?;
     }
-    for (voxel_m, count) in [(0.05, 2000), (0.05, 200), (0.02, 12_000)] {
+    for (voxel_m, count) in [(0.05, 2000), (0.05, 200), (0.02, 20_000)] {
+        let mut rng = Rng::new(2);
         let snapshot = cell(voxel_m, count, &mut rng)?;
         println!("{} voxels of {voxel_m} m", snapshot.voxels().len());
         for isa in Isa::available() {
@@ -58,8 +60,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// A table, a wall and boxes in the default workspace, filled up with single voxels until there
-/// are `count`.
+/// A table, a wall and boxes in the default workspace: no more than `count` voxels.
 fn cell(voxel_m: f64, count: usize, rng: &mut Rng) -> Result<Snapshot, Box<dyn std::error::Error>> {
     let workspace = Settings::default().workspace;
     let grid = Grid::new(workspace.lower_m, workspace.upper_m, voxel_m)?;
@@ -74,9 +75,9 @@ fn cell(voxel_m: f64, count: usize, rng: &mut Rng) -> Result<Snapshot, Box<dyn s
     };
     fill([0.25, -0.6, -0.05], [1.05, 0.6, 0.0]);
     fill([1.1, -0.8, 0.0], [1.1 + voxel_m, 0.8, 0.8]);
-    for _ in 0..12 {
+    for _ in 0..40 {
         let corner = [rng.uniform(0.3, 0.9), rng.uniform(-0.5, 0.4), 0.0];
-        let size = [rng.uniform(0.08, 0.2), rng.uniform(0.08, 0.2), rng.uniform(0.08, 0.35)];
+        let size = [rng.uniform(0.08, 0.2), rng.uniform(0.08, 0.2), rng.uniform(0.08, 0.6)];
         fill(corner, std::array::from_fn(|a| corner[a] + size[a]));
     }
     Ok(Snapshot::from_voxels(&grid, &keys.into_iter().collect::<Vec<u32>>())?)

@@ -4,11 +4,13 @@
 mod checker;
 mod clearance;
 mod configs;
+mod convex;
 mod cover;
 mod history;
 mod kernel;
 mod lanes;
 mod near;
+mod own;
 mod pairs;
 mod tree;
 
@@ -115,7 +117,7 @@ impl Body {
         for shape in shapes.iter().rev() {
             shape.body().clone_into(&mut links[link_of(shape)]);
         }
-        let spheres = spheres(shapes, overhang_m)?;
+        let spheres = cover::spheres(shapes, overhang_m)?;
         let mut body = Self {
             chain: chain.clone(),
             shapes: shapes.to_vec(),
@@ -302,49 +304,4 @@ pub(crate) fn check_joints(chain: &Chain, joints: &[f64]) -> Result<(), SpaceErr
         }
         None => Ok(()),
     }
-}
-
-/// Balls around all shapes, without those whose piece is inside of a larger shape of the same
-/// link, and without those inside of another ball.
-fn spheres(shapes: &[LinkShape], overhang_m: f64) -> Result<Vec<Sphere>, SpaceError> {
-    let forms: Vec<Form> = shapes.iter().map(|s| Form::of(&s.shape)).collect();
-    let poses: Vec<Isometry3<f64>> = shapes.iter().map(|s| s.link_from_shape.isometry()).collect();
-    // Larger shapes may stand for pieces of smaller ones, never the other way round: so every
-    // piece that is left out is covered by what is kept.
-    let rank = |at: usize| (forms[at].half_extents_m().iter().product::<f64>(), at);
-    let mut all: Vec<Sphere> = Vec::new();
-    for (index, shape) in shapes.iter().enumerate() {
-        let pieces = cover::cover(&forms[index], overhang_m).ok_or_else(|| {
-            let reason = format!("{overhang_m} is too small for {}: more than 0.005?", shape.name);
-            SpaceError::setting("overhang_m", reason)
-        })?;
-        for piece in pieces {
-            let is_covered = (0..shapes.len()).any(|other| {
-                shapes[other].link == shape.link
-                    && rank(other) > rank(index)
-                    && piece.hull_m.iter().all(|corner| {
-                        let in_link = poses[index] * Point3::from(*corner);
-                        let there = poses[other].inverse_transform_point(&in_link);
-                        cover::depth_m(&forms[other], &there.coords) >= piece.rounding_m
-                    })
-            });
-            if !is_covered {
-                let centre_m = (poses[index] * Point3::from(piece.centre_m)).coords.into();
-                let link = link_of(shape) as u16;
-                all.push(Sphere { link, centre_m, radius_m: piece.radius_m });
-            }
-        }
-    }
-    let inside = |a: &Sphere, b: &Sphere| {
-        let apart = (Vector3::from(a.centre_m) - Vector3::from(b.centre_m)).norm();
-        a.link == b.link && apart + a.radius_m <= b.radius_m
-    };
-    let mut kept: Vec<Sphere> = Vec::new();
-    all.sort_by(|a, b| a.link.cmp(&b.link).then(b.radius_m.total_cmp(&a.radius_m)));
-    for sphere in all {
-        if !kept.iter().any(|larger| inside(&sphere, larger)) {
-            kept.push(sphere);
-        }
-    }
-    Ok(kept)
 }

@@ -1,13 +1,16 @@
 //! Places a robot's balls for many configurations at once.
 
-use super::clearance::LinkPair;
+use nalgebra::Isometry3;
+
 use super::kernel;
 use super::lanes::{LANES, Lane};
 use super::near::{Probe, Roots};
+use super::own::{self, LinkPair};
 use super::tree::{LaneFrame, Tree};
 use super::{Body, Configs};
 use crate::error::SpaceError;
 use crate::simd::Isa;
+use crate::solid::Form;
 
 /// Answers for many configurations of one robot; one per thread. All memory is its own and is
 /// used again by the next call.
@@ -20,6 +23,8 @@ pub struct Checker {
     pub(crate) isa: Isa,
     pub(crate) balls: Balls,
     pub(crate) pairs: Vec<LinkPair>,
+    /// Shapes of every link, in its frame.
+    pub(crate) shapes: Vec<Vec<(Isometry3<f64>, Form)>>,
     pub(crate) frames: Vec<LaneFrame>,
     pub(crate) centres: Vec<[Lane; 3]>,
     pub(crate) bounds: Vec<Lane>,
@@ -52,6 +57,7 @@ impl Checker {
                 radii_f32: body.spheres.iter().map(|s| s.radius_m as f32).collect(),
             },
             pairs: LinkPair::all(body),
+            shapes: own::shapes(body),
             centres: vec![[nothing; 3]; tree.balls.len()],
             bounds: vec![nothing; tree.balls.len()],
             roots: Roots::default(),

@@ -3,11 +3,11 @@
 //! The gap field gives a lower bound for every ball, sixteen configurations at once. Then only
 //! balls whose bound is below the best answer so far are looked at exactly.
 
+use super::Configs;
 use super::checker::Checker;
 use super::kernel::{self, Lookup};
 use super::lanes::LANES;
 use super::near::Near;
-use super::{Body, Configs};
 use crate::error::SpaceError;
 use crate::map::Snapshot;
 
@@ -20,7 +20,7 @@ pub struct Clearance {
     pub distance_m: f64,
     /// The link of that ball.
     pub link: u16,
-    /// Number of that ball in [`Body::spheres`].
+    /// Number of that ball in [`crate::Body::spheres`].
     pub sphere: u16,
     /// Key of the cube; `None` when nothing is within the map's reach.
     pub voxel: Option<u32>,
@@ -31,8 +31,8 @@ pub struct Clearance {
 pub struct CollisionSettings {
     /// Cubes must stay further than this from every ball.
     pub margin_m: f64,
-    /// Balls of links that must not touch must stay further than this from each other; `None`
-    /// where that is not looked at.
+    /// Links that must not touch must stay further than this from each other; `None` where that
+    /// is not looked at.
     pub self_margin_m: Option<f64>,
 }
 
@@ -89,7 +89,7 @@ impl Checker {
         for (block, out) in configs.blocks().zip(out.chunks_mut(LANES)) {
             kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
             let moving = still..balls.links.len();
-            kernel::bounds(
+            let first = kernel::bounds(
                 self.isa,
                 &lookup,
                 &self.centres[moving.clone()],
@@ -99,26 +99,39 @@ impl Checker {
             out.fill(start);
             let mut bests_m = [f32::NEG_INFINITY; LANES];
             bests_m[..out.len()].fill(start.distance_m as f32 + SLACK_M);
-            // First the guesses, which cost little and shorten the search.
             self.waiting.clear();
+            // First the guesses, which cost little and shorten the search.
+            let mut guess = |sphere: usize, lane: usize, best_m: &mut f32| {
+                let best = &mut out[lane];
+                let probe = near.probe(self.centres[sphere].map(|axis| axis.0[lane]));
+                let limit = limit(sphere, best);
+                if probe.least >= limit {
+                    return;
+                }
+                if let Some(guess) = probe.guess.filter(|(distance, _)| *distance < limit) {
+                    *best = answer(sphere, guess);
+                    *best_m = best.distance_m as f32 + SLACK_M;
+                }
+                if !probe.is_certain() {
+                    self.waiting.push((lane, sphere, probe));
+                }
+            };
+            // The ball with the least bound is likely to be the one.
+            for (lane, best_m) in bests_m.iter_mut().enumerate() {
+                let sphere = still + first[lane] as usize;
+                if let Some(bound) = self.bounds.get_mut(sphere) {
+                    if bound.0[lane] < *best_m {
+                        guess(sphere, lane, best_m);
+                    }
+                    bound.0[lane] = f32::INFINITY;
+                }
+            }
             for sphere in moving {
                 let mut open = kernel::below(&self.bounds[sphere], &bests_m);
                 while open != 0 {
                     let lane = open.trailing_zeros() as usize;
                     open &= open - 1;
-                    let best = &mut out[lane];
-                    let probe = near.probe(self.centres[sphere].map(|axis| axis.0[lane]));
-                    let limit = limit(sphere, best);
-                    if probe.least >= limit {
-                        continue;
-                    }
-                    if let Some(guess) = probe.guess.filter(|(distance, _)| *distance < limit) {
-                        *best = answer(sphere, guess);
-                        bests_m[lane] = best.distance_m as f32 + SLACK_M;
-                    }
-                    if !probe.is_certain() {
-                        self.waiting.push((lane, sphere, probe));
-                    }
+                    guess(sphere, lane, &mut bests_m[lane]);
                 }
             }
             for (lane, sphere, probe) in &self.waiting {
@@ -167,10 +180,7 @@ impl Checker {
         for (block, out) in configs.blocks().zip(out.chunks_mut(LANES)) {
             kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
             let used = u16::MAX >> (LANES - out.len());
-            let mut hit = match settings.self_margin_m {
-                Some(margin_m) => self.self_hits(margin_m as f32) & used,
-                None => 0,
-            };
+            let mut hit = 0_u16;
             let (centres, balls) = (&self.centres, &self.balls);
             let radii = &balls.radii_f32;
             let first = kernel::bounds(self.isa, &lookup, centres, radii, &mut self.bounds);
@@ -183,8 +193,7 @@ impl Checker {
             for lane in 0..out.len() {
                 let sphere = first[lane] as usize;
                 let bound = self.bounds.get(sphere).map_or(f32::INFINITY, |b| b.0[lane]);
-                let is_open = hit >> lane & 1 == 0 && bound < margins_m[lane];
-                if is_open && touches(sphere, lane) {
+                if bound < margins_m[lane] && touches(sphere, lane) {
                     hit |= 1 << lane;
                 }
             }
@@ -202,39 +211,14 @@ impl Checker {
                     break;
                 }
             }
+            if let Some(margin_m) = settings.self_margin_m {
+                hit |= self.self_hits(margin_m, used & !hit);
+            }
             for (lane, answer) in out.iter_mut().enumerate() {
                 *answer = hit >> lane & 1 == 1;
             }
         }
         Ok(())
-    }
-
-    /// Which configurations have links that touch each other and must not.
-    ///
-    /// # Errors
-    /// When the configurations have another number of joints than the robot, or there is not one
-    /// answer for each.
-    pub fn self_collides(
-        &mut self,
-        configs: &Configs,
-        margin_m: f64,
-        out: &mut [bool],
-    ) -> Result<(), SpaceError> {
-        self.check(configs)?;
-        check_room(configs, out.len())?;
-        for (block, out) in configs.blocks().zip(out.chunks_mut(LANES)) {
-            kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
-            let hit = self.self_hits(margin_m as f32);
-            for (lane, answer) in out.iter_mut().enumerate() {
-                *answer = hit >> lane & 1 == 1;
-            }
-        }
-        Ok(())
-    }
-
-    fn self_hits(&self, margin_m: f32) -> u16 {
-        let radii = &self.balls.radii_f32;
-        kernel::self_hits(self.isa, &self.pairs, &self.centres, radii, margin_m)
     }
 
     /// The ball with the largest radius.
@@ -244,28 +228,10 @@ impl Checker {
     }
 }
 
-fn check_room(configs: &Configs, answers: usize) -> Result<(), SpaceError> {
+pub(crate) fn check_room(configs: &Configs, answers: usize) -> Result<(), SpaceError> {
     if configs.len() == answers {
         return Ok(());
     }
     let reason = format!("room for {answers} answers to {} configurations", configs.len());
     Err(SpaceError::bad("configurations", reason))
-}
-
-/// The balls of two links that must not touch.
-#[derive(Clone, Debug)]
-pub(crate) struct LinkPair {
-    pub(crate) first: std::ops::Range<usize>,
-    pub(crate) second: std::ops::Range<usize>,
-}
-
-impl LinkPair {
-    /// All pairs of a robot.
-    pub(crate) fn all(body: &Body) -> Vec<Self> {
-        let range = |link: u16| {
-            let from = body.spheres.partition_point(|s| s.link < link);
-            from..body.spheres.partition_point(|s| s.link <= link)
-        };
-        body.pairs.iter().map(|[a, b]| Self { first: range(*a), second: range(*b) }).collect()
-    }
 }

@@ -16,8 +16,11 @@
 //!   point at `(r1 + r2) / (2 cos φ)`, where the corners of both arcs are equally far away. The
 //!   layers at the ends may be thicker than their share: a deeper ball stands out less.
 
-use nalgebra::Vector3;
+use citrange_control::LinkShape;
+use nalgebra::{Isometry3, Point3, Vector3};
 
+use super::{Sphere, link_of};
+use crate::error::SpaceError;
 use crate::solid::Form;
 
 /// More cells per axis, layers, rings or sectors than this are not tried.
@@ -25,17 +28,62 @@ const MOST_CELLS: usize = 48;
 
 /// A convex part of a shape and the ball around it, in the shape's frame.
 #[derive(Clone, Debug)]
-pub(crate) struct Piece {
-    pub(crate) centre_m: Vector3<f64>,
-    pub(crate) radius_m: f64,
+struct Piece {
+    centre_m: Vector3<f64>,
+    radius_m: f64,
     /// The part lies within `rounding_m` of the hull of these points.
-    pub(crate) hull_m: Vec<Vector3<f64>>,
-    pub(crate) rounding_m: f64,
+    hull_m: Vec<Vector3<f64>>,
+    rounding_m: f64,
+}
+
+/// Balls around all shapes, without those whose piece is inside of a larger shape of the same
+/// link, and without those inside of another ball.
+pub(crate) fn spheres(shapes: &[LinkShape], overhang_m: f64) -> Result<Vec<Sphere>, SpaceError> {
+    let forms: Vec<Form> = shapes.iter().map(|s| Form::of(&s.shape)).collect();
+    let poses: Vec<Isometry3<f64>> = shapes.iter().map(|s| s.link_from_shape.isometry()).collect();
+    // Larger shapes may stand for pieces of smaller ones, never the other way round: so every
+    // piece that is left out is covered by what is kept.
+    let rank = |at: usize| (forms[at].half_extents_m().iter().product::<f64>(), at);
+    let mut all: Vec<Sphere> = Vec::new();
+    for (index, shape) in shapes.iter().enumerate() {
+        let pieces = cover(&forms[index], overhang_m).ok_or_else(|| {
+            let reason = format!("{overhang_m} is too small for {}: more than 0.005?", shape.name);
+            SpaceError::setting("overhang_m", reason)
+        })?;
+        for piece in pieces {
+            let is_covered = (0..shapes.len()).any(|other| {
+                shapes[other].link == shape.link
+                    && rank(other) > rank(index)
+                    && piece.hull_m.iter().all(|corner| {
+                        let in_link = poses[index] * Point3::from(*corner);
+                        let there = poses[other].inverse_transform_point(&in_link);
+                        depth_m(&forms[other], &there.coords) >= piece.rounding_m
+                    })
+            });
+            if !is_covered {
+                let centre_m = (poses[index] * Point3::from(piece.centre_m)).coords.into();
+                let link = link_of(shape) as u16;
+                all.push(Sphere { link, centre_m, radius_m: piece.radius_m });
+            }
+        }
+    }
+    let inside = |a: &Sphere, b: &Sphere| {
+        let apart = (Vector3::from(a.centre_m) - Vector3::from(b.centre_m)).norm();
+        a.link == b.link && apart + a.radius_m <= b.radius_m
+    };
+    let mut kept: Vec<Sphere> = Vec::new();
+    all.sort_by(|a, b| a.link.cmp(&b.link).then(b.radius_m.total_cmp(&a.radius_m)));
+    for sphere in all {
+        if !kept.iter().any(|larger| inside(&sphere, larger)) {
+            kept.push(sphere);
+        }
+    }
+    Ok(kept)
 }
 
 /// Pieces that make up a form, none of whose balls reaches more than `overhang_m` beyond it;
 /// `None` when that would take absurdly many.
-pub(crate) fn cover(form: &Form, overhang_m: f64) -> Option<Vec<Piece>> {
+fn cover(form: &Form, overhang_m: f64) -> Option<Vec<Piece>> {
     match *form {
         Form::RoundedBox { half_m: [x, y, half], radius_m } if x == 0.0 && y == 0.0 => {
             capsule(radius_m, half, overhang_m)
@@ -46,7 +94,7 @@ pub(crate) fn cover(form: &Form, overhang_m: f64) -> Option<Vec<Piece>> {
 }
 
 /// How deep a point is inside of a form; negative outside.
-pub(crate) fn depth_m(form: &Form, p: &Vector3<f64>) -> f64 {
+fn depth_m(form: &Form, p: &Vector3<f64>) -> f64 {
     match *form {
         Form::RoundedBox { half_m, radius_m } => {
             let in_box = (0..3).map(|a| half_m[a] - p[a].abs()).fold(f64::INFINITY, f64::min);

@@ -1,8 +1,8 @@
 //! What is done for sixteen configurations at once. One code in plain Rust, compiled for each
 //! instruction set; all give the same bits.
 
-use super::clearance::LinkPair;
 use super::lanes::{LANES, Lane, TO_WHOLE};
+use super::own::LinkPair;
 use super::tree::{LaneFrame, Tree};
 use crate::map::Snapshot;
 use crate::simd::Isa;
@@ -128,7 +128,7 @@ pub(crate) fn below(numbers: &Lane, limits: &[f32; LANES]) -> u16 {
     bits
 }
 
-/// In which configurations links of a pair are nearer than the margin, as bits.
+/// In which configurations balls of a pair are nearer than the margin, as bits.
 pub(crate) fn self_hits(
     isa: Isa,
     pairs: &[LinkPair],

@@ -82,7 +82,8 @@ impl<'a> Near<'a> {
         let own = gap2(key);
         let out: [f32; 3] = std::array::from_fn(|a| outside(point[a], cell[a]));
         let out2 = out[0] * out[0] + out[1] * out[1] + out[2] * out[2];
-        let mut least = root(own) - out2.sqrt();
+        // The way into the grid and the way on from there are at a right angle or more.
+        let mut least = if out2 > 0.0 { (own as f32 + out2).sqrt() } else { root(own) };
         // The neighbour away from the nearest cube along all axes, and where the cube may be.
         let mut away = key;
         let mut way_away2 = 0.0;
@@ -125,7 +126,7 @@ impl<'a> Near<'a> {
         probe: &Probe,
         limit: f32,
     ) -> Option<(f32, [usize; 3])> {
-        if probe.least >= limit {
+        if probe.least >= limit || limit <= 0.0 {
             return None;
         }
         let mut found = probe.guess.filter(|(distance, _)| *distance < limit);

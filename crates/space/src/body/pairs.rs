@@ -3,8 +3,10 @@
 use citrange_core::rng::Rng;
 use nalgebra::{Isometry3, Point3};
 
-use super::{Body, BodySettings, check_joints};
+use super::convex::Convex;
+use super::{Body, BodySettings, check_joints, link_of};
 use crate::error::SpaceError;
+use crate::solid::Form;
 
 /// Links that touch in more than this part of all poses, and at home, are made that way.
 const ALWAYS: f64 = 0.95;
@@ -13,8 +15,8 @@ const ALWAYS: f64 = 0.95;
 const NEVER_M: f64 = 0.1;
 
 /// Pairs of links that can meet and must not: not neighbours, not allowed, not always touching,
-/// not always far apart. What "always" means is found out by trying, with the covering balls;
-/// the poses are the same every time.
+/// not always far apart. What "always" means is found out by trying; the poses are the same
+/// every time.
 pub(crate) fn find(body: &Body, settings: &BodySettings) -> Result<Vec<[u16; 2]>, SpaceError> {
     if settings.pair_samples == 0 {
         return Err(SpaceError::setting("pair_samples", "must be above 0, such as 2000"));
@@ -42,7 +44,11 @@ pub(crate) fn find(body: &Body, settings: &BodySettings) -> Result<Vec<[u16; 2]>
     check_joints(chain, home)?;
     let mut poses = vec![Isometry3::identity(); body.links.len()];
     body.link_poses(home, &mut poses)?;
-    let touch_at_home: Vec<bool> = pairs.iter().map(|p| gap_m(body, &poses, *p) <= 0.0).collect();
+    let touch = |gap_m: f64, poses: &[Isometry3<f64>], pair: [u16; 2]| {
+        gap_m <= 0.0 && shapes_touch(body, poses, pair)
+    };
+    let at_home = |pair: &[u16; 2]| touch(gap_m(body, &poses, *pair), &poses, *pair);
+    let touch_at_home: Vec<bool> = pairs.iter().map(at_home).collect();
 
     let mut rng = Rng::new(0);
     let mut touching = vec![0_usize; pairs.len()];
@@ -59,7 +65,7 @@ pub(crate) fn find(body: &Body, settings: &BodySettings) -> Result<Vec<[u16; 2]>
         for (index, pair) in pairs.iter().enumerate() {
             let gap = gap_m(body, &poses, *pair);
             nearest_m[index] = nearest_m[index].min(gap);
-            touching[index] += usize::from(gap <= 0.0);
+            touching[index] += usize::from(touch(gap, &poses, *pair));
         }
     }
     let most = ALWAYS * settings.pair_samples as f64;
@@ -73,7 +79,7 @@ pub(crate) fn find(body: &Body, settings: &BodySettings) -> Result<Vec<[u16; 2]>
 /// The settings' allowed pairs as numbers of links, lower first.
 fn allowed(body: &Body, settings: &BodySettings) -> Result<Vec<[u16; 2]>, SpaceError> {
     let link = |name: &String| {
-        let by_body = body.shapes.iter().find(|s| s.body() == name).map(super::link_of);
+        let by_body = body.shapes.iter().find(|s| s.body() == name).map(link_of);
         let found = by_body.or_else(|| body.links.iter().position(|l| l == name));
         found.map(|link| link as u16).ok_or_else(|| {
             let known = body.links.join(", ");
@@ -102,4 +108,17 @@ fn gap_m(body: &Body, poses: &[Isometry3<f64>], [a, b]: [u16; 2]) -> f64 {
         }
     }
     least
+}
+
+/// Whether shapes of two links touch.
+fn shapes_touch(body: &Body, poses: &[Isometry3<f64>], [a, b]: [u16; 2]) -> bool {
+    let of = |link: u16| {
+        let own = body.shapes.iter().filter(move |s| link_of(s) == usize::from(link));
+        let at = poses[usize::from(link)];
+        own.map(move |s| (at * s.link_from_shape.isometry(), Form::of(&s.shape)))
+    };
+    of(a).any(|(at, form)| {
+        let one = Convex::new(&at, &form);
+        of(b).any(|(at, form)| !one.is_apart(&Convex::new(&at, &form), 0.0))
+    })
 }

@@ -1,6 +1,6 @@
 //! A robot's links and balls in single precision, ready to be placed for many configurations.
 
-use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Matrix3, Point3, Translation3, UnitQuaternion, Vector3};
 
 use super::Body;
 use super::lanes::{Lane, sin_cos};
@@ -138,6 +138,26 @@ impl Tree {
                 + at.pos_m[row];
         }
         centre
+    }
+}
+
+/// Pose of our frame of a link in the link's own.
+pub(crate) fn link_from_ours(body: &Body, link: usize) -> Isometry3<f64> {
+    let Some(joint) = link.checked_sub(1).map(|joint| &body.chain.joints[joint]) else {
+        return Isometry3::identity();
+    };
+    let axis = Vector3::from(joint.axis);
+    let turn = UnitQuaternion::rotation_between(&Vector3::z(), &axis).unwrap_or_else(|| {
+        UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI)
+    });
+    Isometry3::from_parts(Translation3::from(joint.anchor_m), turn)
+}
+
+impl LaneFrame {
+    /// Rotation and origin in one configuration.
+    pub(crate) fn of_lane(&self, lane: usize) -> (Matrix3<f64>, Vector3<f64>) {
+        let rot = Matrix3::from_fn(|row, column| f64::from(self.rot[row][column].0[lane]));
+        (rot, Vector3::from_fn(|row, _| f64::from(self.pos_m[row].0[lane])))
     }
 }
 
