@@ -23,7 +23,7 @@ def citrange(*words):
 
 @pytest.fixture(scope="module")
 def clouds(tmp_path_factory):
-    """Frames of a simulated cell with a sensor's noise, and the same seen without."""
+    """Frames of a simulated cell, with a sensor's noise."""
     folder = tmp_path_factory.mktemp("clouds")
     citrange("simulate", "ur5_cell", "--camera", "depth", "--frames", FRAMES, "-o", folder)
     return folder
@@ -55,7 +55,7 @@ def compare_with_voxel_grid(saved, cloud, lower, upper, size):
     grid = o3d.geometry.VoxelGrid.create_from_point_cloud_within_bounds(cloud, size, lower, upper)
     want = {tuple(v.grid_index): 255 * v.color for v in grid.get_voxels()}
     cells = [tuple(c) for c in saved["cell"].tolist()]
-    assert len(cells) > 500 and len(set(cells)) == len(cells)
+    assert len(cells) > 300 and len(set(cells)) == len(cells)
     assert set(cells) == want.keys()
     worst = max(np.abs(want[c] - rgb).max() for c, rgb in zip(cells, saved["rgb"].astype(float)))
     assert worst <= 1.0
@@ -107,8 +107,7 @@ def test_reads_what_open3d_writes(clouds, tmp_path, kind):
     setting["pipeline"]["workspace"] = {"lower_m": lower.tolist(), "upper_m": upper.tolist()}
     (tmp_path / "cell.yaml").write_text(json.dumps(setting))
     citrange("run", written, "--config", tmp_path / "cell.yaml", "--save", tmp_path)
-    saved = np.load(tmp_path / f"cloud.{kind.rsplit('.', 1)[0]}.voxels.npz"
-                    if "." in kind else tmp_path / "cloud.voxels.npz")
+    saved = np.load(tmp_path / f"{written.stem}.voxels.npz")
     points = np.asarray(again.points).astype(np.float32).astype(np.float64)
     inside = ((points >= lower) & (points < upper)).all(1)
     rounded = o3d.geometry.PointCloud()

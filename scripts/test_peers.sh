@@ -41,7 +41,11 @@ export CITRANGE_HDF5_FILES="$PWD/target/release/examples/hdf5_files"
 driven=$(mktemp -d)
 trap 'rm -rf "$driven"' EXIT
 export CITRANGE_DRIVEN="$driven/set"
-"$venv/bin/python" -m pytest -q peers --ignore-glob='*lerobot*'
+"$venv/bin/python" -m pytest -q peers --ignore-glob='*lerobot*' --ignore=peers/test_space.py
+
+# Our voxels and outliers beside Open3D's and scikit-learn's.
+venv=$(scripts/space_venv.sh)
+"$venv/bin/python" -m pytest -q peers/test_space.py
 
 # The real lerobot reads what we record. It brings a numpy of its own, hence a second environment.
 venv=$(scripts/lerobot_venv.sh)

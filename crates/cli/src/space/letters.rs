@@ -40,6 +40,12 @@ pub(super) fn dab(image: &mut Image, (left, top): (usize, usize), edge: usize, r
     }
 }
 
+/// Darkens the upper left corner, so that letters can be read on it.
+pub(super) fn dim(image: &mut Image, (width, height): (usize, usize)) {
+    let rows = image.rgb.chunks_exact_mut(3 * image.width).take(height);
+    rows.flat_map(|row| row.iter_mut().take(3 * width)).for_each(|value| *value /= 4);
+}
+
 #[rustfmt::skip]
 fn rows(letter: char) -> [&'static str; 7] {
     match letter {

@@ -16,6 +16,8 @@ use crate::images::Image;
 const PANEL: (usize, usize) = (640, 480);
 /// Height of the caption of a panel.
 const CAPTION: usize = 26;
+/// Size of the corner that tells what the colours mean.
+const LEGEND: (usize, usize) = (280, 130);
 const WHITE: [u8; 3] = [235, 235, 235];
 
 /// Everything that the picture shows.
@@ -99,6 +101,7 @@ impl<P: Points> Shown<'_, P> {
 
     fn fate_panel(&self) -> Image {
         let mut image = self.dots(|index| fate_rgb(self.fates[index]));
+        letters::dim(&mut image, LEGEND);
         let mut top = 8;
         for fate in Fate::ALL {
             let count = self.frame.counts.of(fate);
