@@ -46,7 +46,7 @@ impl Picture<'_> {
     pub(super) fn measure(&self, workers: &mut [Worker], values: &mut Vec<f32>) {
         values.clear();
         values.resize(self.row_points.len() * self.width, -1.0);
-        share(workers, values, self.width, self.row_points, &|worker, first, values| {
+        share(workers, values, self.width, &|worker, first, values| {
             worker.doubtful.reserve(self.width);
             for (i, values) in values.chunks_exact_mut(self.width).enumerate() {
                 if self.row_points[first + i] > 0 {

@@ -1,67 +1,31 @@
-//! Work shared between threads, in pieces that follow one another.
+//! Work shared between threads, piece by piece: who is done takes the next.
 
-/// Does `work` on consecutive pieces of `values`, one per worker. A piece is made of whole chunks,
-/// cut where the weights of the chunks (all the same if there are none) are shared evenly.
+use std::sync::{Mutex, PoisonError};
+
+/// Chunks that are taken in one go: few enough that all are busy to the end.
+const PIECE: usize = 4;
+
+/// Does `work` on pieces of `values` that are made of whole chunks; it is told the number of the
+/// first chunk. With one worker nothing is allocated.
 pub(super) fn share<W: Send>(
     workers: &mut [W],
     values: &mut [f32],
     chunk: usize,
-    weights: &[u32],
     work: &(impl Fn(&mut W, usize, &mut [f32]) + Sync),
 ) {
-    split(workers, values, Chunks { first: 0, size: chunk, weights }, work);
-}
-
-#[derive(Clone, Copy)]
-struct Chunks<'a> {
-    /// Number of the first chunk.
-    first: usize,
-    size: usize,
-    weights: &'a [u32],
-}
-
-fn split<W: Send>(
-    workers: &mut [W],
-    values: &mut [f32],
-    chunks: Chunks<'_>,
-    work: &(impl Fn(&mut W, usize, &mut [f32]) + Sync),
-) {
-    match workers {
-        [] => return,
-        [worker] => return work(worker, chunks.first, values),
-        _ => {}
+    if let [worker] = workers {
+        return work(worker, 0, values);
     }
-    let left_workers = workers.len() / 2;
-    let cut = chunks.cut(left_workers, workers.len(), values.len() / chunks.size.max(1));
-    let (left, right) = workers.split_at_mut(left_workers);
-    let (left_values, right_values) = values.split_at_mut(cut * chunks.size);
-    let right_chunks = Chunks {
-        first: chunks.first + cut,
-        weights: chunks.weights.get(cut..).unwrap_or_default(),
-        ..chunks
-    };
-    rayon::join(
-        || split(left, left_values, chunks, work),
-        || split(right, right_values, right_chunks, work),
-    );
-}
-
-impl Chunks<'_> {
-    /// How many of `all` chunks make `part / whole` of the weight.
-    fn cut(&self, part: usize, whole: usize, all: usize) -> usize {
-        let weights = self.weights.get(..all).unwrap_or_default();
-        if weights.is_empty() {
-            return all * part / whole;
+    let pieces = Mutex::new(values.chunks_mut((chunk * PIECE).max(1)).enumerate());
+    let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let next = &next;
+    rayon::scope(|scope| {
+        for worker in workers {
+            scope.spawn(move |_| {
+                while let Some((number, piece)) = next() {
+                    work(worker, number * PIECE, piece);
+                }
+            });
         }
-        let total: u64 = weights.iter().map(|&w| u64::from(w)).sum();
-        let wanted = total * part as u64 / whole as u64;
-        let mut sum = 0;
-        weights
-            .iter()
-            .take_while(|&&w| {
-                sum += u64::from(w);
-                sum <= wanted
-            })
-            .count()
-    }
+    });
 }

@@ -10,7 +10,7 @@ use super::share::share;
 pub(super) fn measure(field: &Field, workers: &mut [Worker], values: &mut Vec<f32>) {
     values.clear();
     values.resize(field.tiles_across() * TILE_POINTS, -1.0);
-    share(workers, values, TILE_POINTS, &[], &|worker, first, values| {
+    share(workers, values, TILE_POINTS, &|worker, first, values| {
         let mut before = None;
         for (i, values) in values.chunks_exact_mut(TILE_POINTS).enumerate() {
             before = measure_tile(field, &mut worker.search, first + i, before, values).or(before);
