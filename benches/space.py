@@ -121,6 +121,13 @@ def bench_frame(peer, np, ours, path, rounds, cores):
             "ours with support": mine("support", 40, voxel_m=size),
         })
         out["stages"][f"with the self filter instead of spheres, {label}"] = seconds
+        bare = ours.ask(frame=str(path), stage="bare", times=1, threads=threads, voxel_m=size)
+        centres = cell.lower + (np.array(bare["cells"]) + 0.5) * size
+        seconds, _ = in_turns(rounds, {
+            "ours": mine("near", 10, voxel_m=size),
+            "numpy": lambda: timed(lambda: peer.far_from_robot(cell, centres, size, 0.15), 5),
+        })
+        out["stages"][f"voxels within 15 cm of the robot, {label}"] = seconds
         seconds, _ = in_turns(rounds, {"ours": mine("map", 20, voxel_m=size)})
         out["stages"][f"map: carving, counts, distance field, {label}"] = seconds
 
@@ -149,6 +156,31 @@ def bench_frame(peer, np, ours, path, rounds, cores):
     return out
 
 
+def ghosts(np, peer, ours, path):
+    """By the labels in the file: ghost voxels (flying pixels only) left, real voxels lost, %."""
+    loaded = np.load(path)
+    if "label" not in loaded:
+        return {}
+    cell = peer.Cell(loaded["xyz"].reshape(-1, 3), loaded["rgb"].reshape(-1, 3),
+                     json.loads(path.with_suffix(".json").read_text()))
+    world, index = peer.inside(cell)
+    flies = loaded["label"].reshape(-1)[index] == 254
+    out = {}
+    for size in (0.1, 0.05, 0.02):
+        cells = np.floor((world - cell.lower) / size).astype(int)
+        found, at = np.unique(cells, axis=0, return_inverse=True)
+        real = np.bincount(at.reshape(-1), weights=~flies) > 0
+        for stage in ("support_alone", "outliers_exact", "min_points"):
+            kept = ours.ask(frame=str(path), stage=stage, times=1, threads=1, voxel_m=size)
+            kept = set(map(tuple, kept["cells"]))
+            left = np.array([tuple(c) in kept for c in found.tolist()])
+            out[f"{100 * size:g} cm {stage}"] = [
+                int((left & ~real).sum()), int((~real).sum()),
+                int((~left & real).sum()), int(real.sum()),
+            ]
+    return out
+
+
 def check_voxels(np, mine, theirs, size):
     """Same cells, colours within 1/255."""
     cells, colours = theirs
@@ -174,6 +206,8 @@ def measure(args):
     for path in sorted(Path(args.clouds).glob("*.npz")):
         print(f"{path.name}, {args.cores} core(s)", file=sys.stderr)
         frames[path.stem] = bench_frame(peer, np, ours, path, args.rounds, cores)
+        if args.cores == 1:
+            frames[path.stem]["ghosts"] = ghosts(np, peer, ours, path)
     queries = ours.ask(stage="queries", times=20, threads=args.cores)
     print(json.dumps({"frames": frames, "queries": queries}))
 
@@ -210,7 +244,21 @@ def table(result):
         lines.append("")
         lines += [f"- {k}: {v}" for k, v in report["queries"].items() if isinstance(v, str)]
         lines.append("")
+    lines += ghost_table(result["cores"]["1"]["frames"])
     return "\n".join(lines)
+
+
+def ghost_table(frames):
+    """All frames together."""
+    names = {"support_alone": "ours, support", "outliers_exact": "statistical, k 20, 2.0 std",
+             "min_points": "at least 3 points per voxel"}
+    lines = ["| stage | size | ghost voxels left | real voxels lost |", "| --- | --- | --: | --: |"]
+    for key in next(iter(frames.values())).get("ghosts", {}):
+        size, stage = key.rsplit(" ", 1)
+        left, all_ghosts, lost, all_real = map(sum, zip(*(f["ghosts"][key] for f in frames.values())))
+        lines.append(f"| {names[stage]} | {size} | {100 * left / all_ghosts:.1f} % of {all_ghosts} "
+                     f"| {100 * lost / all_real:.2f} % of {all_real} |")
+    return lines
 
 
 def write_report():

@@ -94,6 +94,9 @@ fn answer(frame: &Frame, request: &Request) -> Result<Value, Box<dyn Error>> {
         "whole" | "clusters" => {
             Settings { end_effector_spheres: spheres, clusters: groups, ..bare }
         }
+        "bare" => bare,
+        "min_points" => Settings { min_points: 3, ..bare },
+        "support_alone" => Settings { support: Some(Support::default()), ..bare },
         "near" => Settings { robot_voxel_safe_distance_m: Some(0.15), ..bare },
         "self" => Settings { self_filter: links, clusters: groups, ..bare },
         "support" | "map" => {

@@ -86,7 +86,10 @@ fn is_bad_file(error: &TapeError) -> bool {
 }
 
 fn is_bad_space(error: &SpaceError) -> bool {
-    !matches!(error, SpaceError::Io { .. })
+    match error {
+        SpaceError::Io { cause, .. } => cause.kind() == std::io::ErrorKind::NotFound,
+        _ => true,
+    }
 }
 
 fn is_bad_dataset(error: &LerobotError) -> bool {

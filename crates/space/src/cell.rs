@@ -74,7 +74,7 @@ impl Cell {
     pub fn load(path: &Path) -> Result<Self, SpaceError> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path)
-            .map_err(|source| SpaceError::Io { path: name.clone(), source })?;
+            .map_err(|cause| SpaceError::Io { path: name.clone(), cause })?;
         let mut cell: Self =
             from_yaml(&text, &name).map_err(|e| SpaceError::bad("cell", e.to_string()))?;
         let folder = path.parent().unwrap_or(Path::new("."));

@@ -41,12 +41,12 @@ pub enum SpaceError {
         newest_ns: u64,
     },
     /// A file could not be read or written.
-    #[error("{path}: {source}")]
+    #[error("{path}: {cause}")]
     Io {
         /// The file.
         path: String,
         /// The system's reason.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
 }
 

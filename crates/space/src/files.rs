@@ -8,7 +8,7 @@ use crate::error::SpaceError;
 
 /// Writes a file under a temporary name, syncs it, and gives it its name.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), SpaceError> {
-    let io = |source| SpaceError::Io { path: path.display().to_string(), source };
+    let io = |cause| SpaceError::Io { path: path.display().to_string(), cause };
     let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
     if let Some(folder) = folder {
         fs::create_dir_all(folder).map_err(io)?;
@@ -18,10 +18,10 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), SpaceError> {
     let part = path.with_file_name(name);
     let mut file = File::create(&part).map_err(io)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
-    if let Err(source) = written.and_then(|()| fs::rename(&part, path)) {
+    if let Err(cause) = written.and_then(|()| fs::rename(&part, path)) {
         // What is left of it is of no use to anybody.
         let _gone = fs::remove_file(&part);
-        return Err(io(source));
+        return Err(io(cause));
     }
     // The name itself is on the disk once the folder is.
     File::open(folder.unwrap_or(Path::new("."))).and_then(|f| f.sync_all()).map_err(io)

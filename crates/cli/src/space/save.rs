@@ -15,7 +15,7 @@ pub(super) fn frame(
 ) -> Result<(), SpaceError> {
     let io = |path: &Path| {
         let path = path.display().to_string();
-        move |source| SpaceError::Io { path, source }
+        move |cause| SpaceError::Io { path, cause }
     };
     std::fs::create_dir_all(folder).map_err(io(folder))?;
     let grid = &frame.grid;

@@ -41,7 +41,7 @@ impl CameraPose {
             self.xyz_m,
             self.rpy_deg
         );
-        let io = |source| SpaceError::Io { path: name.clone(), source };
+        let io = |cause| SpaceError::Io { path: name.clone(), cause };
         match std::fs::read(path) {
             Ok(old) => crate::files::write(&beside(path, ".bak"), &old)?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
@@ -57,7 +57,7 @@ impl CameraPose {
     pub fn load(path: &Path) -> Result<Self, SpaceError> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path)
-            .map_err(|source| SpaceError::Io { path: name.clone(), source })?;
+            .map_err(|cause| SpaceError::Io { path: name.clone(), cause })?;
         Self::from_yaml(&text, &name)
     }
 

@@ -153,7 +153,7 @@ impl Snapshot {
     pub fn load(path: &Path) -> Result<Self, SpaceError> {
         let name = path.display().to_string();
         let bytes =
-            std::fs::read(path).map_err(|source| SpaceError::Io { path: name.clone(), source })?;
+            std::fs::read(path).map_err(|cause| SpaceError::Io { path: name.clone(), cause })?;
         Self::from_bytes(&name, &bytes)
     }
 }

@@ -55,7 +55,7 @@ impl CloudFile {
     /// Names the file, the byte or line, and what would be right.
     pub fn read(path: &Path, width: Option<usize>) -> Result<Self, SpaceError> {
         let name = path.display().to_string();
-        let io = |source| SpaceError::Io { path: name.clone(), source };
+        let io = |cause| SpaceError::Io { path: name.clone(), cause };
         let size = std::fs::metadata(path).map_err(io)?.len();
         if size > MAX_FILE_BYTES {
             let reason = format!("has {size} bytes, more than {MAX_FILE_BYTES} are not read");

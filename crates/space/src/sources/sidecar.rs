@@ -77,7 +77,7 @@ impl Sidecar {
                 serde_json::from_slice(&bytes).map_err(|e| SpaceError::bad(name, e.to_string()))
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(SpaceError::Io { path: name, source }),
+            Err(cause) => Err(SpaceError::Io { path: name, cause }),
         }
     }
 
