@@ -101,6 +101,7 @@ def bench_frame(peer, np, ours, path, rounds, cores):
         out["stages"][f"transform, crop, spheres, voxels, {label}"] = seconds
         sides = {
             "ours": mine("whole", 40, voxel_m=size),
+            "ours, from a PointCloud2 message": mine("message", 40, voxel_m=size),
             "numba + scipy": lambda: timed(lambda: numba.whole(cell), 10),
         }
         seconds, results = in_turns(rounds, sides)

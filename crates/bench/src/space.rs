@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use citrange_space::{
     CloudFile, Clusters, EndEffectorSpheres, Fate, Map, MapSettings, OutlierMode, Outliers,
-    Pipeline, Robot, SelfFilter, Settings, Solid, Stage, Support, View,
+    Pipeline, Robot, SelfFilter, Settings, Solid, Stage, Support, View, message_of, pack_xyz_rgb,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -91,7 +91,7 @@ fn answer(frame: &Frame, request: &Request) -> Result<Value, Box<dyn Error>> {
     let links = Some(SelfFilter::default());
     let settings = match request.stage.as_str() {
         "front" => Settings { end_effector_spheres: spheres, ..bare },
-        "whole" | "clusters" => {
+        "whole" | "message" | "clusters" => {
             Settings { end_effector_spheres: spheres, clusters: groups, ..bare }
         }
         "bare" => bare,
@@ -119,10 +119,17 @@ fn answer(frame: &Frame, request: &Request) -> Result<Value, Box<dyn Error>> {
         "outliers_exact" | "outliers_fast" => Some(Stage::Outliers),
         _ => None,
     };
+    let packed = pack_xyz_rgb(&frame.file.cloud);
+    let message = message_of(&frame.file.cloud, "camera", &packed);
+    let from_message = request.stage == "message";
     let mut secs = Vec::new();
     for turn in 0..=request.times {
         let began = Instant::now();
-        let made = pipeline.run(&frame.file.cloud, pose, &frame.robot())?;
+        let made = if from_message {
+            pipeline.run(&message.cloud().points()?, pose, &frame.robot())?
+        } else {
+            pipeline.run(&frame.file.cloud, pose, &frame.robot())?
+        };
         let whole = began.elapsed();
         let own = |stage| {
             made.times.iter().filter(|(s, _)| *s == stage).map(|(_, t)| *t).sum::<Duration>()

@@ -1,18 +1,46 @@
 //! What is where: a camera frame becomes voxels, voxels become a map over time, the map answers.
 //!
+//! ```
+//! use citrange_core::Pose;
+//! use citrange_space::{Cloud, Map, MapSettings, Pipeline, Robot, Settings, Solid, View};
+//!
+//! // A wall 0.52 m in front of a camera that looks along the world's z.
+//! let xyz_m: Vec<[f32; 3]> = (0..64 * 48)
+//!     .map(|i| [(i % 64) as f32 * 0.01 - 0.32, (i / 64) as f32 * 0.01 - 0.24, 0.52])
+//!     .collect();
+//! let cloud = Cloud::new(xyz_m, Vec::new(), 64, 1_000_000)?;
+//! let view = View { world_from_camera: Pose::IDENTITY, pinhole: None };
+//! // The robot is a ball that covers a part of it.
+//! let solids = [Solid::capsule(0, [0.0, 0.0, 0.5], [0.0, 0.0, 0.5], 0.1)];
+//!
+//! let mut pipeline = Pipeline::new(Settings::default())?;
+//! let robot = Robot { solids: &solids, ..Robot::default() };
+//! let frame = pipeline.run(&cloud, &view.world_from_camera, &robot)?;
+//! assert!(frame.voxels.len() > 50);
+//!
+//! let mut map = Map::new(&MapSettings::default(), &frame.grid)?;
+//! map.integrate(0, &cloud, &view, frame)?;
+//! let snapshot = map.snapshot(); // Send + Sync: give it to the planner
+//! assert!((snapshot.distance([0.25, 0.0, 0.3]).distance_m - 0.2).abs() < 1e-9);
+//! assert!(snapshot.sphere_hit([0.25, 0.0, 0.45], 0.06));
+//! # Ok::<(), citrange_space::SpaceError>(())
+//! ```
+//!
 //! | to change | look in |
 //! |---|---|
-//! | what a cloud is; files and messages | `cloud.rs`, `sources/`; a simulated depth sensor `sensor.rs` |
+//! | a cell as people write it | `cell.rs` |
+//! | what a cloud is; messages, depth pictures and files | `cloud.rs`, `sources/`; a simulated depth sensor `sensor.rs` |
 //! | where voxels are | `grid.rs` |
 //! | how a frame becomes voxels | `pipeline.rs`, `front/`; numbers `settings.rs`; result `frame.rs` |
 //! | statistical outliers | `outliers/` |
 //! | groups of voxels | `clusters.rs` |
 //! | the robot: solids, spheres, pairs, clearance | `solid.rs`, `body/` |
-//! | the map over time | `map/` |
+//! | the map over time, its field, its file | `map/` |
 //! | questions to the map | `query/` |
 //! | camera poses and their drift | `calibrate/` |
 //!
-//! World frame, metres, seconds. Cameras look along +z, x right, y down.
+//! World frame, metres, seconds. Cameras look along +z, x right, y down. Kernels come in versions
+//! for several instruction sets ([`Isa`]) that give the same answers.
 
 mod body;
 pub mod calibrate;

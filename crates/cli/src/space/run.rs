@@ -1,13 +1,16 @@
 //! `citrange space run`: frames in, voxels and a map out, with counts and times.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use citrange_space::calibrate::{Drift, DriftSettings, DriftWatch, Verdict};
 use citrange_space::{Counts, Fate, Map, MapReport, Pipeline, Robot, Stage};
 use serde_json::{Value, json};
 
 use super::given::{CellArgs, Loader};
 use super::save;
+use crate::exit::ProblemsFound;
 use crate::say;
 
 /// Frames without stamps are taken to be this far apart.
@@ -39,6 +42,10 @@ pub(crate) struct Args {
     /// Threads.
     #[arg(long, default_value_t = 1)]
     threads: usize,
+    /// Look whether the robot's links are seen where they should be; exit code 4 if a camera has
+    /// moved.
+    #[arg(long)]
+    drift: bool,
 }
 
 /// What one frame gave.
@@ -54,12 +61,15 @@ struct Told {
     map_time: Duration,
     /// Things that move: where, and how fast.
     moving: Vec<Value>,
+    /// Whether the camera stands where it should, if that was asked.
+    drift: Option<Drift>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let mut loader = Loader::new(&args.cell)?;
     let mut work: Option<(Pipeline, Map)> = None;
     let mut told = Vec::new();
+    let mut watches = BTreeMap::new();
     let bar = say::progress("frames", args.clouds.len() as u64);
     for (index, path) in args.clouds.iter().enumerate() {
         let mut given = loader.read(path)?;
@@ -92,6 +102,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         let moving = map.tracks().iter().filter(|track| track.is_moving).map(
             |track| json!({"centroid_m": track.centroid_m, "velocity_m_s": track.velocity_m_s}),
         );
+        let drift = args.drift.then(|| {
+            let watch = watches
+                .entry(given.camera)
+                .or_insert_with(|| DriftWatch::new(DriftSettings::default()));
+            watch.look(&given.cloud, &given.view, &given.solids)
+        });
         let one = Told {
             name: given.name,
             points: frame.counts.total() as usize,
@@ -103,6 +119,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             map: report,
             map_time,
             moving: moving.collect(),
+            drift,
         };
         if args.json {
             say::data(&one.json().to_string())?;
@@ -123,7 +140,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         snapshot.save(path)?;
         say::talk(&format!("map of {} voxels -> {}", snapshot.voxels().len(), path.display()));
     }
-    summary(args, &told, snapshot.voxels().len())
+    summary(args, &told, snapshot.voxels().len())?;
+    let moved = |one: &&Told| one.drift.as_ref().is_some_and(|d| d.verdict == Verdict::Alarm);
+    match told.iter().find(moved) {
+        Some(one) => {
+            let words = format!("a camera has moved: since {} at the latest", one.name);
+            Err(ProblemsFound(words).into())
+        }
+        None => Ok(()),
+    }
 }
 
 impl Told {
@@ -135,9 +160,9 @@ impl Told {
             "points": self.points,
             "voxels": self.voxels,
             "clusters": self.clusters,
-            "counts": counts.into_iter().collect::<std::collections::BTreeMap<_, _>>(),
+            "counts": counts.into_iter().collect::<BTreeMap<_, _>>(),
             "fates": Fate::ALL.map(Fate::name),
-            "ms": stages.collect::<std::collections::BTreeMap<_, _>>(),
+            "ms": stages.collect::<BTreeMap<_, _>>(),
             "pipeline_ms": ms(self.whole),
             "map_ms": ms(self.map_time),
             "hz": 1.0 / (self.whole + self.map_time).as_secs_f64(),
@@ -147,6 +172,7 @@ impl Told {
                 "forgotten": self.map.forgotten,
             },
             "moving": self.moving,
+            "drift": self.drift.as_ref().map(drift_json),
         })
     }
 
@@ -166,10 +192,21 @@ impl Told {
         for thing in &self.moving {
             say::data(&format!("  moving: {thing}"))?;
         }
+        if let Some(drift) = &self.drift {
+            say::data(&format!("  camera: {}", drift.verdict))?;
+        }
         let (whole, map) = (ms(self.whole), ms(self.map_time));
         let hz = 1e3 / (whole + map);
         say::data(&format!("  pipeline {whole:.3} ms, map {map:.3} ms: {hz:.0} Hz"))
     }
+}
+
+fn drift_json(drift: &Drift) -> Value {
+    json!({
+        "verdict": drift.verdict.to_string(),
+        "shift_m": drift.offset.as_ref().map(|offset| offset.shift_m),
+        "turn_deg": drift.offset.as_ref().map(|offset| offset.turn_deg),
+    })
 }
 
 fn ms(time: Duration) -> f64 {
