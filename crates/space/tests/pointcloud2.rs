@@ -125,6 +125,13 @@ fn every_layout_is_read_by_every_instruction_set() {
         let view = message.points().unwrap();
         if plan.fields.iter().any(|f| matches!(f.name.as_str(), "rgb" | "rgba" | "r")) {
             assert!(view.has_rgb());
+            // In one go, from the middle, across the end of rows.
+            let mut packed = vec![u32::MAX; cloud.len() - 2];
+            view.fill_rgb(1, &mut packed);
+            for (i, packed) in packed.iter().enumerate() {
+                let [r, g, b] = cloud.rgb(i + 1);
+                assert_eq!(*packed, u32::from_le_bytes([r, g, b, 0]));
+            }
             assert_eq!(colours(&view), cloud.rgb, "{plan:?}");
         } else {
             assert!(!view.has_rgb());

@@ -3,6 +3,7 @@
 use super::split::best_isa;
 use crate::cloud::{Pinhole, Points};
 use crate::error::SpaceError;
+use crate::front::deinterleave;
 use crate::simd::Isa;
 
 const WHAT: &str = "depth image";
@@ -152,6 +153,13 @@ impl Points for DepthView<'_> {
 
     fn rgb(&self, index: usize) -> [u8; 3] {
         self.image.rgb.and_then(|rgb| rgb.get(index).copied()).unwrap_or_default()
+    }
+
+    fn fill_rgb(&self, start: usize, out: &mut [u32]) {
+        match self.image.rgb.and_then(|rgb| rgb.get(start..start + out.len())) {
+            Some(rgb) => deinterleave::colours(rgb, out),
+            None => out.fill(0),
+        }
     }
 }
 

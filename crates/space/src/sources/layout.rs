@@ -124,6 +124,22 @@ impl Layout {
         }
     }
 
+    /// Colours of consecutive points, red in the lowest byte; `points` has `step` bytes for each.
+    pub(super) fn fill_rgb(&self, points: &[u8], out: &mut [u32]) {
+        let points = points.chunks_exact(self.step).zip(out);
+        match self.colour {
+            Colour::None => points.for_each(|(_, out)| *out = 0),
+            Colour::Packed(at) if !self.big_endian => points.for_each(|(point, out)| {
+                // Blue, green, red, alpha become red, green, blue, 0.
+                *out = u32::from_le_bytes(take(point, at)).swap_bytes() >> 8;
+            }),
+            _ => points.for_each(|(point, out)| {
+                let [r, g, b] = self.rgb(point);
+                *out = u32::from_le_bytes([r, g, b, 0]);
+            }),
+        }
+    }
+
     /// All points and, if there are any, their colours.
     pub(super) fn read_all(&self, points: &[u8]) -> (Vec<[f32; 3]>, Vec<[u8; 3]>) {
         let points = points.chunks_exact(self.step);

@@ -1,5 +1,7 @@
 //! `sensor_msgs/PointCloud2`, as ROS 1 and ROS 2 carry it.
 
+use std::ops::Range;
+
 use super::layout::{Field, Layout};
 use super::scalar::Scalar;
 use super::split::best_isa;
@@ -156,6 +158,18 @@ impl PointCloud2View<'_> {
         self.layout.has_colour()
     }
 
+    /// Points `start..start + count` in pieces that lie together: which of them, and their bytes.
+    fn in_rows(&self, start: usize, count: usize, mut each: impl FnMut(Range<usize>, &[u8])) {
+        let mut done = 0;
+        while done < count {
+            let index = start + done;
+            let points = (self.row_points - index % self.row_points).min(count - done);
+            let at = self.offset_of(index);
+            each(done..done + points, &self.data[at..at + points * self.layout.step()]);
+            done += points;
+        }
+    }
+
     fn offset_of(&self, index: usize) -> usize {
         (index / self.row_points) * self.row_step + (index % self.row_points) * self.layout.step()
     }
@@ -175,17 +189,16 @@ impl Points for PointCloud2View<'_> {
     }
 
     fn fill(&self, start: usize, x: &mut [f32], y: &mut [f32], z: &mut [f32]) {
-        let mut done = 0;
-        while done < x.len() {
-            let index = start + done;
-            let count = (self.row_points - index % self.row_points).min(x.len() - done);
-            let at = self.offset_of(index);
-            let bytes = &self.data[at..at + count * self.layout.step()];
-            let part = done..done + count;
+        self.in_rows(start, x.len(), |part, bytes| {
             let (x, y) = (&mut x[part.clone()], &mut y[part.clone()]);
             self.layout.fill(self.isa, bytes, x, y, &mut z[part]);
-            done += count;
-        }
+        });
+    }
+
+    fn fill_rgb(&self, start: usize, out: &mut [u32]) {
+        self.in_rows(start, out.len(), |part, bytes| {
+            self.layout.fill_rgb(bytes, &mut out[part]);
+        });
     }
 
     fn rgb(&self, index: usize) -> [u8; 3] {
