@@ -12,6 +12,13 @@ use crate::compile::CompiledScene;
 use crate::error::SimError;
 use crate::layout::{Tree, name_of};
 
+/// What a geom is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Solid,
+    Seen,
+}
+
 impl CompiledScene {
     /// The shapes that a robot collides with, in the frames of its links as [`citrange_control`]
     /// places them. A body without any gives what is seen of it. A mesh counts as the box around
@@ -20,10 +27,23 @@ impl CompiledScene {
     /// # Errors
     /// When there is no such robot, or it has a shape that is none of a solid body.
     pub fn link_shapes(&self, robot: &str) -> Result<Vec<LinkShape>, SimError> {
+        self.shapes_of(robot, Side::Solid)
+    }
+
+    /// The shapes that cameras see of a robot, in the same frames: finer than what it collides
+    /// with. A body without any gives what is solid of it.
+    ///
+    /// # Errors
+    /// As [`CompiledScene::link_shapes`].
+    pub fn seen_shapes(&self, robot: &str) -> Result<Vec<LinkShape>, SimError> {
+        self.shapes_of(robot, Side::Seen)
+    }
+
+    fn shapes_of(&self, robot: &str, side: Side) -> Result<Vec<LinkShape>, SimError> {
         let tree = self.layout.robot(robot)?;
         let bodies = Bodies::new(self, &tree.joints, tree.bodies.start);
         let mut shapes = Vec::new();
-        for (body, geoms) in self.solid_geoms(tree) {
+        for (body, geoms) in self.geoms_of(tree, side) {
             let (link, link_from_body) = bodies.place(body);
             let body_name = &tree.body_names[body - tree.bodies.start];
             for geom in geoms {
@@ -54,7 +74,7 @@ impl CompiledScene {
         let tree = self.layout.robot(robot)?;
         let bodies = Bodies::new(self, &tree.joints, tree.bodies.start);
         let mut links: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
-        for body in self.solid_geoms(tree).into_keys() {
+        for body in self.geoms_of(tree, Side::Solid).into_keys() {
             links.entry(bodies.place(body).0).or_default().push(body);
         }
         // The engine packs the two bodies of an exclusion into one number.
@@ -77,8 +97,8 @@ impl CompiledScene {
         Ok(pairs)
     }
 
-    /// Per body of a robot, the geoms that make it solid.
-    fn solid_geoms(&self, tree: &Tree) -> BTreeMap<usize, Vec<usize>> {
+    /// Per body of a robot, its geoms of one side; those of the other where it has none.
+    fn geoms_of(&self, tree: &Tree, side: Side) -> BTreeMap<usize, Vec<usize>> {
         let model = &self.model;
         let mut solid: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         let mut seen: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -91,10 +111,14 @@ impl CompiledScene {
                 list.entry(body).or_default().push(geom);
             }
         }
-        for (body, geoms) in seen {
-            solid.entry(body).or_insert(geoms);
+        let (mut wanted, other) = match side {
+            Side::Solid => (solid, seen),
+            Side::Seen => (seen, solid),
+        };
+        for (body, geoms) in other {
+            wanted.entry(body).or_insert(geoms);
         }
-        solid
+        wanted
     }
 
     fn shape_name(&self, robot: &str, body: &str, geom: usize) -> String {

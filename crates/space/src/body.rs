@@ -208,10 +208,28 @@ impl Body {
     /// # Errors
     /// When there are too few or too many joint positions, or one is no number.
     pub fn solids_at(&self, joints: &[f64], solids: &mut Vec<Solid>) -> Result<(), SpaceError> {
+        self.place(&self.shapes, joints, solids)
+    }
+
+    /// Other shapes of the same links in the world, such as what cameras see of them.
+    ///
+    /// # Errors
+    /// When there are too few or too many joint positions, or one is no number, or a shape is of
+    /// a link that the robot does not have.
+    pub fn place(
+        &self,
+        shapes: &[LinkShape],
+        joints: &[f64],
+        solids: &mut Vec<Solid>,
+    ) -> Result<(), SpaceError> {
+        if let Some(shape) = shapes.iter().find(|shape| link_of(shape) > joints.len()) {
+            let reason = format!("{}: the robot has no such link", shape.name);
+            return Err(SpaceError::bad("shapes", reason));
+        }
         let mut poses = [Isometry3::identity(); MAX_LINKS];
         self.link_poses(joints, &mut poses)?;
         solids.clear();
-        solids.extend(self.shapes.iter().map(|shape| {
+        solids.extend(shapes.iter().map(|shape| {
             let link = link_of(shape);
             Solid {
                 link: link as u16,

@@ -153,7 +153,7 @@ fn adjust(args: &AdjustArgs) -> anyhow::Result<()> {
             }
             "fit" => {
                 let mut watch = DriftWatch::new(DriftSettings::default());
-                match watch.look(&given.cloud, &given.view, &given.solids).offset {
+                match watch.look(&given.cloud, &given.view, &given.looks).offset {
                     Some(offset) => past.push(CameraPose::from(offset.world_from_camera)),
                     None => say::data("the robot is not seen well enough")?,
                 }
@@ -199,7 +199,7 @@ fn look(given: &mut Given, pose: CameraPose, pipeline: &mut Pipeline) -> anyhow:
     let robot = Robot { solids: &given.solids, end_effector_m: given.hand_m };
     let frame = pipeline.run(&given.cloud, &given.view.world_from_camera, &robot)?;
     let mut watch = DriftWatch::new(DriftSettings::default());
-    let drift = watch.look(&given.cloud, &given.view, &given.solids);
+    let drift = watch.look(&given.cloud, &given.view, &given.looks);
     let off = match &drift.offset {
         Some(offset) => {
             let shift = offset.shift_m.iter().map(|v| v * v).sum::<f64>().sqrt();

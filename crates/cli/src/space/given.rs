@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use citrange_space::{Body, Cell, Cloud, CloudFile, Sidecar, Solid, SpaceError, View};
+use citrange_space::{Cell, Cloud, CloudFile, Sidecar, Solid, SpaceError, View};
 
-use super::robot::body_of;
+use super::robot::{Bodies, body_of};
 
 /// Which cell the frames are of, on the command line.
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,7 @@ pub(super) struct Loader {
     configured: bool,
     camera: Option<String>,
     width: Option<usize>,
-    body: Option<Body>,
+    body: Option<Bodies>,
 }
 
 /// A frame and where everything was when it was taken.
@@ -39,8 +39,10 @@ pub(super) struct Given {
     pub(super) camera: u16,
     pub(super) cloud: Cloud,
     pub(super) view: View,
-    /// The robot's parts.
+    /// The robot's parts, as it collides.
     pub(super) solids: Vec<Solid>,
+    /// The robot's parts, as it is seen.
+    pub(super) looks: Vec<Solid>,
     /// Where its hand is.
     pub(super) hand_m: Option<[f64; 3]>,
 }
@@ -67,9 +69,10 @@ impl Loader {
             self.cell.pipeline.workspace = workspace;
         }
         let (camera, view) = self.view(path, &sidecar)?;
-        let (solids, hand_m) = self.robot(&sidecar).with_context(|| path.display().to_string())?;
+        let (solids, looks, hand_m) =
+            self.robot(&sidecar).with_context(|| path.display().to_string())?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Given { name, camera, cloud, view, solids, hand_m })
+        Ok(Given { name, camera, cloud, view, solids, looks, hand_m })
     }
 
     /// Which camera of the cell took the frame, and from where.
@@ -91,14 +94,20 @@ impl Loader {
         Ok((0, view))
     }
 
-    fn robot(&mut self, sidecar: &Sidecar) -> anyhow::Result<(Vec<Solid>, Option<[f64; 3]>)> {
+    /// The robot as it collides and as it is seen, and where its hand is.
+    #[expect(clippy::type_complexity, reason = "three things that are used once")]
+    fn robot(
+        &mut self,
+        sidecar: &Sidecar,
+    ) -> anyhow::Result<(Vec<Solid>, Vec<Solid>, Option<[f64; 3]>)> {
         if self.body.is_none()
             && let Some(robot) = &sidecar.robot
         {
             self.body = Some(body_of(robot, Path::new(""))?);
         }
-        let Some(body) = &self.body else {
-            return Ok((sidecar.robot_capsules(), sidecar.hand_m));
+        let Some(Bodies { body, seen }) = &self.body else {
+            let capsules = sidecar.robot_capsules();
+            return Ok((capsules.clone(), capsules, sidecar.hand_m));
         };
         let said = self.cell.robot.as_ref().and_then(|r| r.joints_rad.as_ref());
         let joints = sidecar.joints_rad.as_ref().or(said).ok_or_else(|| SpaceError::BadInput {
@@ -107,8 +116,9 @@ impl Loader {
                      file beside the frame"
                 .to_owned(),
         })?;
-        let mut solids = Vec::new();
+        let (mut solids, mut looks) = (Vec::new(), Vec::new());
         body.solids_at(joints, &mut solids)?;
-        Ok((solids, Some(body.tool_at(joints)?)))
+        body.place(seen, joints, &mut looks)?;
+        Ok((solids, looks, Some(body.tool_at(joints)?)))
     }
 }

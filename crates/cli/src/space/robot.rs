@@ -10,8 +10,14 @@ use citrange_sim::catalog::SceneSource;
 use citrange_space::{Body, BodySettings, CellRobot};
 use serde_json::json;
 
-/// Builds the body of a cell's robot; `folder` is where its relative paths start.
-pub(super) fn body_of(robot: &CellRobot, folder: &Path) -> anyhow::Result<Body> {
+/// A robot: what it collides with, and what cameras see of it.
+pub(super) struct Bodies {
+    pub(super) body: Body,
+    pub(super) seen: Vec<LinkShape>,
+}
+
+/// Builds a cell's robot; `folder` is where its relative paths start.
+pub(super) fn body_of(robot: &CellRobot, folder: &Path) -> anyhow::Result<Bodies> {
     // JSON is YAML: a scene with nothing but the robot.
     let text = json!({
         "name": "cell",
@@ -24,12 +30,16 @@ pub(super) fn body_of(robot: &CellRobot, folder: &Path) -> anyhow::Result<Body> 
     let scene: Scene = from_yaml(&text.to_string(), "cell")?;
     let compiled = CompiledScene::new(&SceneSource { scene, folder: folder.to_owned() })?;
     let chain = compiled.chain("robot")?;
-    let mut shapes = compiled.link_shapes("robot")?;
-    shapes.extend(robot.tool.iter().enumerate().map(|(number, part)| LinkShape {
+    let tool = robot.tool.iter().enumerate().map(|(number, part)| LinkShape {
         name: format!("tool {}", number + 1),
         link: chain.arm_joints.checked_sub(1),
         link_from_shape: Pose { pos_m: part.pos_m, quat_wxyz: part.quat_wxyz },
         shape: part.shape.clone(),
-    }));
-    Ok(Body::new(&chain, &shapes, &BodySettings::default())?)
+    });
+    let (mut solid, mut seen) = (compiled.link_shapes("robot")?, compiled.seen_shapes("robot")?);
+    solid.extend(tool.clone());
+    seen.extend(tool);
+    let allowed_pairs = compiled.allowed_pairs("robot")?;
+    let settings = BodySettings { allowed_pairs, ..BodySettings::default() };
+    Ok(Bodies { body: Body::new(&chain, &solid, &settings)?, seen })
 }

@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             let watch = watches
                 .entry(given.camera)
                 .or_insert_with(|| DriftWatch::new(DriftSettings::default()));
-            watch.look(&given.cloud, &given.view, &given.solids)
+            watch.look(&given.cloud, &given.view, &given.looks)
         });
         let one = Told {
             name: given.name,
