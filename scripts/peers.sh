@@ -16,16 +16,6 @@ if [ ! -f "$venv/.ready" ] || [ "$(cat "$venv/.ready")" != "$packages $alone" ];
 fi
 
 # What MuJoCo's own renderer needs to draw without a screen, and a browser to drive from.
-for package in libosmesa6 libegl1 libgl1-mesa-dri chromium; do
-    if command -v dpkg-query >/dev/null && ! dpkg-query -W "$package" >/dev/null 2>&1; then
-        if [ "$(id -u)" = 0 ]; then
-            [ -n "${updated:-}" ] || { apt-get update -qq >&2; updated=yes; }
-            DEBIAN_FRONTEND=noninteractive \
-                apt-get install -y -qq --no-install-recommends "$package" >&2
-        else
-            echo "peers.sh: $package is missing; as root: apt-get install $package" >&2
-        fi
-    fi
-done
+"$(dirname "$0")/apt.sh" libosmesa6 libegl1 libgl1-mesa-dri chromium
 
 echo "$venv"

@@ -18,16 +18,6 @@ if [ ! -f "$venv/.ready" ] || [ "$(cat "$venv/.ready")" != "$packages" ]; then
 fi
 
 # What Open3D's library is linked against, although nothing is drawn.
-for package in libegl1 libgl1 libgomp1 libidn2-0 libudev1 libusb-1.0-0 libx11-6; do
-    if command -v dpkg-query >/dev/null && ! dpkg-query -W "$package" >/dev/null 2>&1; then
-        if [ "$(id -u)" = 0 ]; then
-            [ -n "${updated:-}" ] || { apt-get update -qq >&2; updated=yes; }
-            DEBIAN_FRONTEND=noninteractive \
-                apt-get install -y -qq --no-install-recommends "$package" >&2
-        else
-            echo "space_venv.sh: $package is missing; as root: apt-get install $package" >&2
-        fi
-    fi
-done
+"$(dirname "$0")/apt.sh" libegl1 libgl1 libgomp1 libidn2-0 libudev1 libusb-1.0-0 libx11-6
 
 echo "$venv"

@@ -52,6 +52,7 @@ mod files;
 mod frame;
 mod front;
 mod grid;
+mod line;
 mod map;
 mod outliers;
 mod pipeline;

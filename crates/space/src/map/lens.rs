@@ -2,6 +2,7 @@
 
 use crate::cloud::{Pinhole, Points};
 use crate::error::SpaceError;
+use crate::line::Line;
 
 /// Points that are looked at.
 const SAMPLES: usize = 4000;
@@ -11,33 +12,6 @@ const FEWEST: usize = 16;
 
 /// Points of a pinhole camera lie on the rays of their pixels, but for rounding.
 const MOST_OFF_PX: f64 = 0.5;
-
-/// Sums of a straight line `pixel = focal * slope + centre`.
-#[derive(Clone, Copy, Debug, Default)]
-struct Line {
-    n: f64,
-    s: f64,
-    p: f64,
-    ss: f64,
-    sp: f64,
-}
-
-impl Line {
-    fn add(&mut self, slope: f64, pixel: f64) {
-        self.n += 1.0;
-        self.s += slope;
-        self.p += pixel;
-        self.ss += slope * slope;
-        self.sp += slope * pixel;
-    }
-
-    /// Focal length and centre; `None` for slopes that are all the same.
-    fn fit(&self) -> Option<(f64, f64)> {
-        let spread = self.n * self.ss - self.s * self.s;
-        let focal = (self.n * self.sp - self.s * self.p) / spread;
-        (spread > 1e-9 && focal > 0.0).then(|| (focal, (self.p - focal * self.s) / self.n))
-    }
-}
 
 /// The pinhole of a picture: the given one if points agree with it, or else one that fits them.
 /// `None` where there is no picture, too little is seen, or no pinhole fits.
@@ -64,12 +38,13 @@ pub(crate) fn pinhole_of<P: Points>(
             None => Ok(None),
         };
     }
+    // Pixels over slopes: they rise by the focal length, from the centre.
     let (mut across, mut down) = (Line::default(), Line::default());
     for_samples(points, |column, row, [x, y, z]| {
         across.add(x / z, column);
         down.add(y / z, row);
     });
-    let fit = across.fit().zip(down.fit());
+    let fit = across.rising().zip(down.rising());
     let fit = fit.map(|((fx, cx), (fy, cy))| Pinhole { fx, fy, cx, cy });
     Ok(fit.filter(|p| mean_off_px(points, p).is_some_and(|off| off < MOST_OFF_PX)))
 }

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::field::Field;
 use super::search::Region;
+use crate::line::Line;
 
 /// Pixels may be this far from where the camera should see them.
 const MOST_OFF_PX: f64 = 0.5;
@@ -45,7 +46,9 @@ impl Lens {
                 }
             }
         }
-        let (mut across, mut down) = (across.fit()?, down.fit()?);
+        let tangents =
+            |line: Line| line.rising().map(|(step, first)| Tangents { first, step, slack: 0.0 });
+        let (mut across, mut down) = (tangents(across)?, tangents(down)?);
         let (off_x, off_y) = farthest_off(field, across, down)?;
         across.slack = f64::from(off_x) + across.rounding(field.columns);
         down.slack = f64::from(off_y) + down.rounding(field.rows);
@@ -90,33 +93,6 @@ impl Tangents {
         let most = all as f64;
         let low = low.clamp(0.0, most) as usize;
         low..(high.clamp(0.0, most) as usize).max(low)
-    }
-}
-
-/// Sums for a straight line through points.
-#[derive(Default)]
-struct Line {
-    n: f64,
-    a: f64,
-    b: f64,
-    aa: f64,
-    ab: f64,
-}
-
-impl Line {
-    fn add(&mut self, a: f64, b: f64) {
-        self.n += 1.0;
-        self.a += a;
-        self.b += b;
-        self.aa += a * a;
-        self.ab += a * b;
-    }
-
-    /// The line with the least squares; none if it does not rise.
-    fn fit(&self) -> Option<Tangents> {
-        let step = (self.n * self.ab - self.a * self.b) / (self.n * self.aa - self.a * self.a);
-        let first = (self.b - step * self.a) / self.n;
-        (step.is_finite() && step > 0.0).then_some(Tangents { first, step, slack: 0.0 })
     }
 }
 

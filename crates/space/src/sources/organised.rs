@@ -1,5 +1,7 @@
 //! Whether a list of points is a picture: only if its columns and rows fit a pinhole.
 
+use crate::line::Line;
+
 /// Pictures that depth cameras take, columns and rows.
 const KNOWN_SIZES: [[usize; 2]; 14] = [
     [256, 144],
@@ -46,25 +48,16 @@ fn fits_pinhole(xyz_m: &[[f32; 3]], width: usize) -> bool {
     if samples.len() < MIN_SEEN {
         return false;
     }
-    let across = line(samples.iter().map(|s| (s[0], s[2])));
-    let down = line(samples.iter().map(|s| (s[1], s[3])));
-    let (Some(across), Some(down)) = (across, down) else { return false };
+    let (mut across, mut down) = (Line::default(), Line::default());
+    for sample in &samples {
+        across.add(sample[0], sample[2]);
+        down.add(sample[1], sample[3]);
+    }
+    let (Some(across), Some(down)) = (across.rising(), down.rising()) else { return false };
     let off =
         |(slope, start): (f64, f64), pixel: f64, ray: f64| ((ray - start) / slope - pixel).abs();
     let fits = |s: &&[f64; 4]| {
         off(across, s[0], s[2]) < TOLERANCE_PX && off(down, s[1], s[3]) < TOLERANCE_PX
     };
     samples.iter().filter(fits).count() as f64 >= MIN_FITTING * samples.len() as f64
-}
-
-/// Rising line of least squares: slope and value at 0.
-fn line(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> Option<(f64, f64)> {
-    let count = pairs.clone().count() as f64;
-    let (sum_a, sum_b) = pairs.clone().fold((0.0, 0.0), |(a, b), p| (a + p.0, b + p.1));
-    let (mean_a, mean_b) = (sum_a / count, sum_b / count);
-    let (across, along) = pairs.fold((0.0, 0.0), |(across, along), (a, b)| {
-        (across + (a - mean_a) * (b - mean_b), along + (a - mean_a) * (a - mean_a))
-    });
-    let slope = across / along;
-    (slope.is_finite() && slope > 0.0).then_some((slope, mean_b - slope * mean_a))
 }
