@@ -31,9 +31,13 @@ export CITRANGE_PEER_ROBOTS=$robots
 
 # The real MuJoCo, ffmpeg and h5py in Python, and a real browser.
 venv=$(scripts/peers.sh)
+# The other environments are fetched while we build.
+(scripts/space_venv.sh && scripts/lerobot_venv.sh) > /dev/null &
+fetching=$!
 cargo build --quiet --release -p citrange-cli -p citrange-bench
 cargo build --quiet --release -p citrange-video --example make_movie
 cargo build --quiet --release -p citrange-hdf5 --example hdf5_files
+wait "$fetching"
 export CITRANGE_BIN="$PWD/target/release/citrange" CITRANGE_BENCH_BIN="$PWD/target/release/citrange-bench"
 export CITRANGE_MAKE_MOVIE="$PWD/target/release/examples/make_movie"
 export CITRANGE_HDF5_FILES="$PWD/target/release/examples/hdf5_files"
