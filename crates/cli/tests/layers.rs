@@ -3,7 +3,7 @@
 use std::process::Command;
 
 /// Layer of every crate, as in ARCHITECTURE.md. A new crate must be put here.
-const LAYERS: [(&str, u32); 15] = [
+const LAYERS: [(&str, u32); 16] = [
     ("citrange-core", 0),
     ("citrange-video", 0),
     ("citrange-control", 1),
@@ -15,6 +15,7 @@ const LAYERS: [(&str, u32); 15] = [
     ("citrange-space", 2),
     ("citrange-tape", 2),
     ("citrange-task", 2),
+    ("citrange-plan", 3),
     ("citrange-report", 3),
     ("citrange-studio", 3),
     ("citrange-cli", 4),

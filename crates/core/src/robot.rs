@@ -80,6 +80,9 @@ pub struct JointLimits {
     /// Largest acceleration of a hinge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acceleration_rad_s2: Option<f64>,
+    /// Largest change of acceleration of a hinge.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jerk_rad_s3: Option<f64>,
     /// Largest torque of a hinge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effort_nm: Option<f64>,

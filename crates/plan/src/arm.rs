@@ -1,0 +1,152 @@
+//! A robot whose arm is planned for: its body, what its other joints do meanwhile, its limits.
+
+use citrange_core::robot::RobotDescription;
+use citrange_space::Body;
+
+use crate::config::{Config, MAX_JOINTS};
+use crate::error::PlanError;
+use crate::outcome::{End, Outcome};
+
+/// What a joint may do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JointLimit {
+    /// Lowest and highest position.
+    pub range: [f64; 2],
+    /// Largest speed, rad/s.
+    pub velocity: f64,
+    /// Largest acceleration, rad/s².
+    pub acceleration: f64,
+    /// Largest jerk, rad/s³.
+    pub jerk: f64,
+}
+
+/// A robot as the planner sees it. The arm's joints are planned, all others stay where they are.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    body: Body,
+    limits: Vec<JointLimit>,
+    held: Vec<f64>,
+}
+
+impl Arm {
+    /// For a body; `limits` of the arm's joints, in their order; `held`: positions of all joints,
+    /// of which those that are not the arm's count.
+    ///
+    /// # Errors
+    /// When the numbers of joints do not agree, or a limit is not a positive number.
+    pub fn new(body: Body, limits: Vec<JointLimit>, held: &[f64]) -> Result<Self, PlanError> {
+        let chain = body.chain();
+        let (all, arm) = (chain.joints.len(), chain.arm_joints);
+        let what = format!("arm of {}", chain.robot);
+        if arm == 0 || arm > MAX_JOINTS {
+            return Err(PlanError::bad(what, format!("{arm} joints, 1 to {MAX_JOINTS} are right")));
+        }
+        if limits.len() != arm || held.len() != all {
+            let reason = format!(
+                "{} limits for {arm} arm joints, {} positions for {all} joints",
+                limits.len(),
+                held.len()
+            );
+            return Err(PlanError::bad(what, reason));
+        }
+        for (joint, limit) in chain.joints.iter().zip(&limits) {
+            let positive = [limit.velocity, limit.acceleration, limit.jerk];
+            if positive.iter().any(|l| !(l.is_finite() && *l > 0.0))
+                || limit.range[0] >= limit.range[1]
+                || limit.range.iter().any(|l| !(-100.0..=100.0).contains(l))
+            {
+                let reason = format!(
+                    "{}: limits must be finite, above 0, and low below high: {limit:?}",
+                    joint.name
+                );
+                return Err(PlanError::bad(what, reason));
+            }
+        }
+        if let Some(position) = held.iter().find(|p| !p.is_finite()) {
+            return Err(PlanError::bad(what, format!("{position} is not a position")));
+        }
+        Ok(Self { held: held.to_vec(), body, limits })
+    }
+
+    /// With the limits that a robot's description has.
+    ///
+    /// # Errors
+    /// As [`Arm::new`], and when the description lacks a limit.
+    pub fn described(
+        body: Body,
+        robot: &RobotDescription,
+        held: &[f64],
+    ) -> Result<Self, PlanError> {
+        let limits = body.chain().joints.iter().take(body.chain().arm_joints);
+        let limits: Result<Vec<_>, PlanError> = limits
+            .map(|joint| {
+                let missing = |key: &str| {
+                    let what = format!("joint_limits of {}", robot.name);
+                    PlanError::bad(what, format!("{} needs {key}", joint.name))
+                };
+                let known = robot.joint_limits.get(&joint.name);
+                let known = known.ok_or_else(|| missing("velocity_rad_s"))?;
+                let acceleration =
+                    known.acceleration_rad_s2.ok_or_else(|| missing("acceleration_rad_s2"))?;
+                Ok(JointLimit {
+                    range: joint.range.ok_or_else(|| missing("a range in the model"))?,
+                    velocity: known.velocity_rad_s.ok_or_else(|| missing("velocity_rad_s"))?,
+                    acceleration,
+                    jerk: known.jerk_rad_s3.ok_or_else(|| missing("jerk_rad_s3"))?,
+                })
+            })
+            .collect();
+        Self::new(body, limits?, held)
+    }
+
+    /// Its shapes, balls and links.
+    #[must_use]
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// How many joints are planned: the first ones of the body's chain.
+    #[must_use]
+    pub fn joints(&self) -> usize {
+        self.limits.len()
+    }
+
+    /// Limits of the planned joints.
+    #[must_use]
+    pub fn limits(&self) -> &[JointLimit] {
+        &self.limits
+    }
+
+    /// Where the joints that are not planned stay; those that are planned are first.
+    #[must_use]
+    pub fn held(&self) -> &[f64] {
+        &self.held
+    }
+
+    /// All joints of the body for a configuration.
+    pub fn all_joints(&self, at: &Config, joints: &mut Vec<f64>) {
+        joints.clear();
+        joints.extend_from_slice(&self.held);
+        for (joint, planned) in joints.iter_mut().zip(&at.0[..self.limits.len()]) {
+            *joint = f64::from(*planned);
+        }
+    }
+
+    /// The first joint that is out of its range, as an answer.
+    #[must_use]
+    pub fn outside(&self, end: End, positions: &[f64]) -> Option<Outcome> {
+        let joints = self.body.chain().joint_names().zip(positions).zip(&self.limits);
+        for ((name, position), limit) in joints {
+            let [low, high] = limit.range;
+            if !(low..=high).contains(position) {
+                return Some(Outcome::OutsideLimits {
+                    end,
+                    joint: name.to_owned(),
+                    position: *position,
+                    range: limit.range,
+                });
+            }
+        }
+        None
+    }
+}

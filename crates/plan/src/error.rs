@@ -1,0 +1,26 @@
+//! What is wrong with what the planner was given.
+
+use citrange_space::SpaceError;
+
+/// A question that makes no sense. That there is no path is an answer, not an error: see
+/// [`crate::Outcome`].
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// A value that cannot be used.
+    #[error("{what}: {reason}")]
+    Bad {
+        /// What it is.
+        what: String,
+        /// What is wrong with it, and what would be right.
+        reason: String,
+    },
+    /// The robot or the map makes no sense.
+    #[error(transparent)]
+    Space(#[from] SpaceError),
+}
+
+impl PlanError {
+    pub(crate) fn bad(what: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Bad { what: what.into(), reason: reason.into() }
+    }
+}
