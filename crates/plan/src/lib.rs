@@ -15,6 +15,7 @@ mod error;
 mod motions;
 mod obstacles;
 mod outcome;
+mod search;
 
 pub use arm::{Arm, JointLimit};
 pub use config::{Config, MAX_JOINTS};
@@ -22,3 +23,7 @@ pub use error::PlanError;
 pub use motions::Motions;
 pub use obstacles::{Ball, Capsule, Cuboid, Obstacles};
 pub use outcome::{Contact, End, Outcome, Path, Touched};
+pub use search::{
+    Effort, Improved, Planner, SearchResult, SearchSettings, SimplifySettings, Spent,
+    path_length_rad,
+};
