@@ -15,6 +15,7 @@ mod error;
 mod motions;
 mod obstacles;
 mod outcome;
+mod problems;
 mod search;
 
 pub use arm::{Arm, JointLimit};
@@ -23,6 +24,7 @@ pub use error::PlanError;
 pub use motions::Motions;
 pub use obstacles::{Ball, Capsule, Cuboid, Obstacles};
 pub use outcome::{Contact, End, Outcome, Path, Touched};
+pub use problems::{Problem, Problems};
 pub use search::{
     Effort, Improved, Planner, SearchResult, SearchSettings, SimplifySettings, Spent,
     path_length_rad,
