@@ -21,6 +21,9 @@ pub struct Problems {
     /// Edge of a voxel; the cell i reaches from i to i + 1 edges along each axis.
     #[serde(rename = "voxel_size")]
     pub voxel_size_m: f64,
+    /// Where the cells of `voxel_runs` are, for files that have those.
+    #[serde(default)]
+    voxel_runs: Option<RunGrid>,
     /// The problems.
     pub problems: Vec<Problem>,
 }
@@ -40,6 +43,9 @@ pub struct Problem {
     boxes: Vec<BoxInFile>,
     spheres: Vec<SphereInFile>,
     capsules: Vec<CapsuleInFile>,
+    /// Free cells, occupied cells, free cells, and so on: the short form of `voxels`.
+    #[serde(default)]
+    voxel_runs: Vec<usize>,
     /// Middles of the voxels, where the file has them.
     #[serde(default, rename = "voxels")]
     pub voxels_m: Vec<[f64; 3]>,
@@ -48,6 +54,15 @@ pub struct Problem {
     /// Whether they are free among the voxels.
     #[serde(default)]
     pub valid_voxels: bool,
+}
+
+/// The cells that runs count through: x fastest, then y, then z.
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct RunGrid {
+    /// Number of the first cell along each axis.
+    lower: [i32; 3],
+    /// Cells along each axis.
+    count: [usize; 3],
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -80,15 +95,45 @@ impl Problems {
             PlanError::bad(format!("problems in {}", path.display()), error.to_string())
         };
         let text = std::fs::read_to_string(path).map_err(|error| bad(&error))?;
-        let problems: Self = serde_json::from_str(&text).map_err(|error| bad(&error))?;
+        let mut problems: Self = serde_json::from_str(&text).map_err(|error| bad(&error))?;
         let joints = problems.joint_limits.len();
-        for problem in &problems.problems {
+        let grid = problems.voxel_runs;
+        for problem in &mut problems.problems {
             if problem.start.len() != joints || problem.goal.len() != joints {
                 let reason = format!("{}: start and goal need {joints} joints", problem.name);
                 return Err(bad(&reason));
             }
+            if !problem.voxel_runs.is_empty() {
+                let unpacked = grid.and_then(|g| g.unpack(&problem.voxel_runs));
+                let unpacked = unpacked.ok_or_else(|| {
+                    bad(&format!("{}: voxel_runs that leave the file's grid", problem.name))
+                })?;
+                let middle = |i: i32| (f64::from(i) + 0.5) * problems.voxel_size_m;
+                problem.voxels_m = unpacked.into_iter().map(|cell| cell.map(middle)).collect();
+            }
         }
         Ok(problems)
+    }
+}
+
+impl RunGrid {
+    /// Occupied cells of runs; `None` when they are not of this grid.
+    fn unpack(&self, runs: &[usize]) -> Option<Vec<[i32; 3]>> {
+        let [nx, ny, nz] = self.count;
+        let cells = nx.checked_mul(ny)?.checked_mul(nz)?;
+        let mut occupied = Vec::new();
+        let mut next = 0_usize;
+        for (index, run) in runs.iter().enumerate() {
+            let end = next.checked_add(*run).filter(|end| *end <= cells)?;
+            if index % 2 == 1 {
+                occupied.extend((next..end).map(|key| {
+                    let cell = [key % nx, key / nx % ny, key / (nx * ny)];
+                    std::array::from_fn(|axis| self.lower[axis] + cell[axis] as i32)
+                }));
+            }
+            next = end;
+        }
+        Some(occupied)
     }
 }
 
@@ -177,6 +222,28 @@ mod tests {
                 assert!((middle[axis] - expected[axis]).abs() < 1e-9, "{middles:?}");
             }
         }
+    }
+
+    #[test]
+    fn runs_are_voxels_too() {
+        let runs = FILE
+            .replace(
+                "\"note\"",
+                "\"voxel_runs\": {\"lower\": [-1, 0, 5], \"count\": [2, 2, 2]}, \"note\"",
+            )
+            .replace(
+                "\"voxels\": [[0.025, -0.725, 1.525], [0.375, 0.775, 1.525]]",
+                "\"voxel_runs\": [1, 2, 4, 1]",
+            );
+        let problems = read(&runs).unwrap();
+        let expected = [[0.025, 0.025, 0.275], [-0.025, 0.075, 0.275], [0.025, 0.075, 0.325]];
+        let found = &problems.problems[0].voxels_m;
+        assert_eq!(found.len(), 3);
+        for (at, expected) in found.iter().zip(&expected) {
+            assert!((0..3).all(|a| (at[a] - expected[a]).abs() < 1e-9), "{found:?}");
+        }
+        let beyond = runs.replace("[1, 2, 4, 1]", "[1, 2, 4, 2]");
+        assert!(read(&beyond).unwrap_err().to_string().contains("leave the file's grid"));
     }
 
     #[test]
