@@ -8,6 +8,7 @@
 //! | what is in the way | `obstacles.rs` |
 //! | what a planner asks about motions | `motions.rs` |
 //! | what a planner answers | `outcome.rs` |
+//! | how a path becomes a motion over time | `timing.rs` |
 
 mod arm;
 mod config;
@@ -15,6 +16,7 @@ mod error;
 mod motions;
 mod obstacles;
 mod outcome;
+mod timing;
 
 pub use arm::{Arm, JointLimit};
 pub use config::{Config, MAX_JOINTS};
@@ -22,3 +24,4 @@ pub use error::PlanError;
 pub use motions::Motions;
 pub use obstacles::{Ball, Capsule, Cuboid, Obstacles};
 pub use outcome::{Contact, End, Outcome, Path, Touched};
+pub use timing::{Moment, TimingSettings, Trajectory};
