@@ -8,6 +8,7 @@
 //! | what is in the way | `obstacles.rs` |
 //! | what a planner asks about motions | `motions.rs` |
 //! | what a planner answers | `outcome.rs` |
+//! | how a path becomes a motion over time | `timing.rs` |
 
 mod arm;
 mod config;
@@ -17,6 +18,7 @@ mod obstacles;
 mod outcome;
 mod problems;
 mod search;
+mod timing;
 
 pub use arm::{Arm, JointLimit};
 pub use config::{Config, MAX_JOINTS};
@@ -29,3 +31,4 @@ pub use search::{
     Effort, Improved, Planner, SearchResult, SearchSettings, SimplifySettings, Spent,
     path_length_rad,
 };
+pub use timing::{Moment, TimingSettings, Trajectory};
