@@ -8,6 +8,7 @@
 //! | what is in the way | `obstacles.rs` |
 //! | what a planner asks about motions | `motions.rs` |
 //! | what a planner answers | `outcome.rs` |
+//! | how a simulated or real arm follows it | `pilot.rs` |
 //! | how a path becomes a motion over time | `timing.rs` |
 
 mod arm;
@@ -16,6 +17,7 @@ mod error;
 mod motions;
 mod obstacles;
 mod outcome;
+mod pilot;
 mod timing;
 
 pub use arm::{Arm, JointLimit};
@@ -24,4 +26,5 @@ pub use error::PlanError;
 pub use motions::Motions;
 pub use obstacles::{Ball, Capsule, Cuboid, Obstacles};
 pub use outcome::{Contact, End, Outcome, Path, Touched};
+pub use pilot::{Feedforward, PilotSettings, PlanPilot};
 pub use timing::{Moment, TimingSettings, Trajectory};
