@@ -8,6 +8,7 @@
 //! | what is in the way | `obstacles.rs` |
 //! | what a planner asks about motions | `motions.rs` |
 //! | what a planner answers | `outcome.rs` |
+//! | how a simulated or real arm follows it | `pilot.rs` |
 //! | how a path becomes a motion over time | `timing.rs` |
 
 mod arm;
@@ -18,6 +19,7 @@ mod obstacles;
 mod outcome;
 mod problems;
 mod search;
+mod pilot;
 mod timing;
 
 pub use arm::{Arm, JointLimit};
@@ -31,4 +33,5 @@ pub use search::{
     Effort, Improved, Planner, SearchResult, SearchSettings, SimplifySettings, Spent,
     path_length_rad,
 };
+pub use pilot::{Feedforward, PilotSettings, PlanPilot};
 pub use timing::{Moment, TimingSettings, Trajectory};
