@@ -1,10 +1,9 @@
 //! What stays in the map, what goes, and what is refused.
 
-mod synthetic;
-
 use citrange_core::Pose;
 use citrange_space::{CellState, Cloud, Grid, Map, MapSettings, SpaceError, VoxelFrame, Workspace};
-use synthetic::{Camera, Thing, frame, thing};
+
+use crate::synthetic::{Camera, Thing, frame, thing};
 
 const MS: u64 = 1_000_000;
 

@@ -1,5 +1,5 @@
 //! Robots made up for the tests: no engine is needed.
-#![allow(dead_code, unreachable_pub)] // every test file uses some of them
+#![allow(unreachable_pub)] // shared by the test files
 
 use citrange_control::{Chain, ChainJoint, ChainSite, LinkShape};
 use citrange_core::Pose;

@@ -1,15 +1,11 @@
 //! Clouds in files: what was written comes back, what others write is read, lies are refused.
 
-#[path = "support/bits.rs"]
-mod bits;
-#[path = "support/picture.rs"]
-mod picture;
-
 use std::io::{Cursor, Write};
 
-use bits::{bits, colours};
 use citrange_space::{Cloud, CloudFile, Points, Sidecar, read_cloud, write_cloud};
-use picture::picture;
+
+use crate::bits::{bits, colours};
+use crate::picture::picture;
 
 fn from_bytes(name: &str, bytes: &[u8]) -> Result<CloudFile, String> {
     CloudFile::from_bytes(name, bytes, None, Sidecar::default()).map_err(|e| e.to_string())

@@ -1,8 +1,6 @@
 //! Robots as balls: the cover covers, the pairs are the right ones, centres are where the chain
 //! puts them.
 
-mod robots;
-
 use citrange_control::Kinematics;
 use citrange_core::Pose;
 use citrange_core::rng::Rng;
@@ -10,7 +8,7 @@ use citrange_core::shape::Shape;
 use citrange_space::{Body, BodySettings, Checker, Configs, Form, Isa, Solid, Sphere};
 use nalgebra::{Isometry3, Point3, Vector3};
 
-use robots::{arm_with, crane, positions};
+use crate::robots::{arm_with, crane, positions};
 
 /// Points in a form and on its surface, in its frame.
 fn samples(form: &Form, rng: &mut Rng, count: usize) -> Vec<Vector3<f64>> {

@@ -1,13 +1,8 @@
 //! Two seconds of damaged messages and files; `examples/fuzz_clouds.rs` runs for longer.
 
-#[path = "support/fuzz.rs"]
-mod fuzz;
-#[path = "support/fuzz_kinds.rs"]
-mod fuzz_kinds;
-#[path = "support/picture.rs"]
-mod picture;
-
 use std::time::Duration;
+
+use crate::fuzz;
 
 #[test]
 fn damage_is_refused_without_panics() {

@@ -1,9 +1,8 @@
 //! Free space against plain sampling along every ray.
 
-mod synthetic;
-
 use citrange_space::{Carving, CellState, Cloud, Grid, Map, MapSettings, Snapshot, VoxelFrame};
-use synthetic::{Camera, Thing, frame, thing, world_points};
+
+use crate::synthetic::{Camera, Thing, frame, thing, world_points};
 
 fn room() -> (Grid, Vec<Thing>, Camera) {
     let grid = Grid::new([-0.5, -0.8, -0.05], [1.0, 0.8, 1.0], 0.05).unwrap();

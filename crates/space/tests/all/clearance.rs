@@ -1,7 +1,5 @@
 //! Clearances against the plain way: all balls against all cubes, in double precision.
 
-mod robots;
-
 use citrange_core::rng::Rng;
 use citrange_core::shape::Shape;
 use citrange_space::{
@@ -9,7 +7,7 @@ use citrange_space::{
 };
 use nalgebra::{Isometry3, Point3, Vector3};
 
-use robots::{arm_with, crane, positions};
+use crate::robots::{arm_with, crane, positions};
 
 const NONE: Clearance = Clearance { distance_m: 0.0, link: 0, sphere: 0, voxel: None };
 

@@ -1,11 +1,9 @@
 //! Depth pictures: every pixel becomes the point that its ray says.
 
-#[path = "support/bits.rs"]
-mod bits;
-
-use bits::{bits, colours};
 use citrange_space::{DepthImage, Depths, Isa, Pinhole, Points};
 use proptest::prelude::*;
+
+use crate::bits::{bits, colours};
 
 const PINHOLE: Pinhole = Pinhole { fx: 61.5, fy: 60.5, cx: 32.25, cy: 23.75 };
 

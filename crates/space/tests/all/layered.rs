@@ -1,12 +1,11 @@
 //! Two layers answer like all of their cubes together.
 
-mod synthetic;
-
 use std::sync::Arc;
 
 use citrange_space::{Grid, Layer, Layered, LayeredMap, MapSettings, NO_VOXEL, RayBatch, Snapshot};
 use proptest::prelude::*;
-use synthetic::{Camera, frame, thing};
+
+use crate::synthetic::{Camera, frame, thing};
 
 const TINY_M: f64 = 1e-9;
 

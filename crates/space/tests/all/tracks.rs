@@ -1,9 +1,8 @@
 //! Velocities of things that are pushed past a camera.
 
-mod synthetic;
-
 use citrange_space::{Grid, Map, MapSettings, Track};
-use synthetic::{Camera, frame, thing};
+
+use crate::synthetic::{Camera, frame, thing};
 
 const FRAME_NS: u64 = 33_333_333;
 

@@ -1,12 +1,11 @@
 //! Readers hold a snapshot on other threads while the map goes on.
 
-mod synthetic;
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use citrange_space::{CellState, Grid, Map, MapSettings, Snapshot};
-use synthetic::{Camera, frame, thing};
+
+use crate::synthetic::{Camera, frame, thing};
 
 const MS: u64 = 1_000_000;
 

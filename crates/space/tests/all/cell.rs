@@ -11,7 +11,7 @@ fn load(text: &str) -> Result<Cell, String> {
 
 #[test]
 fn the_cell_in_the_manual_is_one() {
-    let manual = include_str!("../../../docs/space.md");
+    let manual = include_str!("../../../../docs/space.md");
     let (_, rest) = manual.split_once("```yaml\n").unwrap();
     let cell = load(rest.split_once("```").unwrap().0).unwrap();
     assert_eq!(cell.cameras["depth"].xyz_m, [0.15, 1.7, 0.9]);

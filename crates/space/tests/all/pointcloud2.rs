@@ -1,16 +1,12 @@
 //! PointCloud2: every layout that drivers send is read, everything that lies is refused.
 
-#[path = "support/bits.rs"]
-mod bits;
-#[path = "support/picture.rs"]
-mod picture;
-
-use bits::{bits, colours};
 use citrange_space::{
     Cloud, Isa, PointCloud2, PointCloud2Message, PointField, Points, message_of, pack_xyz_rgb,
 };
-use picture::picture;
 use proptest::prelude::*;
+
+use crate::bits::{bits, colours};
+use crate::picture::picture;
 
 /// How a test message lays its points out.
 #[derive(Clone, Debug)]
