@@ -6,12 +6,14 @@
 //! | a joint vector as the planner sees it | `config.rs` |
 //! | a robot and its limits | `arm.rs` |
 //! | what is in the way | `obstacles.rs` |
+//! | whether a motion touches anything | `collide/` |
 //! | what a planner asks about motions | `motions.rs` |
 //! | what a planner answers | `outcome.rs` |
 //! | how a simulated or real arm follows it | `pilot.rs` |
 //! | how a path becomes a motion over time | `timing.rs` |
 
 mod arm;
+mod collide;
 mod config;
 mod error;
 mod motions;
@@ -23,6 +25,7 @@ mod pilot;
 mod timing;
 
 pub use arm::{Arm, JointLimit};
+pub use collide::{Collider, ColliderSettings};
 pub use config::{Config, MAX_JOINTS};
 pub use error::PlanError;
 pub use motions::Motions;
