@@ -5,6 +5,7 @@
 //! |---|---|
 //! | a joint vector as the planner sees it | `config.rs` |
 //! | a robot and its limits | `arm.rs` |
+//! | where a path should lead, and whether it can | `goal.rs` |
 //! | what is in the way | `obstacles.rs` |
 //! | what a planner asks about motions | `motions.rs` |
 //! | what a planner answers | `outcome.rs` |
@@ -13,6 +14,7 @@
 mod arm;
 mod config;
 mod error;
+mod goal;
 mod motions;
 mod obstacles;
 mod outcome;
@@ -23,6 +25,7 @@ mod timing;
 pub use arm::{Arm, JointLimit};
 pub use config::{Config, MAX_JOINTS};
 pub use error::PlanError;
+pub use goal::{Contacts, Goal, GoalReport, GoalSettings, check_goal};
 pub use motions::Motions;
 pub use obstacles::{Ball, Capsule, Cuboid, Obstacles};
 pub use outcome::{Contact, End, Outcome, Path, Touched};
