@@ -5,6 +5,7 @@
 //! |---|---|
 //! | a joint vector as the planner sees it | `config.rs` |
 //! | a robot and its limits | `arm.rs` |
+//! | where a path should lead, and whether it can | `goal.rs` |
 //! | what is in the way | `obstacles.rs` |
 //! | whether a motion touches anything | `collide/` |
 //! | what a planner asks about motions | `motions.rs` |
@@ -16,6 +17,7 @@ mod arm;
 mod collide;
 mod config;
 mod error;
+mod goal;
 mod motions;
 mod obstacles;
 mod outcome;
@@ -28,6 +30,7 @@ pub use arm::{Arm, JointLimit};
 pub use collide::{Collider, ColliderSettings};
 pub use config::{Config, MAX_JOINTS};
 pub use error::PlanError;
+pub use goal::{Contacts, Goal, GoalReport, GoalSettings, check_goal};
 pub use motions::Motions;
 pub use obstacles::{Ball, Capsule, Cuboid, Obstacles};
 pub use outcome::{Contact, End, Outcome, Path, Touched};

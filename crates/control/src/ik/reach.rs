@@ -9,7 +9,7 @@ use super::sift::{are_same, turns};
 use super::starts::starts;
 use crate::chain::{Chain, ChainSite};
 use crate::error::ControlError;
-use crate::kinematics::Kinematics;
+use crate::kinematics::{Frame, Kinematics};
 
 /// Where the tool should be, in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,6 +89,8 @@ pub struct Reach {
     point: Vector3<f64>,
     arm_joints: usize,
     home: Vec<f64>,
+    // Scratch: positions of all joints.
+    all: Vec<f64>,
 }
 
 impl Reach {
@@ -113,6 +115,7 @@ impl Reach {
             point: Vector3::zeros(),
             arm_joints: chain.arm_joints,
             home: home.to_vec(),
+            all: home.to_vec(),
         })
     }
 
@@ -130,14 +133,16 @@ impl Reach {
         }
     }
 
+    /// The place and turn of the tool for joints of the arm.
+    pub fn aim_of(&mut self, joints: &[f64]) -> Aim {
+        let tool = self.place(joints);
+        let turn = Turn::Full(Rotation3::from_matrix_unchecked(tool.rot));
+        Aim { at_m: tool.pos_m + tool.rot * self.point, turn }
+    }
+
     /// How near joints of the arm bring the tool.
     pub fn measure(&mut self, aim: &Aim, joints: &[f64]) -> Solution {
-        let mut all = self.home.clone();
-        for (kept, joint) in all.iter_mut().zip(joints).take(self.arm_joints) {
-            *kept = *joint;
-        }
-        self.kinematics.update(&all);
-        let tool = self.kinematics.site(&self.tool);
+        let tool = self.place(joints);
         let angle_rad = match &aim.turn {
             Turn::Free => 0.0,
             Turn::Axis { of_tool, toward } => {
@@ -146,9 +151,16 @@ impl Reach {
             }
             Turn::Full(wanted) => angle_between(wanted.matrix(), &tool.rot),
         };
-        all.truncate(self.arm_joints);
         let error_m = (tool.pos_m + tool.rot * self.point - aim.at_m).norm();
-        Solution { joints: all, error_m, angle_rad }
+        Solution { joints: joints.to_vec(), error_m, angle_rad }
+    }
+
+    fn place(&mut self, joints: &[f64]) -> Frame {
+        self.all.clear();
+        self.all.extend(joints.iter().take(self.arm_joints));
+        self.all.extend(&self.home[self.all.len()..]);
+        self.kinematics.update(&self.all);
+        self.kinematics.site(&self.tool)
     }
 
     /// Looks for joints that bring the tool there. `near` are joints of the arm: the first

@@ -1,0 +1,147 @@
+//! Where a path should lead, and whether it makes sense to look for one.
+//!
+//! | to change | look in |
+//! |---|---|
+//! | what people may write | here |
+//! | which joints count as the goal, and why there may be none | `check.rs` |
+//! | settings and answers | `report.rs` |
+//! | the nearest goal that is free | `retreat.rs` |
+//! | the way out of a collision at the start | `escape.rs` |
+
+mod check;
+mod escape;
+mod report;
+mod retreat;
+
+pub use check::check_goal;
+pub use report::{GoalReport, GoalSettings};
+
+use citrange_control::{Aim, Turn};
+use nalgebra::{Rotation3, Vector3};
+
+use crate::arm::Arm;
+use crate::error::PlanError;
+use crate::outcome::Contact;
+
+/// Points farther away than this are mistakes.
+const FARTHEST_M: f64 = 1000.0;
+
+/// Where a path should lead.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Goal {
+    /// The tool at a point of the world, turned as it comes.
+    Point {
+        /// The point.
+        at_m: [f64; 3],
+    },
+    /// The tool at a point and turned.
+    Pose {
+        /// The point.
+        at_m: [f64; 3],
+        /// Turns about the world's x, then y, then z axis.
+        roll_pitch_yaw_rad: [f64; 3],
+    },
+    /// Positions of the arm's joints.
+    Joints(Vec<f64>),
+}
+
+/// Answers what a robot touches.
+pub trait Contacts {
+    /// What it touches most deeply with the arm's joints there; `None` when nothing.
+    fn contact(&mut self, at: &[f64]) -> Option<Contact>;
+}
+
+impl Goal {
+    /// Of three numbers (a point, in metres) or six (and roll, pitch, yaw, in radians).
+    ///
+    /// # Errors
+    /// Says which word is wrong, or how many there are.
+    pub fn parse(text: &str) -> Result<Self, PlanError> {
+        let goal = match *numbers(text)? {
+            [x, y, z] => Self::Point { at_m: [x, y, z] },
+            [x, y, z, roll, pitch, yaw] => {
+                Self::Pose { at_m: [x, y, z], roll_pitch_yaw_rad: [roll, pitch, yaw] }
+            }
+            ref other => {
+                let reason = format!(
+                    "{} numbers; right are 3 (x y z in metres, such as \"0.5 0.2 0.4\") or 6 (and \
+                     roll pitch yaw in radians)",
+                    other.len()
+                );
+                return Err(PlanError::bad(format!("goal {text:?}"), reason));
+            }
+        };
+        goal.check_numbers()?;
+        Ok(goal)
+    }
+
+    /// Of positions of an arm's joints, in radians.
+    ///
+    /// # Errors
+    /// Says which word is wrong, or which joints need a number.
+    pub fn parse_joints(text: &str, arm: &Arm) -> Result<Self, PlanError> {
+        let goal = Self::Joints(numbers(text)?);
+        goal.check_count(arm)?;
+        goal.check_numbers()?;
+        Ok(goal)
+    }
+
+    /// That there are as many joints as the arm has.
+    fn check_count(&self, arm: &Arm) -> Result<(), PlanError> {
+        let Self::Joints(joints) = self else { return Ok(()) };
+        if joints.len() == arm.joints() {
+            return Ok(());
+        }
+        let names: Vec<&str> = arm.body().chain().joint_names().take(arm.joints()).collect();
+        let (given, needed) = (joints.len(), arm.joints());
+        let reason = format!("{given} numbers; right are {needed}, for {}", names.join(", "));
+        Err(PlanError::bad("goal", reason))
+    }
+
+    fn check_numbers(&self) -> Result<(), PlanError> {
+        let (at_m, angles): (&[f64], &[f64]) = match self {
+            Self::Point { at_m } => (at_m, &[]),
+            Self::Pose { at_m, roll_pitch_yaw_rad } => (at_m, roll_pitch_yaw_rad),
+            Self::Joints(joints) => (&[], joints),
+        };
+        if let Some(number) = at_m.iter().chain(angles).find(|n| !n.is_finite()) {
+            return Err(PlanError::bad("goal", format!("{number} is not a number to go to")));
+        }
+        match at_m.iter().find(|n| n.abs() > FARTHEST_M) {
+            Some(far) => {
+                let reason = format!("{far} m is too far; up to {FARTHEST_M} m are right");
+                Err(PlanError::bad("goal", reason))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// As inverse kinematics takes it; none for joints.
+    fn aim(&self) -> Option<Aim> {
+        match self {
+            Self::Point { at_m } => Some(Aim { at_m: Vector3::from(*at_m), turn: Turn::Free }),
+            Self::Pose { at_m, roll_pitch_yaw_rad: [roll, pitch, yaw] } => {
+                let turn = Rotation3::from_euler_angles(*roll, *pitch, *yaw);
+                Some(Aim { at_m: Vector3::from(*at_m), turn: Turn::Full(turn) })
+            }
+            Self::Joints(_) => None,
+        }
+    }
+}
+
+fn numbers(text: &str) -> Result<Vec<f64>, PlanError> {
+    let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty());
+    words
+        .enumerate()
+        .map(|(index, word)| match word.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(number),
+            _ => {
+                let reason = format!(
+                    "word {}, {word:?}, is not a finite number; such as 0.25 would be right",
+                    index + 1
+                );
+                Err(PlanError::bad(format!("goal {text:?}"), reason))
+            }
+        })
+        .collect()
+}

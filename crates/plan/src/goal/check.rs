@@ -1,0 +1,258 @@
+//! Which joints lead to a goal, and the reason when a search cannot begin.
+
+use citrange_control::{Aim, Reach, ReachSettings, Solution};
+
+use super::escape::escape;
+use super::report::{GoalReport, GoalSettings, Kept};
+use super::retreat::retreat;
+use super::{Contacts, Goal};
+use crate::arm::Arm;
+use crate::config::Config;
+use crate::error::PlanError;
+use crate::motions::Motions;
+use crate::outcome::{End, Outcome};
+
+/// Misses that are this near to the best one are as good.
+const AS_GOOD_M: f64 = 1e-3;
+/// How much harder is looked for a free goal when those found first touch something.
+const HARDER: usize = 4;
+/// What is said instead of an infinite distance: no turn of the arm comes near what was asked.
+const FAR_M: f64 = 1000.0;
+
+/// What the parts of a check share.
+pub(super) struct Asked<'a, W> {
+    pub(super) arm: &'a Arm,
+    pub(super) world: &'a mut W,
+    pub(super) reach: Reach,
+    pub(super) settings: &'a GoalSettings,
+    /// Where the search begins.
+    pub(super) from: Vec<f64>,
+}
+
+/// Checks start and goal, and finds the goal's configurations.
+///
+/// # Errors
+/// When start, goal or settings are not sensible numbers, or as many as the arm has joints.
+/// Everything else is an answer: see [`GoalReport::outcome`].
+pub fn check_goal<W: Motions + Contacts>(
+    arm: &Arm,
+    world: &mut W,
+    start: &[f64],
+    goal: &Goal,
+    settings: &GoalSettings,
+) -> Result<GoalReport, PlanError> {
+    check_numbers(arm, start, settings)?;
+    goal.check_count(arm)?;
+    goal.check_numbers()?;
+    let mut report = GoalReport::default();
+    if let Some(outside) = arm.outside(End::Start, start) {
+        return Ok(report.refuse(outside));
+    }
+    let chain = arm.body().chain();
+    let mut reach = Reach::new(chain, arm.held())
+        .map_err(|why| PlanError::bad("inverse kinematics", why.to_string()))?;
+    reach.set_ranges(arm.limits().iter().map(|l| l.range));
+    let mut asked = Asked { arm, world, reach, settings, from: start.to_vec() };
+    if !asked.world.is_free(&Config::of(start)) {
+        let why = asked.touched(start, |contact| Outcome::StartInCollision { contact });
+        if !settings.proceed_anyway {
+            return Ok(report.refuse(why));
+        }
+        match escape(arm, asked.world, start, settings.seed) {
+            Ok(out) => {
+                asked.from = out.positions(arm.joints());
+                report.escape = Some(out);
+                report.warnings.push(
+                    "the start touches something: the path begins by backing out slowly".into(),
+                );
+            }
+            Err(reason) => {
+                report.warnings.push(reason);
+                return Ok(report.refuse(why));
+            }
+        }
+    }
+    Ok(match (goal, goal.aim()) {
+        (_, Some(aim)) => asked.at_aim(&aim, report),
+        (Goal::Joints(joints), _) => asked.at_joints(joints, report),
+        _ => report,
+    })
+}
+
+impl<W: Motions + Contacts> Asked<'_, W> {
+    fn at_joints(&mut self, joints: &[f64], report: GoalReport) -> GoalReport {
+        if let Some(outside) = self.arm.outside(End::Goal, joints) {
+            return report.refuse(outside);
+        }
+        let aim = self.reach.aim_of(joints);
+        let goal = self.reach.measure(&aim, joints);
+        let why = match self.keep_free(&aim, std::slice::from_ref(&goal)) {
+            Ok(kept) => return kept.into_report(report),
+            Err(why) => why,
+        };
+        self.collides(&aim, why, std::slice::from_ref(&goal), report)
+    }
+
+    fn at_aim(&mut self, aim: &Aim, mut report: GoalReport) -> GoalReport {
+        let mut search = ReachSettings {
+            starts: self.settings.starts,
+            seed: self.settings.seed,
+            turn_m: self.settings.tolerance_m / self.settings.tolerance_rad,
+            ..ReachSettings::default()
+        };
+        let mut found = self.reach.solve(aim, &self.from, &search);
+        let mut touching = None;
+        for effort in [1, HARDER] {
+            if effort > 1 {
+                search.starts *= effort;
+                search.seed = search.seed.wrapping_add(1);
+                found = self.reach.solve(aim, &self.from, &search);
+            }
+            let goals = if found.solutions.is_empty() { &found.misses } else { &found.solutions };
+            let good = self.good_enough(goals);
+            for goals in good.iter().filter(|goals| !goals.is_empty()) {
+                match self.keep_free(aim, goals) {
+                    Ok(kept) if found.solutions.is_empty() => {
+                        report.warnings.push(format!(
+                            "the goal cannot be reached exactly: the path ends {:.4} m from it",
+                            kept.reached_m
+                        ));
+                        return kept.into_report(report);
+                    }
+                    Ok(kept) => return kept.into_report(report),
+                    Err(why) => touching = touching.or(Some((why, goals.clone()))),
+                }
+            }
+        }
+        match touching {
+            Some((why, goals)) => self.collides(aim, why, &goals, report),
+            None => {
+                let nearest = self.nearest(aim, &search, found.misses.first(), &mut report);
+                report.refuse(Outcome::GoalUnreachable {
+                    nearest_m: nearest,
+                    tolerance_m: self.settings.tolerance_m,
+                })
+            }
+        }
+    }
+
+    /// Goals within tolerance: those as good as the best, then the others; each sorted by
+    /// their distance from where the search begins.
+    fn good_enough(&self, goals: &[Solution]) -> [Vec<Solution>; 2] {
+        let GoalSettings { tolerance_m, tolerance_rad, .. } = *self.settings;
+        let within = |s: &&Solution| s.error_m <= tolerance_m && s.angle_rad <= tolerance_rad;
+        let mut all: Vec<Solution> = goals.iter().filter(within).cloned().collect();
+        nearest_first(&mut all, &self.from);
+        let best = all.iter().map(|s| s.error_m).fold(f64::INFINITY, f64::min);
+        let (good, rest) = all.into_iter().partition(|s| s.error_m <= best + AS_GOOD_M);
+        [good, rest]
+    }
+
+    /// How near the tool comes when it is turned as asked.
+    fn nearest(
+        &mut self,
+        aim: &Aim,
+        search: &ReachSettings,
+        miss: Option<&Solution>,
+        report: &mut GoalReport,
+    ) -> f64 {
+        let GoalSettings { tolerance_m, tolerance_rad, .. } = *self.settings;
+        let Some(miss) = miss else { return FAR_M };
+        if miss.angle_rad <= tolerance_rad && miss.error_m > tolerance_m {
+            return miss.error_m;
+        }
+        report.warnings.push(format!(
+            "the hand comes within {:.4} m, but turned {:.3} rad away from what was asked",
+            miss.error_m, miss.angle_rad
+        ));
+        let strict = ReachSettings { turn_m: 20.0 * search.turn_m, ..*search };
+        let turned = self.reach.solve(aim, &self.from, &strict).misses;
+        let kept = turned.iter().filter(|m| m.angle_rad <= tolerance_rad).map(|m| m.error_m);
+        kept.fold(FAR_M, f64::min)
+    }
+
+    fn collides(
+        &mut self,
+        aim: &Aim,
+        why: Outcome,
+        goals: &[Solution],
+        mut report: GoalReport,
+    ) -> GoalReport {
+        if !self.settings.proceed_anyway {
+            return report.refuse(why);
+        }
+        match retreat(self, aim, goals) {
+            Some(kept) => {
+                report.warnings.push(format!(
+                    "the goal touches something: the path ends {:.3} m from it",
+                    kept.reached_m
+                ));
+                kept.into_report(report)
+            }
+            None => {
+                report.warnings.push("no free place near the goal was found".into());
+                report.refuse(why)
+            }
+        }
+    }
+
+    /// Those goals that are free, in their order; or what the first one touches.
+    pub(super) fn keep_free(&mut self, aim: &Aim, goals: &[Solution]) -> Result<Kept, Outcome> {
+        let mut kept = Kept::default();
+        for goal in goals {
+            let at = self.within(&goal.joints);
+            if kept.candidates.len() < self.settings.most && self.world.is_free(&at) {
+                let fit = self.reach.measure(aim, &at.positions(self.arm.joints()));
+                kept.reached_m = kept.reached_m.max(fit.error_m);
+                kept.candidates.push(at);
+            }
+        }
+        match goals.first() {
+            Some(first) if kept.candidates.is_empty() => {
+                Err(self.touched(&first.joints, |contact| Outcome::GoalInCollision { contact }))
+            }
+            _ => Ok(kept),
+        }
+    }
+
+    /// In single precision, and still within the limits.
+    fn within(&self, joints: &[f64]) -> Config {
+        let mut at = Config::of(joints);
+        for (position, limit) in at.0.iter_mut().zip(self.arm.limits()) {
+            if f64::from(*position) > limit.range[1] {
+                *position = position.next_down();
+            }
+            if f64::from(*position) < limit.range[0] {
+                *position = position.next_up();
+            }
+        }
+        at
+    }
+
+    /// What is touched there, as an answer.
+    fn touched(&mut self, at: &[f64], why: impl Fn(crate::Contact) -> Outcome) -> Outcome {
+        // A checker may refuse what it cannot prove free and yet name nothing that is touched.
+        let unnamed = Outcome::NoPath { iterations: 0, spent_s: 0.0 };
+        self.world.contact(at).map_or(unnamed, why)
+    }
+}
+
+/// Sorts goals by their distance from some joints.
+pub(super) fn nearest_first(goals: &mut [Solution], from: &[f64]) {
+    let away =
+        |s: &Solution| -> f64 { s.joints.iter().zip(from).map(|(a, b)| (a - b).powi(2)).sum() };
+    goals.sort_by(|a, b| away(a).total_cmp(&away(b)));
+}
+
+fn check_numbers(arm: &Arm, start: &[f64], settings: &GoalSettings) -> Result<(), PlanError> {
+    if start.len() != arm.joints() || start.iter().any(|q| !q.is_finite()) {
+        let reason = format!("{start:?}; right are {} finite numbers", arm.joints());
+        return Err(PlanError::bad("start", reason));
+    }
+    let tolerances = [settings.tolerance_m, settings.tolerance_rad];
+    if tolerances.iter().any(|t| !(t.is_finite() && *t > 0.0)) || settings.starts == 0 {
+        let reason = format!("tolerances and starts must be above 0: {settings:?}");
+        return Err(PlanError::bad("goal settings", reason));
+    }
+    Ok(())
+}
