@@ -19,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 PROBLEMS = HERE.parent / "benches" / "plan" / "problems_ur5.json"
 BODY = HERE.parent / "benches" / "plan" / "ur5_robotiq.json"
 STEP_RAD = 1e-3
+FAR_M = 0.05
 
 UR5 = """
 <robot name="ur5">
@@ -158,7 +159,9 @@ class Verdict:
     at_rad: list | None
     """Where it does so."""
     clearance_m: float
-    """The least gap, below 0 at a contact."""
+    """The least gap to an obstacle, below 0 at a contact, at most `FAR_M`."""
+    own_clearance_m: float
+    """The least gap between links that must not touch."""
     configurations: int
 
 
@@ -178,7 +181,8 @@ class Checker:
     def __init__(self, robot, problem, kind, grid):
         self.robot, self.scene = robot, Scene(problem, kind, grid)
         self.checked = np.flatnonzero(robot.link != 0)
-        self.balls = [coal.CollisionObject(coal.Sphere(r)) for r in robot.radius_m[self.checked]]
+        self.spheres = [coal.Sphere(radius) for radius in robot.radius_m[self.checked]]
+        self.balls = [coal.CollisionObject(sphere) for sphere in self.spheres]
         self.tree = coal.DynamicAABBTreeCollisionManager()
         for ball in self.balls:
             self.tree.registerObject(ball)
@@ -192,20 +196,26 @@ class Checker:
             ball.computeAABB()
         self.tree.update()
 
+    def inflate(self, by_m):
+        """All balls of the robot larger by that."""
+        for sphere, radius_m in zip(self.spheres, self.robot.radius_m[self.checked]):
+            sphere.radius = radius_m + by_m
+            sphere.computeLocalAABB()
+
     def touches(self):
-        """Whether the robot, as placed, touches an obstacle."""
+        """Whether the robot, as inflated and placed, touches an obstacle."""
         self.scene.tree.collide(self.tree, self.touch)
         return self.touch.data.result.isCollision()
 
     def gap_m(self):
-        """From the robot, as placed, to the nearest obstacle."""
-        if not self.scene.objects:
-            return math.inf
+        """From the robot, as inflated and placed, to the nearest obstacle."""
         self.scene.tree.distance(self.tree, self.gap)
         return self.gap.data.result.min_distance
 
-    def deepest(self):
-        """The pair of ball and obstacle that are nearest, in words, and their gap."""
+    def deepest(self, centres_m):
+        """The ball and the obstacle that reach into each other most, in words, and their gap."""
+        self.inflate(0.0)
+        self.place(centres_m[self.checked])
         request, result, found = coal.DistanceRequest(), coal.DistanceResult(), []
         for ball, body in zip(self.checked, self.balls):
             self.scene.tree.distance(body, self.gap)
@@ -223,26 +233,23 @@ class Checker:
         path = dense(path_rad, step_rad)
         centres = self.robot.centres_m(path)
         own_m, whose = self.robot.own_gaps_m(centres)
-        checked = centres[:, self.checked]
-        # No ball moves further from one configuration to the next than this.
-        steps_m = np.linalg.norm(np.diff(checked, axis=0), axis=2).max(axis=1, initial=0)
-        way_m = np.concatenate([[0.0], steps_m.cumsum()])
-        least_m, measure_from_m = math.inf, 0.0
-        for index, (at, balls) in enumerate(zip(path, checked)):
-            self.place(balls)
+        # Balls that are larger by the least clearance so far touch nothing unless there is less.
+        least_m = FAR_M
+        self.inflate(least_m)
+        for index, at in enumerate(path):
             if own_m[index] <= 0:
                 first, second = self.robot.link[self.robot.apart[:, whose[index]]]
                 named = f"{self.robot.links[first]} and {self.robot.links[second]}"
-                return Verdict(named, at.tolist(), float(own_m[index]), index + 1)
-            if self.touches():
-                named, gap_m = self.deepest()
-                return Verdict(named, at.tolist(), gap_m, index + 1)
-            # A gap far above the least so far stays above it for as long as nothing has moved far.
-            if way_m[index] >= measure_from_m:
-                gap_m = self.gap_m()
-                least_m = min(least_m, gap_m)
-                measure_from_m = way_m[index] + gap_m - least_m
-        return Verdict(None, None, min(least_m, float(own_m.min())), len(path))
+                return Verdict(named, at.tolist(), least_m, float(own_m[: index + 1].min()), index + 1)
+            self.place(centres[index, self.checked])
+            if not self.touches():
+                continue
+            least_m = min(least_m, least_m + self.gap_m())
+            if least_m <= 0:
+                named, least_m = self.deepest(centres[index])
+                return Verdict(named, at.tolist(), least_m, float(own_m[: index + 1].min()), index + 1)
+            self.inflate(least_m)
+        return Verdict(None, None, least_m, float(own_m.min()), len(path))
 
 
 def load(path=PROBLEMS, body=BODY):
