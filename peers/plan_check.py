@@ -161,7 +161,7 @@ class Verdict:
     clearance_m: float
     """The least gap to an obstacle, below 0 at a contact, at most `FAR_M`."""
     own_clearance_m: float
-    """The least gap between links that must not touch."""
+    """The least gap between links that must not touch (at a contact: the gap there)."""
     configurations: int
 
 
@@ -187,45 +187,44 @@ class Checker:
         for ball in self.balls:
             self.tree.registerObject(ball)
         self.tree.setup()
+        self.larger_by_m = 0.0
         self.touch, self.gap = coal.CollisionCallBackDefault(), coal.DistanceCallBackDefault()
         self.touch.data.request.num_max_contacts = 1
 
-    def place(self, centres_m):
-        for ball, centre in zip(self.balls, centres_m):
+    def place(self, centres_m, larger_by_m):
+        """Puts the balls there, each larger by that."""
+        if larger_by_m != self.larger_by_m:
+            self.larger_by_m = larger_by_m
+            for sphere, radius_m in zip(self.spheres, self.robot.radius_m[self.checked]):
+                sphere.radius = radius_m + larger_by_m
+                sphere.computeLocalAABB()
+        for ball, centre in zip(self.balls, centres_m[self.checked]):
             ball.setTranslation(centre)
             ball.computeAABB()
         self.tree.update()
 
-    def inflate(self, by_m):
-        """All balls of the robot larger by that."""
-        for sphere, radius_m in zip(self.spheres, self.robot.radius_m[self.checked]):
-            sphere.radius = radius_m + by_m
-            sphere.computeLocalAABB()
-
     def touches(self):
-        """Whether the robot, as inflated and placed, touches an obstacle."""
+        """Whether the robot, as placed, touches an obstacle."""
         self.scene.tree.collide(self.tree, self.touch)
         return self.touch.data.result.isCollision()
 
     def gap_m(self):
-        """From the robot, as inflated and placed, to the nearest obstacle."""
+        """To the nearest obstacle from the robot as placed, which must not touch any: coal stops
+        at the first pair that does."""
         self.scene.tree.distance(self.tree, self.gap)
         return self.gap.data.result.min_distance
 
-    def deepest(self, centres_m):
+    def deepest(self):
         """The ball and the obstacle that reach into each other most, in words, and their gap."""
-        self.inflate(0.0)
-        self.place(centres_m[self.checked])
-        request, result, found = coal.DistanceRequest(), coal.DistanceResult(), []
+        request, result, least = coal.DistanceRequest(), coal.DistanceResult(), (math.inf, 0, "")
         for ball, body in zip(self.checked, self.balls):
-            self.scene.tree.distance(body, self.gap)
-            found.append((self.gap.data.result.min_distance, ball, body))
-        gap_m, ball, body = min(found, key=lambda one: one[0])
-        gaps_m = []
-        for thing in self.scene.objects:
-            result.clear()
-            gaps_m.append(coal.distance(body, thing, request, result))
-        name = self.scene.names[int(np.argmin(gaps_m))]
+            self.scene.tree.collide(body, self.touch)
+            if not self.touch.data.result.isCollision():
+                continue
+            for name, thing in zip(self.scene.names, self.scene.objects):
+                result.clear()
+                least = min(least, (coal.distance(body, thing, request, result), ball, name))
+        gap_m, ball, name = least
         return f"ball {ball} of {self.robot.links[self.robot.link[ball]]} and {name}", gap_m
 
     def check(self, path_rad, step_rad=STEP_RAD):
@@ -233,22 +232,21 @@ class Checker:
         path = dense(path_rad, step_rad)
         centres = self.robot.centres_m(path)
         own_m, whose = self.robot.own_gaps_m(centres)
-        # Balls that are larger by the least clearance so far touch nothing unless there is less.
+        # Balls that are larger by the least gap so far touch nothing unless there is a smaller one.
         least_m = FAR_M
-        self.inflate(least_m)
         for index, at in enumerate(path):
             if own_m[index] <= 0:
                 first, second = self.robot.link[self.robot.apart[:, whose[index]]]
                 named = f"{self.robot.links[first]} and {self.robot.links[second]}"
-                return Verdict(named, at.tolist(), least_m, float(own_m[: index + 1].min()), index + 1)
-            self.place(centres[index, self.checked])
+                return Verdict(named, at.tolist(), least_m, float(own_m[index]), index + 1)
+            self.place(centres[index], least_m)
             if not self.touches():
                 continue
-            least_m = min(least_m, least_m + self.gap_m())
-            if least_m <= 0:
-                named, least_m = self.deepest(centres[index])
-                return Verdict(named, at.tolist(), least_m, float(own_m[: index + 1].min()), index + 1)
-            self.inflate(least_m)
+            self.place(centres[index], 0.0)
+            if self.touches():
+                named, gap_m = self.deepest()
+                return Verdict(named, at.tolist(), gap_m, float(own_m[index]), index + 1)
+            least_m = min(least_m, self.gap_m())
         return Verdict(None, None, least_m, float(own_m.min()), len(path))
 
 
