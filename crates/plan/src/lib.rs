@@ -8,6 +8,8 @@
 //! | what is in the way | `obstacles.rs` |
 //! | what a planner asks about motions | `motions.rs` |
 //! | what a planner answers | `outcome.rs` |
+//! | how a simulated or real arm follows it | `pilot.rs` |
+//! | how a path becomes a motion over time | `timing.rs` |
 
 mod arm;
 mod config;
@@ -15,6 +17,10 @@ mod error;
 mod motions;
 mod obstacles;
 mod outcome;
+mod problems;
+mod search;
+mod pilot;
+mod timing;
 
 pub use arm::{Arm, JointLimit};
 pub use config::{Config, MAX_JOINTS};
@@ -22,3 +28,10 @@ pub use error::PlanError;
 pub use motions::Motions;
 pub use obstacles::{Ball, Capsule, Cuboid, Obstacles};
 pub use outcome::{Contact, End, Outcome, Path, Touched};
+pub use problems::{Problem, Problems};
+pub use search::{
+    Effort, Improved, Planner, SearchResult, SearchSettings, SimplifySettings, Spent,
+    path_length_rad,
+};
+pub use pilot::{Feedforward, PilotSettings, PlanPilot};
+pub use timing::{Moment, TimingSettings, Trajectory};

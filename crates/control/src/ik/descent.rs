@@ -1,0 +1,333 @@
+//! Levenberg-Marquardt from many starts side by side. A lane that has ended takes the next
+//! start, so none waits for the slowest.
+
+use nalgebra::{Matrix3, Vector3};
+
+use super::lanes::{LANES, Lane, Lane3, cross, dot, minus};
+use super::linkage::{Linkage, MOST, Placed};
+use super::reach::{Aim, Turn};
+
+/// Rounds that a start gets.
+const ROUNDS: u32 = 60;
+/// Longest step of a joint in one round.
+const LONGEST_STEP: f64 = 0.8;
+/// A step this short ends the search.
+const STILL_RAD: f64 = 1e-9;
+/// So does a squared distance this small: a hundredth of a micrometre.
+const THERE_M2: f64 = 1e-16;
+/// And so does a gain that is this share of what is missing, thrice in a row.
+const NO_GAIN: f64 = 1e-7;
+const PATIENCE: u8 = 3;
+/// How often joints at their ends are looked for in one round.
+const PASSES: usize = 4;
+/// Keeps the equations solvable where joints do the same thing.
+const LEAST_DAMPING: f64 = 1e-12;
+
+/// Positions of the joints of a linkage.
+pub(super) type Joints = [f64; MOST];
+
+/// What is searched for, in the shape that the equations need.
+pub(super) struct Task<'a> {
+    pub(super) linkage: &'a Linkage,
+    pub(super) aim: &'a Aim,
+    /// The working point, in the frame of the tool.
+    pub(super) point_m: Vector3<f64>,
+    /// What a radian counts in metres.
+    pub(super) turn_m: f64,
+}
+
+/// Squared distance from the goal at some joints, and the equations of the next step.
+#[derive(Clone)]
+struct Equations {
+    cost: Lane,
+    square: [[Lane; MOST]; MOST],
+    pull: [Lane; MOST],
+}
+
+/// What is remembered of every lane.
+struct Lanes {
+    joints: [Lane; MOST],
+    equations: Equations,
+    damping: Lane,
+    rounds: [u32; LANES],
+    idle: [u8; LANES],
+    // Number of the start, while there is one.
+    start: [Option<usize>; LANES],
+}
+
+impl Task<'_> {
+    /// The ends of the search from each start, in the order of the starts.
+    pub(super) fn descend(&self, starts: &[Joints]) -> Vec<Joints> {
+        let mut ends = starts.to_vec();
+        let mut next = 0;
+        let zero = [Lane::ZERO; MOST];
+        let mut lanes = Lanes {
+            joints: zero,
+            equations: Equations { cost: Lane::ZERO, square: [zero; MOST], pull: zero },
+            damping: Lane::all(1.0),
+            rounds: [0; LANES],
+            idle: [0; LANES],
+            start: [None; LANES],
+        };
+        let mut tried = zero;
+        loop {
+            for lane in 0..LANES {
+                if lanes.start[lane].is_none() && next < starts.len() {
+                    lanes.begin(lane, next, &starts[next], &mut tried);
+                    next += 1;
+                }
+            }
+            if lanes.start.iter().all(Option::is_none) {
+                return ends;
+            }
+            let there = self.equations(&tried);
+            let moved = lanes.accept(&there, &tried);
+            lanes.retire(&moved, &mut ends);
+            self.step(&lanes, &mut tried);
+        }
+    }
+
+    #[inline(never)]
+    fn equations(&self, joints: &[Lane; MOST]) -> Equations {
+        let placed = self.linkage.place(joints, &self.point_m);
+        let miss = minus(&fixed(&self.aim.at_m), &placed.tool_m);
+        let mut cost = dot(&miss, &miss);
+        let mut rest = [Lane::ZERO; 6];
+        rest[..3].copy_from_slice(&miss);
+        // The axis of the tool whose direction is wanted, if it is one only.
+        let mut pointer = None;
+        let mut rows = 3;
+        match &self.aim.turn {
+            Turn::Free => {}
+            Turn::Axis { of_tool, toward } => {
+                let axis = combined(&placed, of_tool);
+                let off = minus(&fixed(toward), &axis).map(|l| l * self.turn_m);
+                rest[3..].copy_from_slice(&off);
+                cost += dot(&off, &off);
+                (pointer, rows) = (Some(axis), 6);
+            }
+            Turn::Full(rotation) => {
+                let wanted: Matrix3<f64> = *rotation.matrix();
+                for (k, axis) in placed.tool_axes.iter().enumerate() {
+                    let goal = fixed(&wanted.column(k).into_owned());
+                    let off = minus(&goal, axis).map(|l| l * self.turn_m);
+                    cost += dot(&off, &off) * 0.5;
+                    for (rest, part) in rest[3..].iter_mut().zip(cross(axis, &goal)) {
+                        *rest += part * (0.5 * self.turn_m);
+                    }
+                }
+                rows = 6;
+            }
+        }
+        let mut columns = [[Lane::ZERO; 6]; MOST];
+        let joints = self.linkage.steps.len();
+        for (j, step) in self.linkage.steps.iter().enumerate() {
+            let axis = &placed.axes[j];
+            if step.is_slide {
+                columns[j][..3].copy_from_slice(axis);
+                continue;
+            }
+            let arm = minus(&placed.tool_m, &placed.anchors[j]);
+            columns[j][..3].copy_from_slice(&cross(axis, &arm));
+            let turns = pointer.as_ref().map_or(*axis, |pointer| cross(axis, pointer));
+            columns[j][3..].copy_from_slice(&turns.map(|l| l * self.turn_m));
+        }
+        let zero = [Lane::ZERO; MOST];
+        let mut made = Equations { cost, square: [zero; MOST], pull: zero };
+        for j in 0..joints {
+            for k in 0..=j {
+                made.square[j][k] = dot(&columns[j][..rows], &columns[k][..rows]);
+            }
+            made.pull[j] = dot(&columns[j][..rows], &rest[..rows]);
+        }
+        made
+    }
+
+    /// The next joints to try. Joints that would leave their range stop at its end, and the
+    /// others take over what they do not do.
+    #[inline(never)]
+    fn step(&self, lanes: &Lanes, tried: &mut [Lane; MOST]) {
+        let count = self.linkage.steps.len();
+        // Damping in step with what is missing: careful far away, full speed when near.
+        let damping = lanes.damping * lanes.equations.cost + Lane::all(LEAST_DAMPING);
+        let mut held = Held { free: [Lane::all(1.0); MOST], by: [Lane::ZERO; MOST] };
+        let mut step = [Lane::ZERO; MOST];
+        for _ in 0..PASSES {
+            step = held.solve(&lanes.equations, &damping, count);
+            let longest = step[..count].iter().fold(Lane::ZERO, |most, s| {
+                most.zip(*s, |most, s| if s.abs() > most { s.abs() } else { most })
+            });
+            let scale = longest.map(|l| if l > LONGEST_STEP { LONGEST_STEP / l } else { 1.0 });
+            for step in &mut step[..count] {
+                *step = *step * scale;
+            }
+            if !self.hold(&lanes.joints, &step, &mut held) {
+                break;
+            }
+        }
+        for (j, joint) in self.linkage.steps.iter().enumerate() {
+            tried[j] = lanes.joints[j] + step[j];
+            if !joint.wraps {
+                let [low, high] = joint.range;
+                tried[j] = tried[j].map(|q| q.max(low).min(high));
+            }
+        }
+    }
+
+    /// Holds joints at the ends that a step would bring them beyond. Says whether there are any.
+    fn hold(&self, joints: &[Lane; MOST], step: &[Lane; MOST], held: &mut Held) -> bool {
+        let mut any = false;
+        for (j, joint) in self.linkage.steps.iter().enumerate().filter(|(_, s)| !s.wraps) {
+            let [low, high] = joint.range;
+            for lane in 0..LANES {
+                let at = joints[j].0[lane];
+                let next = at + step[j].0[lane];
+                if held.free[j].0[lane] > 0.0 && !(low..=high).contains(&next) {
+                    held.free[j].0[lane] = 0.0;
+                    held.by[j].0[lane] = next.clamp(low, high) - at;
+                    any = true;
+                }
+            }
+        }
+        any
+    }
+}
+
+/// Joints that go as far as their range, and no farther.
+struct Held {
+    // 1 for those that are free, 0 for those that are held.
+    free: [Lane; MOST],
+    // What a held one still moves.
+    by: [Lane; MOST],
+}
+
+impl Held {
+    /// The step of least squares for the free joints.
+    #[inline(always)]
+    fn solve(&self, equations: &Equations, damping: &Lane, count: usize) -> [Lane; MOST] {
+        let Equations { square, pull, .. } = equations;
+        let mut factor = *square;
+        let mut step = *pull;
+        for j in 0..count {
+            factor[j][j] += *damping;
+            for k in 0..count {
+                let entry = if k < j { square[j][k] } else { square[k][j] };
+                step[j] -= entry * self.by[k];
+            }
+        }
+        for j in 0..count {
+            step[j] = step[j] * self.free[j] + self.by[j];
+            for k in 0..=j {
+                factor[j][k] = factor[j][k] * self.free[j] * self.free[k];
+            }
+            factor[j][j] += Lane::all(1.0) - self.free[j];
+        }
+        solve(&mut factor, &mut step, count);
+        step
+    }
+}
+
+impl Lanes {
+    fn begin(&mut self, lane: usize, number: usize, from: &Joints, tried: &mut [Lane; MOST]) {
+        self.start[lane] = Some(number);
+        self.equations.cost.0[lane] = f64::INFINITY;
+        self.damping.0[lane] = 1.0;
+        self.rounds[lane] = 0;
+        self.idle[lane] = 0;
+        for (j, position) in from.iter().enumerate() {
+            self.joints[j].0[lane] = *position;
+            tried[j].0[lane] = *position;
+        }
+    }
+
+    /// Keeps what was tried where it is better. Answers how far the joints would have moved.
+    fn accept(&mut self, there: &Equations, tried: &[Lane; MOST]) -> Lane {
+        let mut better = [false; LANES];
+        let mut moved = Lane::ZERO;
+        for (joint, tried) in self.joints.iter().zip(tried) {
+            moved = moved.zip(*tried - *joint, |most, by| most.max(by.abs()));
+        }
+        for lane in 0..LANES {
+            let (old, new) = (self.equations.cost.0[lane], there.cost.0[lane]);
+            better[lane] = new < old;
+            let gains = old - new > NO_GAIN * old || old.is_infinite();
+            self.idle[lane] = if gains || !better[lane] { 0 } else { self.idle[lane] + 1 };
+            let factor = if better[lane] { 0.3 } else { 5.0 };
+            self.damping.0[lane] = (self.damping.0[lane] * factor).max(1e-6);
+            self.rounds[lane] += 1;
+        }
+        for (joint, tried) in self.joints.iter_mut().zip(tried) {
+            *joint = tried.pick(*joint, &better);
+        }
+        let kept = &mut self.equations;
+        kept.cost = there.cost.pick(kept.cost, &better);
+        for (kept, new) in kept.pull.iter_mut().zip(&there.pull) {
+            *kept = new.pick(*kept, &better);
+        }
+        for (j, (kept, new)) in kept.square.iter_mut().zip(&there.square).enumerate() {
+            for (kept, new) in kept.iter_mut().zip(new).take(j + 1) {
+                *kept = new.pick(*kept, &better);
+            }
+        }
+        moved
+    }
+
+    /// Writes down what has ended.
+    fn retire(&mut self, moved: &Lane, ends: &mut [Joints]) {
+        for lane in 0..LANES {
+            let Some(number) = self.start[lane] else { continue };
+            let is_over = self.equations.cost.0[lane] < THERE_M2
+                || self.rounds[lane] >= ROUNDS
+                || self.idle[lane] >= PATIENCE
+                || (self.rounds[lane] > 1 && moved.0[lane] < STILL_RAD);
+            if is_over {
+                self.start[lane] = None;
+                for (end, joint) in ends[number].iter_mut().zip(&self.joints) {
+                    *end = joint.0[lane];
+                }
+            }
+        }
+    }
+}
+
+/// Solves for `step` in place; the lower half of `matrix` is what counts, and is used up.
+#[inline(always)]
+fn solve(matrix: &mut [[Lane; MOST]; MOST], step: &mut [Lane; MOST], count: usize) {
+    let mut inverse = [Lane::ZERO; MOST];
+    for j in 0..count {
+        for k in 0..j {
+            for m in 0..k {
+                matrix[j][k] -= matrix[j][m] * matrix[k][m];
+            }
+            matrix[j][k] = matrix[j][k] * inverse[k];
+            let entry = matrix[j][k];
+            matrix[j][j] -= entry * entry;
+            let before = step[k];
+            step[j] -= entry * before;
+        }
+        inverse[j] = matrix[j][j].map(|pivot| pivot.max(LEAST_DAMPING * 1e-2).sqrt().recip());
+        step[j] = step[j] * inverse[j];
+    }
+    for j in (0..count).rev() {
+        for k in j + 1..count {
+            let after = step[k];
+            step[j] -= matrix[k][j] * after;
+        }
+        step[j] = step[j] * inverse[j];
+    }
+}
+
+fn fixed(vector: &Vector3<f64>) -> Lane3 {
+    [Lane::all(vector.x), Lane::all(vector.y), Lane::all(vector.z)]
+}
+
+#[inline(always)]
+fn combined(placed: &Placed, of_tool: &Vector3<f64>) -> Lane3 {
+    let mut axis = [Lane::ZERO; 3];
+    for (column, part) in placed.tool_axes.iter().zip(of_tool.iter()) {
+        for k in 0..3 {
+            axis[k] += column[k] * *part;
+        }
+    }
+    axis
+}

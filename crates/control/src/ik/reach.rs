@@ -1,0 +1,228 @@
+//! All joints that bring the tool to a place, as far as a search from many starts finds them,
+//! and how near it can come where there are none.
+
+use nalgebra::{Matrix3, Rotation3, Vector3};
+
+use super::descent::{Joints, Task};
+use super::linkage::Linkage;
+use super::sift::{are_same, turns};
+use super::starts::starts;
+use crate::chain::{Chain, ChainSite};
+use crate::error::ControlError;
+use crate::kinematics::Kinematics;
+
+/// Where the tool should be, in the world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aim {
+    /// Place of the working point.
+    pub at_m: Vector3<f64>,
+    /// How the tool should be turned.
+    pub turn: Turn,
+}
+
+/// How a tool should be turned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Turn {
+    /// As it comes.
+    Free,
+    /// One direction of the tool is given, the turn about it is free.
+    Axis {
+        /// The direction in the frame of the tool, unit length.
+        of_tool: Vector3<f64>,
+        /// Where it should point in the world, unit length.
+        toward: Vector3<f64>,
+    },
+    /// The tool's frame is given.
+    Full(Rotation3<f64>),
+}
+
+/// How hard to look.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReachSettings {
+    /// How many starts; the given joints and home are the first two.
+    pub starts: usize,
+    /// Decides the other starts.
+    pub seed: u64,
+    /// A solution is at most this far from its point.
+    pub exact_m: f64,
+    /// And at most this far from its turn.
+    pub exact_rad: f64,
+    /// What a radian of turn counts in metres, where both cannot be had.
+    pub turn_m: f64,
+    /// Most answers that are given, the nearest first.
+    pub most: usize,
+}
+
+impl Default for ReachSettings {
+    fn default() -> Self {
+        Self { starts: 64, seed: 0, exact_m: 1e-6, exact_rad: 1e-6, turn_m: 0.3, most: 1024 }
+    }
+}
+
+/// Joints of the arm, and how near they bring the tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solution {
+    /// Positions of the arm's joints.
+    pub joints: Vec<f64>,
+    /// Distance of the working point from where it should be.
+    pub error_m: f64,
+    /// Angle between the turn and what it should be; 0 where it is free.
+    pub angle_rad: f64,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reached {
+    /// Exact solutions that differ, whole turns of a joint among them; sorted by their distance
+    /// from the given joints.
+    pub solutions: Vec<Solution>,
+    /// Where there are none: the nearest misses, best first.
+    pub misses: Vec<Solution>,
+}
+
+/// Inverse kinematics of any arm, from many starts at once.
+#[derive(Clone, Debug)]
+pub struct Reach {
+    kinematics: Kinematics,
+    tool: ChainSite,
+    linkage: Linkage,
+    point: Vector3<f64>,
+    arm_joints: usize,
+    home: Vec<f64>,
+}
+
+impl Reach {
+    /// For a chain; `home` has a position of every joint: the arm's are the second start, the
+    /// others stay there.
+    ///
+    /// # Errors
+    /// When no joint of the arm moves the tool or too many do, or `home` has too few numbers.
+    pub fn new(chain: &Chain, home: &[f64]) -> Result<Self, ControlError> {
+        let fail = |reason: String| ControlError::Chain { robot: chain.robot.clone(), reason };
+        chain.check()?;
+        if home.len() != chain.joints.len() || home.iter().any(|q| !q.is_finite()) {
+            let (given, all) = (home.len(), chain.joints.len());
+            return Err(fail(format!("home needs {all} numbers, one of each joint, not {given}")));
+        }
+        let mut kinematics = Kinematics::new(chain);
+        kinematics.update(home);
+        Ok(Self {
+            kinematics,
+            tool: chain.tool.clone(),
+            linkage: Linkage::new(chain, home).map_err(fail)?,
+            point: Vector3::zeros(),
+            arm_joints: chain.arm_joints,
+            home: home.to_vec(),
+        })
+    }
+
+    /// Moves the working point, in the frame of the tool.
+    pub fn set_point(&mut self, point_m: Vector3<f64>) {
+        self.point = point_m;
+    }
+
+    /// Narrows or widens the ranges of the arm's joints: lowest and highest, in their order.
+    pub fn set_ranges(&mut self, ranges: impl IntoIterator<Item = [f64; 2]>) {
+        for (joint, range) in ranges.into_iter().enumerate() {
+            if let Some(step) = self.linkage.steps.iter_mut().find(|s| s.joint == joint) {
+                step.set_range(range);
+            }
+        }
+    }
+
+    /// How near joints of the arm bring the tool.
+    pub fn measure(&mut self, aim: &Aim, joints: &[f64]) -> Solution {
+        let mut all = self.home.clone();
+        for (kept, joint) in all.iter_mut().zip(joints).take(self.arm_joints) {
+            *kept = *joint;
+        }
+        self.kinematics.update(&all);
+        let tool = self.kinematics.site(&self.tool);
+        let angle_rad = match &aim.turn {
+            Turn::Free => 0.0,
+            Turn::Axis { of_tool, toward } => {
+                let axis = tool.rot * of_tool;
+                axis.cross(toward).norm().atan2(axis.dot(toward))
+            }
+            Turn::Full(wanted) => angle_between(wanted.matrix(), &tool.rot),
+        };
+        all.truncate(self.arm_joints);
+        let error_m = (tool.pos_m + tool.rot * self.point - aim.at_m).norm();
+        Solution { joints: all, error_m, angle_rad }
+    }
+
+    /// Looks for joints that bring the tool there. `near` are joints of the arm: the first
+    /// start, and what solutions are sorted by.
+    pub fn solve(&mut self, aim: &Aim, near: &[f64], settings: &ReachSettings) -> Reached {
+        let task =
+            Task { linkage: &self.linkage, aim, point_m: self.point, turn_m: settings.turn_m };
+        let starts = starts(&self.linkage, &[near, &self.home], settings.starts, settings.seed);
+        let ends = task.descend(&starts);
+        let mut exact: Vec<Joints> = Vec::new();
+        let mut misses: Vec<(Joints, f64)> = Vec::new();
+        for end in ends {
+            let fit = self.measure(aim, &self.spread(&end, near));
+            if fit.error_m <= settings.exact_m && fit.angle_rad <= settings.exact_rad {
+                if !exact.iter().any(|e| are_same(&self.linkage, e, &end)) {
+                    exact.push(end);
+                }
+            } else if exact.is_empty() {
+                misses.push((end, fit.error_m.hypot(settings.turn_m * fit.angle_rad)));
+            }
+        }
+        if !exact.is_empty() {
+            let mut solutions = self.all_turns(aim, near, &exact, settings.most);
+            let away = |s: &Solution| -> f64 {
+                s.joints.iter().zip(near).map(|(a, b)| (a - b).powi(2)).sum()
+            };
+            solutions.sort_by(|a, b| away(a).total_cmp(&away(b)));
+            solutions.truncate(settings.most);
+            return Reached { solutions, misses: Vec::new() };
+        }
+        misses.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let mut distinct: Vec<Joints> = Vec::new();
+        for (end, _) in misses {
+            if !distinct.iter().any(|d| are_same(&self.linkage, d, &end)) {
+                distinct.push(end);
+            }
+        }
+        let misses = self.all_turns(aim, near, &distinct, settings.most);
+        Reached { solutions: Vec::new(), misses }
+    }
+
+    /// Joints of the linkage as joints of the arm; those that do not move the tool stay.
+    fn spread(&self, at: &Joints, near: &[f64]) -> Vec<f64> {
+        let mut joints = self.home[..self.arm_joints].to_vec();
+        for (joint, near) in joints.iter_mut().zip(near) {
+            *joint = *near;
+        }
+        for (step, position) in self.linkage.steps.iter().zip(at) {
+            joints[step.joint] = *position;
+        }
+        joints
+    }
+
+    fn all_turns(
+        &mut self,
+        aim: &Aim,
+        near: &[f64],
+        bases: &[Joints],
+        most: usize,
+    ) -> Vec<Solution> {
+        let mut all = Vec::new();
+        for base in bases {
+            for at in turns(&self.linkage, base, near, most) {
+                let joints = self.spread(&at, near);
+                all.push(self.measure(aim, &joints));
+            }
+        }
+        all
+    }
+}
+
+/// Angle of the turn from one rotation to another; exact near 0, where the cosine is not.
+fn angle_between(a: &Matrix3<f64>, b: &Matrix3<f64>) -> f64 {
+    let sine: Vector3<f64> = (0..3).map(|k| a.column(k).cross(&b.column(k))).sum();
+    let cosine: f64 = (0..3).map(|k| a.column(k).dot(&b.column(k))).sum();
+    sine.norm().atan2(cosine - 1.0)
+}
