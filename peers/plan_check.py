@@ -188,7 +188,7 @@ class Checker:
             self.tree.registerObject(ball)
         self.tree.setup()
         self.larger_by_m = 0.0
-        self.touch, self.gap = coal.CollisionCallBackDefault(), coal.DistanceCallBackDefault()
+        self.touch = coal.CollisionCallBackDefault()
         self.touch.data.request.num_max_contacts = 1
 
     def place(self, centres_m, larger_by_m):
@@ -208,11 +208,16 @@ class Checker:
         self.scene.tree.collide(self.tree, self.touch)
         return self.touch.data.result.isCollision()
 
-    def gap_m(self):
-        """To the nearest obstacle from the robot as placed, which must not touch any: coal stops
-        at the first pair that does."""
-        self.scene.tree.distance(self.tree, self.gap)
-        return self.gap.data.result.min_distance
+    def gap_m(self, centres_m, below_m):
+        """To the nearest obstacle, at most 10 micrometres too small, where it is known to be above
+        0 and below `below_m`. Coal's own distance between two trees misses nearer pairs; its
+        collisions do not, so this halves until it is known."""
+        low_m, high_m = 0.0, below_m
+        while high_m - low_m > 1e-5:
+            middle_m = (low_m + high_m) / 2
+            self.place(centres_m, middle_m)
+            low_m, high_m = (low_m, middle_m) if self.touches() else (middle_m, high_m)
+        return low_m
 
     def deepest(self):
         """The ball and the obstacle that reach into each other most, in words, and their gap."""
@@ -246,7 +251,7 @@ class Checker:
             if self.touches():
                 named, gap_m = self.deepest()
                 return Verdict(named, at.tolist(), gap_m, float(own_m[index]), index + 1)
-            least_m = min(least_m, self.gap_m())
+            least_m = self.gap_m(centres[index], least_m)
         return Verdict(None, None, least_m, float(own_m.min()), len(path))
 
 
@@ -255,3 +260,10 @@ def load(path=PROBLEMS, body=BODY):
     data = json.loads(Path(path).read_text())
     grid = {"size_m": data["voxel_size"], **data.get("voxel_runs", {})}
     return Robot(json.loads(Path(body).read_text())), data["problems"], grid
+
+
+def write_some(path, names, problems=PROBLEMS):
+    """The named problems alone, as a file of the same form."""
+    data = json.loads(Path(problems).read_text())
+    data["problems"] = [one for one in data["problems"] if one["name"] in names]
+    Path(path).write_text(json.dumps(data))
