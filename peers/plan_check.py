@@ -98,13 +98,21 @@ class Robot:
 
 def voxel_cells(problem, grid):
     """Numbers of the occupied cells; the centre of cell i is (i + 0.5) cells from the origin."""
-    if "voxels" in problem:
-        return np.rint(np.array(problem["voxels"]) / grid["size_m"] - 0.5).astype(int)
     runs = np.array(problem["voxel_runs"]).reshape(-1, 2)
     ends = runs.sum(axis=1).cumsum()
     keys = np.concatenate([np.arange(end - run, end) for end, run in zip(ends, runs[:, 1])])
     nx, ny, _ = grid["count"]
     return np.stack([keys % nx, keys // nx % ny, keys // (nx * ny)], axis=1) + grid["lower"]
+
+
+def voxel_runs(cells, grid):
+    """The short form: how many cells are free, how many occupied, and so on, x fastest."""
+    x, y, z = (np.array(cells) - grid["lower"]).T
+    keys = np.unique((z * grid["count"][1] + y) * grid["count"][0] + x)
+    firsts = np.flatnonzero(np.diff(keys, prepend=-2) != 1)
+    lengths = np.diff(firsts, append=len(keys))
+    gaps = keys[firsts] - np.concatenate([[0], (keys[firsts] + lengths)[:-1]])
+    return np.stack([gaps, lengths], axis=1).ravel().tolist()
 
 
 class Scene:
@@ -256,14 +264,22 @@ class Checker:
 
 
 def load(path=PROBLEMS, body=BODY):
-    """The robot, the problems and the grid of their voxels."""
+    """The robot, the problems (voxels in the short form) and the grid of their voxels."""
     data = json.loads(Path(path).read_text())
-    grid = {"size_m": data["voxel_size"], **data.get("voxel_runs", {})}
-    return Robot(json.loads(Path(body).read_text())), data["problems"], grid
+    problems, grid = data["problems"], {"size_m": data["voxel_size"], **data.get("voxel_runs", {})}
+    if "count" not in grid:
+        cells = [np.floor(np.array(one.pop("voxels")) / grid["size_m"]).astype(int)
+                 for one in problems]
+        lower = np.min([one.min(axis=0) for one in cells], axis=0)
+        count = np.max([one.max(axis=0) for one in cells], axis=0) + 1 - lower
+        grid |= {"lower": lower.tolist(), "count": count.tolist()}
+        for problem, mine in zip(problems, cells):
+            problem["voxel_runs"] = voxel_runs(mine, grid)
+    return Robot(json.loads(Path(body).read_text())), problems, grid
 
 
-def write_some(path, names, problems=PROBLEMS):
-    """The named problems alone, as a file of the same form."""
-    data = json.loads(Path(problems).read_text())
-    data["problems"] = [one for one in data["problems"] if one["name"] in names]
+def write_problems(path, problems, grid):
+    """Problems as a file that `citrange plan bench` reads."""
+    runs = {"lower": grid["lower"], "count": grid["count"]}
+    data = {"voxel_size": grid["size_m"], "voxel_runs": runs, "problems": list(problems)}
     Path(path).write_text(json.dumps(data))

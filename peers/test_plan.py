@@ -158,8 +158,9 @@ def test_the_judge_sees_a_touch_of_a_tenth_of_a_millimetre(shape):
 def test_the_judge_sees_a_voxel_in_the_way_and_the_arm_in_its_own():
     swing = np.array([0.3, 0, 0, 0, 0, 0])
     tip = ROBOT.centres_m(PASSING[None])[0][TIP]
-    cell = np.floor(tip / GRID["size_m"]) + 0.5
-    problem = {"voxels": [(cell * GRID["size_m"]).tolist()]}
+    cell = np.floor(tip / GRID["size_m"]).astype(int)
+    problem = {"voxel_runs": plan_check.voxel_runs([cell], GRID)}
+    assert plan_check.voxel_cells(problem, GRID).tolist() == [cell.tolist()]
     judge = plan_check.Checker(ROBOT, problem, "voxels", GRID)
     assert "voxel" in judge.check([PASSING - swing, PASSING + swing]).collision
     # The elbow closes, and nothing else is there.
@@ -192,7 +193,7 @@ def answers(request, tmp_path_factory):
     """What `citrange plan bench` says of the problems of one kind."""
     kind = request.param
     asked = tmp_path_factory.mktemp("plan") / "problems.json"
-    plan_check.write_some(asked, {problem["name"] for problem in some(kind)})
+    plan_check.write_problems(asked, some(kind), GRID)
     done = subprocess.run(
         [CITRANGE, "plan", "bench", asked, "--body", plan_check.BODY, "--obstacles", kind,
          "--json", "--repeat", "1", "--seed", "1"],
