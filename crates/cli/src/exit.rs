@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use citrange_control::ControlError;
 use citrange_lerobot::LerobotError;
+use citrange_plan::PlanError;
 use citrange_sim::SimError;
 use citrange_space::SpaceError;
 use citrange_tape::TapeError;
@@ -54,6 +55,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         || error.downcast_ref::<LerobotError>().is_some_and(is_bad_dataset)
         || error.downcast_ref::<ControlError>().is_some()
         || error.downcast_ref::<TaskError>().is_some()
+        || error.downcast_ref::<PlanError>().is_some_and(is_bad_question)
         || error.downcast_ref::<SpaceError>().is_some_and(is_bad_space)
     {
         3
@@ -82,6 +84,13 @@ fn is_bad_file(error: &TapeError) -> bool {
         | TapeError::Hdf5(_)
         | TapeError::Video(_) => true,
         TapeError::LeRobot(error) => is_bad_dataset(error),
+    }
+}
+
+fn is_bad_question(error: &PlanError) -> bool {
+    match error {
+        PlanError::Space(error) => is_bad_space(error),
+        PlanError::Bad { .. } => true,
     }
 }
 

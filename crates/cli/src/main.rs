@@ -10,7 +10,9 @@ mod film;
 mod hdf5_in;
 mod hdf5_out;
 mod images;
+mod letters;
 mod pilots;
+mod plan;
 mod recording;
 mod robomimic_out;
 mod say;
@@ -55,6 +57,8 @@ enum Verb {
     /// Camera frames become a map: run, look, simulate, calibrate.
     #[command(subcommand)]
     Space(verbs::space::Command),
+    /// Plan a motion that touches nothing, with its time law; a film of it.
+    Plan(verbs::plan::Args),
     /// Show an arm at work and make pictures of it.
     Demo(verbs::demo::Args),
     /// Print shell completions.
@@ -76,6 +80,7 @@ fn main() -> ExitCode {
         Verb::Data(command) => verbs::data::run(&command),
         Verb::Report(args) => verbs::report::run(&args),
         Verb::Space(command) => verbs::space::run(&command),
+        Verb::Plan(args) => verbs::plan::run(&args),
         Verb::Demo(args) => verbs::demo::run(&args),
         Verb::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "citrange", &mut std::io::stdout());

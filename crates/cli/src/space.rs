@@ -2,7 +2,6 @@
 
 pub(crate) mod calibrate;
 mod given;
-mod letters;
 mod picture;
 mod robot;
 pub(crate) mod run;

@@ -8,6 +8,7 @@ mod data_look;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod drive;
+pub(crate) mod plan;
 pub(crate) mod replay;
 mod replay_play;
 mod replay_rows;

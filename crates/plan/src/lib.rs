@@ -18,12 +18,13 @@ mod collide;
 mod config;
 mod error;
 mod goal;
+mod make;
 mod motions;
 mod obstacles;
 mod outcome;
+mod pilot;
 mod problems;
 mod search;
-mod pilot;
 mod timing;
 
 pub use arm::{Arm, JointLimit};
@@ -31,13 +32,14 @@ pub use collide::{Collider, ColliderSettings};
 pub use config::{Config, MAX_JOINTS};
 pub use error::PlanError;
 pub use goal::{Contacts, Goal, GoalReport, GoalSettings, check_goal};
+pub use make::{Made, Request, Times, make_plan};
 pub use motions::Motions;
 pub use obstacles::{Ball, Capsule, Cuboid, Obstacles};
 pub use outcome::{Contact, End, Outcome, Path, Touched};
+pub use pilot::{Feedforward, PilotSettings, PlanPilot};
 pub use problems::{Problem, Problems};
 pub use search::{
     Effort, Improved, Planner, SearchResult, SearchSettings, SimplifySettings, Spent,
     path_length_rad,
 };
-pub use pilot::{Feedforward, PilotSettings, PlanPilot};
 pub use timing::{Moment, TimingSettings, Trajectory};

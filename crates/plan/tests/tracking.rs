@@ -144,7 +144,11 @@ fn follows(robot: &str, rates: &str, scale: f64) {
         let Some((errors, outcome)) = alone.follow(&mut pilot) else { continue };
         let worst = errors.iter().copied().fold(0.0, f64::max);
         if std::env::var("MEASURE").is_ok() {
-            eprintln!("{robot} seed {seed} worst {worst:.3} slowed {slowed:.2} {:?} {:.2}s", outcome, pilot.trajectory().duration_s());
+            eprintln!(
+                "{robot} seed {seed} worst {worst:.3} slowed {slowed:.2} {:?} {:.2}s",
+                outcome,
+                pilot.trajectory().duration_s()
+            );
         } else {
             assert!(worst < 1.0, "{robot}, seed {seed}: {worst} degrees");
             assert_eq!(outcome.reason, "reached");
@@ -157,7 +161,12 @@ fn follows(robot: &str, rates: &str, scale: f64) {
     }
     all.sort_by(f64::total_cmp);
     if std::env::var("MEASURE").is_ok() {
-        eprintln!("{robot} scale {scale}: plans {plans} max {:.3} p99 {:.3} p50 {:.3}", all[all.len() - 1], all[all.len() * 99 / 100], all[all.len() / 2]);
+        eprintln!(
+            "{robot} scale {scale}: plans {plans} max {:.3} p99 {:.3} p50 {:.3}",
+            all[all.len() - 1],
+            all[all.len() * 99 / 100],
+            all[all.len() / 2]
+        );
     }
     assert_eq!(plans, 30);
 }

@@ -39,6 +39,7 @@
 //! | pictures | `camera.rs`, `picture.rs`; beside the loop `draw.rs`; with OpenGL `gl.rs` |
 
 mod arm;
+mod around;
 mod camera;
 pub mod catalog;
 mod chain;
@@ -64,6 +65,7 @@ mod world;
 mod write;
 
 pub use arm::{Arm, ArmObservation, Feature};
+pub use around::SolidAround;
 pub use camera::CameraQuery;
 pub use catalog::{SceneSource, load_scene};
 pub use compile::CompiledScene;

@@ -9,8 +9,8 @@ use citrange_render::{
 };
 use citrange_space::{Fate, Form, Pinhole, Points, Solid, VoxelFrame};
 
-use super::letters;
 use crate::images::Image;
+use crate::letters;
 
 /// Size of a panel.
 const PANEL: (usize, usize) = (640, 480);

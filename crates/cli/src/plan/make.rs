@@ -1,0 +1,348 @@
+//! `citrange plan SCENE`: a motion of the scene's robot, as a file and as a film.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use citrange_core::run::run as run_episode;
+use citrange_core::{Rig as _, RunSettings};
+use citrange_plan::{
+    Arm, Collider, ColliderSettings, Effort, Feedforward, Goal, GoalSettings, Made, Outcome,
+    PilotSettings, PlanPilot, Planner, Request, SearchSettings, TimingSettings, Trajectory,
+    make_plan,
+};
+use citrange_sim::SimRig;
+use serde_json::{Value, json};
+
+use super::film::PlanFilm;
+use super::setting::{Names, body_of, obstacles_of, stand_at};
+use super::text;
+use crate::exit::{Interrupted, ProblemsFound};
+use crate::say;
+use crate::session::{catch_stop, stopped};
+use crate::verbs::compiled;
+
+/// Version of the file that a plan is written as.
+const FORMAT: u32 = 1;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Scene name or YAML file; its first robot moves.
+    scene: Option<String>,
+    /// Where the arm starts: a pose of the robot by name, or joint positions in radians.
+    #[arg(long, default_value = "home", value_name = "POSE", allow_hyphen_values = true)]
+    start: String,
+    /// Where the tool should come: "x y z" in metres, in the world; or "x y z roll pitch yaw", in
+    /// radians. Give it again to go on from there.
+    #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
+    goal: Vec<String>,
+    /// The same as joint positions in radians, or as a pose of the robot by name.
+    #[arg(long, value_name = "POSE", allow_hyphen_values = true, conflicts_with = "goal")]
+    goal_joints: Vec<String>,
+    /// A map of voxels (`citrange space run --map`). It takes the place of the scene's objects;
+    /// fixtures stay.
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
+    /// Distance that everything must keep from the arm.
+    #[arg(long, default_value_t = 0.01)]
+    margin_m: f64,
+    /// How near the tool must come where it cannot come exactly.
+    #[arg(long, default_value_t = 0.05)]
+    tolerance_m: f64,
+    /// Go to the nearest free place if the goal touches something, and back out slowly if the
+    /// start does.
+    #[arg(long)]
+    proceed_anyway: bool,
+    /// Seed: of the search, and of where the scene's objects are.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Episode index: where the scene's objects are.
+    #[arg(long, default_value_t = 0)]
+    episode: u64,
+    /// Searches of which the shortest path is taken.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// Most milliseconds that a search may take.
+    #[arg(long, default_value_t = 1000)]
+    time_ms: u32,
+    /// Share of the arm's full speed.
+    #[arg(long, default_value_t = 1.0)]
+    speed: f64,
+    /// Write the plan as JSON: way-points, and positions, velocities and accelerations over time.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Moments per second in that file.
+    #[arg(long, default_value_t = 100)]
+    hz: u32,
+    /// Have the simulated arm follow the plan, and film it.
+    #[arg(long, value_name = "FILE")]
+    film: Option<PathBuf>,
+    /// Camera of the film; the scene's last one if it is not given.
+    #[arg(long)]
+    camera: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A planned motion and what was asked.
+struct Leg {
+    start: Vec<f64>,
+    goal: String,
+    made: Made,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let scene = args.scene.as_deref().context("name a scene, such as ur5_cell")?;
+    let scene = compiled(scene)?;
+    let camera = args.camera.clone().or_else(|| scene.camera_names().last().map(str::to_owned));
+    let cameras: Vec<String> = camera.into_iter().filter(|_| args.film.is_some()).collect();
+    let mut rig = SimRig::new(scene, Some(&cameras))?;
+    rig.world_mut().reset_env(0, args.seed, args.episode)?;
+    let setting = Setting::new(args, &mut rig)?;
+    let legs = setting.legs(args)?;
+    if let Some(path) = &args.output {
+        let text = serde_json::to_string_pretty(&setting.file(args, &legs))?;
+        std::fs::write(path, text + "\n")
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    if args.json {
+        say::data(&setting.file(args, &legs).to_string())?;
+    }
+    for leg in &legs {
+        if !args.json
+            && let Some(line) = summary(leg)
+        {
+            say::data(&line)?;
+        }
+        leg.made.goal.warnings.iter().for_each(|warning| say::talk(warning));
+    }
+    if let Some(path) = &args.film {
+        setting.film(&mut rig, &legs, path)?;
+    }
+    match legs.iter().find_map(|leg| text::reason(&leg.made.outcome, &setting.names)) {
+        Some(reason) => Err(ProblemsFound(reason).into()),
+        None => Ok(()),
+    }
+}
+
+/// The robot, what is in its way, and how to plan.
+struct Setting {
+    robot: String,
+    poses: std::collections::BTreeMap<String, Vec<f64>>,
+    home: String,
+    arm: Arm,
+    feedforward: Option<Feedforward>,
+    obstacles: citrange_plan::Obstacles,
+    names: Names,
+    request: Request,
+    collider: ColliderSettings,
+}
+
+impl Setting {
+    fn new(args: &Args, rig: &mut SimRig) -> anyhow::Result<Self> {
+        let robot = rig.robot().to_owned();
+        let scene = rig.world().scene().clone();
+        let described = scene.robots.get(&robot).context("the robot has no description")?;
+        let body = body_of(&scene, &robot)?;
+        let feedforward = match described.servos.get("default") {
+            Some(servo) => Some(Feedforward::new(body.chain(), servo)?),
+            None => None,
+        };
+        let (obstacles, names) = obstacles_of(rig.world(), &robot, args.map.as_deref())?;
+        let arm = Arm::described(
+            body,
+            described,
+            described.pose(&described.home).map_err(anyhow::Error::msg)?,
+        )?;
+        let request = Request {
+            goal: GoalSettings {
+                tolerance_m: args.tolerance_m,
+                proceed_anyway: args.proceed_anyway,
+                seed: args.seed,
+                ..GoalSettings::default()
+            },
+            search: SearchSettings {
+                seed: args.seed,
+                time_limit_s: Some(f64::from(args.time_ms) / 1e3),
+                ..SearchSettings::default()
+            },
+            effort: Effort {
+                rounds: args.rounds as usize,
+                time_limit: Some(Duration::from_millis(u64::from(args.time_ms))),
+            },
+            timing: TimingSettings { scale: args.speed, ..TimingSettings::default() },
+        };
+        Ok(Self {
+            robot,
+            poses: described.poses.clone(),
+            home: described.home.clone(),
+            arm,
+            feedforward,
+            obstacles,
+            names,
+            request,
+            collider: ColliderSettings { margin_m: args.margin_m, ..ColliderSettings::default() },
+        })
+    }
+
+    /// Joints of the arm by the name of a pose, or as numbers.
+    fn joints(&self, text: &str) -> anyhow::Result<Vec<f64>> {
+        let name = if text == "home" { &self.home } else { text };
+        if let Some(pose) = self.poses.get(name) {
+            return Ok(pose[..self.arm.joints()].to_vec());
+        }
+        if text.contains(char::is_alphabetic) {
+            let known = self.poses.keys().map(String::as_str);
+            anyhow::bail!(
+                "the robot has no pose {text:?}, {}",
+                citrange_core::names::suggestion(text, known)
+            );
+        }
+        match Goal::parse_joints(text, &self.arm)? {
+            Goal::Joints(joints) => Ok(joints),
+            Goal::Point { .. } | Goal::Pose { .. } => anyhow::bail!("joint positions are needed"),
+        }
+    }
+
+    /// Plans from goal to goal, until one cannot be reached.
+    fn legs(&self, args: &Args) -> anyhow::Result<Vec<Leg>> {
+        let goals: Result<Vec<(String, Goal)>, anyhow::Error> = if args.goal.is_empty() {
+            let joints = args.goal_joints.iter();
+            joints.map(|text| Ok((text.clone(), Goal::Joints(self.joints(text)?)))).collect()
+        } else {
+            args.goal.iter().map(|text| Ok((text.clone(), Goal::parse(text)?))).collect()
+        };
+        let goals = goals?;
+        if goals.is_empty() {
+            anyhow::bail!("where to? Give --goal \"x y z\" or --goal-joints");
+        }
+        let mut collider = Collider::new(&self.arm, &self.obstacles, &self.collider)?;
+        let mut planner = Planner::new(self.arm.limits(), self.request.search.clone())?;
+        let mut start = self.joints(&args.start)?;
+        let mut legs = Vec::new();
+        for (text, goal) in goals {
+            let made =
+                make_plan(&self.arm, &mut collider, &mut planner, &start, &goal, &self.request)?;
+            let end = made.trajectory.as_ref().map(|t| t.goal().to_vec());
+            legs.push(Leg { start, goal: text, made });
+            let Some(end) = end else { break };
+            start = end;
+        }
+        Ok(legs)
+    }
+
+    /// Everything that was found, as it is written.
+    fn file(&self, args: &Args, legs: &[Leg]) -> Value {
+        let names: Vec<&str> =
+            self.arm.body().chain().joint_names().take(self.arm.joints()).collect();
+        let plans: Vec<Value> = legs.iter().map(|leg| told(leg, args.hz)).collect();
+        json!({
+            "format": FORMAT,
+            "tool_version": env!("CARGO_PKG_VERSION"),
+            "robot": self.arm.body().chain().robot,
+            "scene": args.scene,
+            "map": args.map,
+            "seed": args.seed,
+            "margin_m": args.margin_m,
+            "joints": names,
+            "plans": plans,
+        })
+    }
+
+    /// Lets the simulated arm follow all motions and films it.
+    fn film(&self, rig: &mut SimRig, legs: &[Leg], path: &std::path::Path) -> anyhow::Result<()> {
+        let Some(first) = legs.first().filter(|leg| leg.made.trajectory.is_some()) else {
+            return Ok(());
+        };
+        let mut all = self.arm.held().to_vec();
+        all[..first.start.len()].copy_from_slice(&first.start);
+        let mut targets = stand_at(rig, &all)?;
+        let mut film = PlanFilm::begin(path, rig)?;
+        let stop = catch_stop()?;
+        for (number, leg) in legs.iter().enumerate() {
+            let motions = leg.made.escape.iter().chain(&leg.made.trajectory);
+            for motion in motions {
+                let way = self.way_of_tool(motion)?;
+                let caption = format!("plan {} of {}: {}", number + 1, legs.len(), leg.goal);
+                film.show(caption, &way, self.obstacles.map.as_deref());
+                let mut pilot = PlanPilot::new(
+                    motion.clone(),
+                    rig.spec(),
+                    self.feedforward.clone(),
+                    PilotSettings::default(),
+                )?;
+                let settings =
+                    RunSettings { pictures: true, stop: Some(stop), ..RunSettings::default() };
+                let ran = run_episode(&mut pilot, rig, &mut film, &targets, &settings)?;
+                if stopped() {
+                    return Err(Interrupted.into());
+                }
+                if ran.outcome.success != Some(true) {
+                    let reason =
+                        format!("the simulated arm did not follow: {}", ran.outcome.reason);
+                    return Err(ProblemsFound(reason).into());
+                }
+                targets = rig.begin();
+            }
+        }
+        film.finish()?;
+        say::talk(&format!("film: {}", path.display()));
+        Ok(())
+    }
+
+    /// Where the tool goes, every few centimetres.
+    fn way_of_tool(&self, motion: &Trajectory) -> anyhow::Result<Vec<[f64; 3]>> {
+        let mut joints = self.arm.held().to_vec();
+        let places = motion.moments(40.0).map(|moment| {
+            joints[..moment.positions.len()].copy_from_slice(&moment.positions);
+            Ok(self.arm.body().tool_at(&joints)?)
+        });
+        places.collect()
+    }
+}
+
+fn told(leg: &Leg, hz: u32) -> Value {
+    let made = &leg.made;
+    let mut told = json!(made.outcome);
+    let motion = |motion: &Trajectory| {
+        json!({
+            "duration_s": motion.duration_s(),
+            "blends": motion.blends(),
+            "stops": motion.stops(),
+            "moments": motion.moments(f64::from(hz)).collect::<Vec<_>>(),
+        })
+    };
+    told["goal"] = json!(leg.goal);
+    told["start"] = json!(leg.start);
+    told["reached_m"] = json!(made.goal.reached_m);
+    told["warnings"] = json!(made.goal.warnings);
+    told["times"] = json!(made.times);
+    told["escape"] = json!(made.escape.as_ref().map(motion));
+    told["trajectory"] = json!(made.trajectory.as_ref().map(motion));
+    told
+}
+
+/// A plan in one line; nothing where there is none.
+fn summary(leg: &Leg) -> Option<String> {
+    let (Outcome::Found(path), Some(motion)) = (&leg.made.outcome, &leg.made.trajectory) else {
+        return None;
+    };
+    let reached = leg.made.goal.reached_m.unwrap_or(0.0);
+    let near = if reached > 1e-3 {
+        format!(", {:.1} cm from the place asked for", 1e2 * reached)
+    } else {
+        String::new()
+    };
+    let times = &leg.made.times;
+    Some(format!(
+        "{}: {} way-points, {:.2} rad, {:.2} s{near}; goal {:.2} ms, search {:.2} ms, timing {:.2} ms",
+        leg.goal,
+        path.waypoints.len(),
+        path.length_rad,
+        motion.duration_s(),
+        1e3 * times.goal_s,
+        1e3 * times.search_s,
+        1e3 * times.timing_s,
+    ))
+}

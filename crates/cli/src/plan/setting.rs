@@ -1,0 +1,105 @@
+//! A scene as the planner sees it: the arm, and what is in its way.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use citrange_core::shape::Shape;
+use citrange_core::{DictObjectState, DictRobotState, DictState, Pose};
+use citrange_plan::{Ball, Capsule, Cuboid, Obstacles};
+use citrange_sim::{CompiledScene, SimRig, SolidAround, World};
+use citrange_space::{Body, BodySettings, Snapshot};
+use nalgebra::{Point3, Vector3};
+
+/// The robot of a scene, with the balls that cover it.
+pub(super) fn body_of(scene: &CompiledScene, robot: &str) -> anyhow::Result<Body> {
+    let allowed_pairs = scene.allowed_pairs(robot)?;
+    let settings = BodySettings { allowed_pairs, ..BodySettings::default() };
+    Ok(Body::new(&scene.chain(robot)?, &scene.link_shapes(robot)?, &settings)?)
+}
+
+/// What is around the robot. A map takes the place of everything that can move: it knows better
+/// where things are.
+pub(super) fn obstacles_of(
+    world: &World,
+    robot: &str,
+    map: Option<&Path>,
+) -> anyhow::Result<(Obstacles, Names)> {
+    let mut obstacles = Obstacles::default();
+    let mut names = Names::default();
+    for solid in world.solids_around(0, robot)? {
+        if map.is_none() || !solid.can_move {
+            add(&mut obstacles, &mut names, &solid);
+        }
+    }
+    if let Some(path) = map {
+        let snapshot = Snapshot::load(path)?;
+        obstacles.map = Some(Arc::new(snapshot));
+    }
+    Ok((obstacles, names))
+}
+
+/// What every obstacle is called, by its number.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names {
+    pub(super) boxes: Vec<String>,
+    pub(super) balls: Vec<String>,
+    pub(super) capsules: Vec<String>,
+}
+
+/// Cylinders and ellipsoids count as the boxes around them, which are larger.
+fn add(obstacles: &mut Obstacles, names: &mut Names, solid: &SolidAround) {
+    let Pose { pos_m, quat_wxyz } = solid.world_from_shape;
+    let half_m = match solid.shape {
+        Shape::Sphere { radius_m } => {
+            obstacles.balls.push(Ball { centre_m: pos_m, radius_m });
+            names.balls.push(solid.body.clone());
+            return;
+        }
+        Shape::Capsule { radius_m, half_height_m } => {
+            let along = Vector3::z() * half_height_m;
+            let end = |along: Vector3<f64>| {
+                let at = solid.world_from_shape.isometry() * Point3::from(along);
+                at.coords.into()
+            };
+            obstacles.capsules.push(Capsule { a_m: end(-along), b_m: end(along), radius_m });
+            names.capsules.push(solid.body.clone());
+            return;
+        }
+        Shape::Box { half_m } => half_m,
+        Shape::Ellipsoid { radii_m } => radii_m,
+        Shape::Cylinder { radius_m, half_height_m }
+        | Shape::Frustum { radius_m, half_height_m, .. } => [radius_m, radius_m, half_height_m],
+        Shape::Ring { radius_m, bar_radius_m } => {
+            [radius_m + bar_radius_m, radius_m + bar_radius_m, bar_radius_m]
+        }
+    };
+    obstacles.boxes.push(Cuboid { centre_m: pos_m, quat_wxyz, half_m });
+    names.boxes.push(solid.body.clone());
+}
+
+/// Puts the robot's joints somewhere, at rest; answers the targets in force.
+pub(super) fn stand_at(rig: &mut SimRig, positions: &[f64]) -> anyhow::Result<Vec<f64>> {
+    let robot = rig.robot().to_owned();
+    let world = rig.world_mut();
+    let names: Vec<String> =
+        world.scene().joint_names(&robot)?.into_iter().map(str::to_owned).collect();
+    let by_name = |values: &dyn Fn(usize) -> f64| {
+        names.iter().enumerate().map(|(j, name)| (name.clone(), values(j))).collect()
+    };
+    if positions.len() != names.len() {
+        anyhow::bail!("{} positions for {} joints", positions.len(), names.len());
+    }
+    let object = DictObjectState {
+        dof_pos: Some(by_name(&|joint| positions[joint])),
+        dof_vel: Some(by_name(&|_| 0.0)),
+        ..DictObjectState::default()
+    };
+    let state = DictRobotState { object, ..DictRobotState::default() };
+    let robots = [(robot.clone(), state)].into();
+    world
+        .set_dict_states(&[DictState { robots, ..DictState::default() }], None)
+        .context("the robot cannot stand there")?;
+    world.set_joint_targets(&robot, positions)?;
+    Ok(rig.begin())
+}

@@ -1,0 +1,53 @@
+//! What the planner answered, in words.
+
+use citrange_plan::{Contact, End, Outcome, Touched};
+
+use super::setting::Names;
+
+/// Why there is no path; `None` where there is one.
+pub(super) fn reason(outcome: &Outcome, names: &Names) -> Option<String> {
+    Some(match outcome {
+        Outcome::Found(_) => return None,
+        Outcome::NoPath { iterations, spent_s } => format!(
+            "no path found: {iterations} samples in {:.0} ms were not enough. There may be one: \
+             allow more with --time-ms, or move the goal",
+            1e3 * spent_s
+        ),
+        Outcome::StartInCollision { contact } => {
+            format!("the robot touches something where it stands: {}", touch(contact, names))
+        }
+        Outcome::GoalInCollision { contact } => {
+            format!("the robot would touch something at the goal: {}", touch(contact, names))
+        }
+        Outcome::GoalUnreachable { nearest_m, tolerance_m } => format!(
+            "out of reach: the hand comes no nearer than {:.1} cm, {:.1} cm are allowed",
+            1e2 * nearest_m,
+            1e2 * tolerance_m
+        ),
+        Outcome::OutsideLimits { end, joint, position, range: [low, high] } => {
+            let end = match end {
+                End::Start => "start",
+                End::Goal => "goal",
+            };
+            format!("{joint} is at {position} at the {end}, it can be from {low:.4} to {high:.4}")
+        }
+    })
+}
+
+/// What touches what.
+fn touch(contact: &Contact, names: &Names) -> String {
+    let named = |list: &[String], kind: &str, index: usize| match list.get(index) {
+        Some(name) => name.clone(),
+        None => format!("{kind} {index}"),
+    };
+    let thing = match &contact.with {
+        Touched::Voxel { key, centre_m: [x, y, z] } => {
+            format!("voxel {key} of the map, at {x:.3} {y:.3} {z:.3} m")
+        }
+        Touched::Box(index) => named(&names.boxes, "box", *index),
+        Touched::Ball(index) => named(&names.balls, "ball", *index),
+        Touched::Capsule(index) => named(&names.capsules, "capsule", *index),
+        Touched::Link(link) => format!("its own {link}"),
+    };
+    format!("{} reaches {:.1} mm into {thing}", contact.link, 1e3 * contact.depth_m)
+}

@@ -1,0 +1,161 @@
+//! From a question to a motion: goal checked, path searched, shortened and timed.
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::arm::Arm;
+use crate::collide::Collider;
+use crate::config::Config;
+use crate::error::PlanError;
+use crate::goal::{Goal, GoalReport, GoalSettings, check_goal};
+use crate::outcome::{Outcome, Path};
+use crate::search::{Effort, Planner, SearchResult, SearchSettings, path_length_rad};
+use crate::timing::{TimingSettings, Trajectory};
+
+/// Share of full speed at which a robot backs out of a collision.
+const ESCAPE_SPEED: f64 = 0.1;
+
+/// How a plan is made.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// What counts as reaching the goal.
+    pub goal: GoalSettings,
+    /// How a path is searched for.
+    pub search: SearchSettings,
+    /// Searches of which the best is taken.
+    pub effort: Effort,
+    /// How fast the robot moves.
+    pub timing: TimingSettings,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self {
+            goal: GoalSettings::default(),
+            search: SearchSettings { time_limit_s: Some(1.0), ..SearchSettings::default() },
+            effort: Effort { rounds: 1, time_limit: None },
+            timing: TimingSettings::default(),
+        }
+    }
+}
+
+/// What became of a request.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// A path, or the reason why there is none.
+    pub outcome: Outcome,
+    /// What was found out about start and goal.
+    pub goal: GoalReport,
+    /// A slow motion out of a collision, to be carried out first.
+    pub escape: Option<Trajectory>,
+    /// The motion along the path.
+    pub trajectory: Option<Trajectory>,
+    /// Where the time went.
+    pub times: Times,
+}
+
+/// Seconds that each step of making a plan took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Times {
+    /// Start and goal checked, inverse kinematics.
+    pub goal_s: f64,
+    /// Path found and shortened.
+    pub search_s: f64,
+    /// Corners rounded, motion timed.
+    pub timing_s: f64,
+}
+
+/// Plans a motion of an arm from joints to a goal. The planner keeps what it learned, for
+/// [`Planner::replan`].
+///
+/// # Errors
+/// When start, goal or settings make no sense. That there is no path is an answer.
+pub fn make_plan(
+    arm: &Arm,
+    collider: &mut Collider,
+    planner: &mut Planner,
+    start: &[f64],
+    goal: &Goal,
+    request: &Request,
+) -> Result<Made, PlanError> {
+    let mut times = Times::default();
+    let began = Instant::now();
+    let mut report = check_goal(arm, collider, start, goal, &request.goal)?;
+    times.goal_s = began.elapsed().as_secs_f64();
+    if let Some(outcome) = report.outcome.take() {
+        let (escape, trajectory) = (None, None);
+        return Ok(Made { outcome, goal: report, escape, trajectory, times });
+    }
+    let out_of_it = |out: Config| within(arm, &out);
+    let first = report.escape.map_or_else(|| start.to_vec(), out_of_it);
+    let began = Instant::now();
+    let from = Config::of(&first);
+    let result = search(collider, planner, &from, &report.candidates, &request.effort);
+    times.search_s = began.elapsed().as_secs_f64();
+    let (path, iterations) = match result {
+        SearchResult::Found { path, iterations, .. } => (path, iterations),
+        SearchResult::NoPath { iterations, .. } => {
+            let outcome = Outcome::NoPath { iterations, spent_s: times.search_s };
+            return Ok(Made { outcome, goal: report, escape: None, trajectory: None, times });
+        }
+        SearchResult::StartBlocked | SearchResult::GoalBlocked => {
+            // Both ends were free a moment ago: nothing else can have changed.
+            return Err(PlanError::bad("search", "an end of the path is blocked after its check"));
+        }
+    };
+    let mut waypoints: Vec<Vec<f64>> = path.iter().map(|at| within(arm, at)).collect();
+    // The ends are the given ones to the last bit.
+    if let Some(begin) = waypoints.first_mut() {
+        begin.clone_from(&first);
+    }
+    if let (Goal::Joints(wanted), Some(end)) = (goal, waypoints.last_mut())
+        && path.last() == Some(&Config::of(wanted))
+    {
+        end.clone_from(wanted);
+    }
+    let began = Instant::now();
+    let trajectory = Trajectory::along(&waypoints, arm.limits(), &request.timing, collider)?;
+    let escape = match report.escape {
+        Some(_) => {
+            let timing =
+                TimingSettings { scale: ESCAPE_SPEED * request.timing.scale, ..request.timing };
+            let way = [start.to_vec(), first.clone()];
+            Some(Trajectory::along(&way, arm.limits(), &timing, collider)?)
+        }
+        None => None,
+    };
+    times.timing_s = began.elapsed().as_secs_f64();
+    let length_rad = path_length_rad(&path);
+    Ok(Made {
+        outcome: Outcome::Found(Path { waypoints, length_rad, iterations }),
+        goal: report,
+        escape,
+        trajectory: Some(trajectory),
+        times,
+    })
+}
+
+fn search(
+    collider: &mut Collider,
+    planner: &mut Planner,
+    from: &Config,
+    goals: &[Config],
+    effort: &Effort,
+) -> SearchResult {
+    if effort.rounds > 1 {
+        let shared = &*collider;
+        return planner.improve(|| shared.clone(), from, goals, effort).result;
+    }
+    let mut result = planner.plan(collider, from, goals);
+    if let SearchResult::Found { path, .. } = &mut result {
+        planner.simplify(collider, path);
+    }
+    result
+}
+
+/// Positions in double precision, back within the limits that single precision rounds over.
+fn within(arm: &Arm, at: &Config) -> Vec<f64> {
+    let positions = at.positions(arm.joints()).into_iter().zip(arm.limits());
+    positions.map(|(p, limit)| p.clamp(limit.range[0], limit.range[1])).collect()
+}
