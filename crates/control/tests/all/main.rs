@@ -1,0 +1,11 @@
+//! Integration tests of `control`, one binary. Apart: `errand`, which must not wait for others.
+
+mod common;
+mod ik;
+mod kinematics;
+mod safety;
+mod seed;
+mod settings;
+mod so101;
+mod ten_thousand;
+mod twist;
