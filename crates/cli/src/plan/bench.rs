@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             Kind::Primitives => problem.solids(),
             Kind::Voxels => problem.cubes(problems.voxel_size_m, 0.3)?,
         };
-        let solved = solve(args, &mut collider, &obstacles, problem, &settings)?;
+        let solved = solve(args.repeat, (&arm, &mut collider), &obstacles, problem, &settings)?;
         let touched = [&solved.raw, &solved.short]
             .into_iter()
             .find_map(|path| first_contact(&mut collider, arm.joints(), path));
@@ -133,8 +133,8 @@ fn arm_of(args: &Args, problems: &Problems) -> anyhow::Result<Arm> {
 /// Solves a problem several times, each time with a new planner. The collider knows the robot
 /// and, where there is one, the map; other obstacles are new to it each time.
 fn solve(
-    args: &Args,
-    collider: &mut Collider,
+    repeat: u32,
+    (arm, collider): (&Arm, &mut Collider),
     obstacles: &Obstacles,
     problem: &Problem,
     settings: &SearchSettings,
@@ -143,7 +143,7 @@ fn solve(
     let (mut plan_us, mut simplify_us) = (Vec::new(), Vec::new());
     let mut last = None;
     let nothing = Obstacles { map: obstacles.map.clone(), ..Obstacles::default() };
-    for _ in 0..args.repeat {
+    for _ in 0..repeat {
         collider.set_obstacles(&nothing)?;
         let began = Instant::now();
         collider.set_obstacles(obstacles)?;

@@ -8,7 +8,7 @@ use citrange_core::tape::FrameRecord;
 use citrange_core::{Fault, Pose, Rig as _, Tape};
 use citrange_sim::{CameraQuery, SimRig, StateQuery};
 use citrange_space::{Pinhole, Snapshot, View};
-use nalgebra::Point3;
+use nalgebra::{Isometry3, Point3};
 
 use crate::film::Film;
 use crate::images::Image;
@@ -36,19 +36,21 @@ struct Dot {
 
 /// How a camera that stands still sees.
 struct Eye {
-    camera_from_world: nalgebra::Isometry3<f64>,
+    camera_from_world: Isometry3<f64>,
     pinhole: Pinhole,
 }
 
 impl PlanFilm {
     /// Films with the rig's one camera.
     pub(super) fn begin(path: &Path, rig: &mut SimRig) -> anyhow::Result<Self> {
-        let [camera] = rig.spec().cameras.as_slice() else {
+        let spec = rig.spec();
+        let [camera] = spec.cameras.as_slice() else {
             anyhow::bail!("a plan is filmed with one camera");
         };
-        let film = Film::begin(path, &rig.spec().cameras, rig.spec().rates.frame_hz)?;
+        let film = Film::begin(path, &spec.cameras, spec.rates.frame_hz)?;
         let size = (camera.width_px as usize, camera.height_px as usize);
-        let eye = Eye::of(rig, &camera.name)?;
+        let name = camera.name.clone();
+        let eye = Eye::of(rig, &name)?;
         Ok(Self { film, size, eye, dots: Vec::new(), caption: String::new() })
     }
 

@@ -128,7 +128,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
 /// The robot, what is in its way, and how to plan.
 struct Setting {
-    robot: String,
     poses: std::collections::BTreeMap<String, Vec<f64>>,
     home: String,
     arm: Arm,
@@ -174,7 +173,6 @@ impl Setting {
             timing: TimingSettings { scale: args.speed, ..TimingSettings::default() },
         };
         Ok(Self {
-            robot,
             poses: described.poses.clone(),
             home: described.home.clone(),
             arm,

@@ -1,5 +1,5 @@
 //! Robots and random states for the tests.
-#![allow(dead_code, unreachable_pub)] // every test file uses some of them
+#![allow(unreachable_pub)] // shared by the test files
 
 use std::f64::consts::FRAC_PI_2;
 

@@ -1,11 +1,10 @@
 //! Inverse kinematics: finds what is there, and says so when nothing is.
 
-mod common;
-
 use citrange_control::{HandGoal, Ik, Tolerance, wrapped};
 use citrange_core::rng::Rng;
-use common::{chain, ready};
 use nalgebra::Vector3;
+
+use crate::common::{chain, ready};
 
 /// Pan axis of the SO-101 in front of its base.
 const PAN_X_M: f64 = 0.0388353;

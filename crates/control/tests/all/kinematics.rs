@@ -1,11 +1,11 @@
 //! Kinematics of a chain written by hand, and chains that are refused.
 
-mod common;
-
 use citrange_control::{Chain, ChainJoint, ChainSite, Guard, Kinematics, Law, Settings};
 use citrange_core::Pose;
 use nalgebra::Vector3;
 use proptest::prelude::*;
+
+use crate::common;
 
 /// Two links of 1 m in a vertical plane, turning about y, and a slide along the second one.
 fn two_links() -> Chain {
@@ -137,7 +137,7 @@ fn four_joints_are_enough() {
 /// Cut and flipped chains are refused, or driven without a panic to finite targets.
 #[test]
 fn damaged_chains_do_no_harm() {
-    let text = include_bytes!("chains/so101.json");
+    let text = include_bytes!("../chains/so101.json");
     let settings = Settings::load("default").unwrap();
     let mut rng = citrange_core::rng::Rng::new(77);
     let (mut refused, mut driven) = (0, 0);

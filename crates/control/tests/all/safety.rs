@@ -1,12 +1,11 @@
 //! What must hold for every arm, whatever is asked.
 
-mod common;
-
 use std::collections::BTreeMap;
 
 use citrange_control::{Law, Memory, Settings, Velocity};
 use citrange_core::rng::Rng;
-use common::{Drive, chain, direction, hz, linear, ready};
+
+use crate::common::{Drive, chain, direction, hz, linear, ready};
 
 const ROBOTS: [&str; 4] = ["so101", "panda", "ur5e", "ur5"];
 

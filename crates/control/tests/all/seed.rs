@@ -1,11 +1,10 @@
 //! Profile `seed`: the law of the document, number by number.
 
-mod common;
-
 use citrange_control::{Kinematics, Velocity};
 use citrange_core::rng::Rng;
-use common::{Drive, chain, linear};
 use nalgebra::{Matrix3, Vector3};
+
+use crate::common::{Drive, chain, linear};
 
 const HZ: f64 = 180.0;
 

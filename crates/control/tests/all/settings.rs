@@ -68,7 +68,7 @@ proptest::proptest! {
     #[test]
     fn any_text_is_an_answer(text in ".{0,200}", key in 0..26_usize, value in ".{0,12}") {
         let _answer = Settings::parse(&text, "any.yaml");
-        let profile = include_str!("../profiles/default.yaml");
+        let profile = include_str!("../../profiles/default.yaml");
         let keys: Vec<&str> = profile.lines().filter_map(|line| line.split_once(':')).map(|l| l.0).collect();
         let text = format!("{}: {value}\n", keys[key % keys.len()]);
         if let Ok(settings) = Settings::parse(&text, "any.yaml") {

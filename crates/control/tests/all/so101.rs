@@ -1,10 +1,9 @@
 //! The careful law on the SO-101: what it promises to a driver.
 
-mod common;
-
 use citrange_control::{Law, Settings, Velocity};
 use citrange_core::rng::Rng;
-use common::{Drive, chain, direction, linear, vertical};
+
+use crate::common::{Drive, chain, direction, linear, vertical};
 
 const SPEED: f64 = 0.04;
 const HZ: f64 = 180.0;

@@ -1,11 +1,10 @@
 //! The SO-101 in ten thousand random poses, anywhere in the ranges of its joints: what holds in
 //! every one of them.
 
-mod common;
-
 use citrange_control::{Law, Settings, Velocity};
 use citrange_core::rng::Rng;
-use common::{Drive, chain};
+
+use crate::common::{Drive, chain};
 
 const STATES: usize = 10_000;
 const HZ: f64 = 180.0;

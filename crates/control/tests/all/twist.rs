@@ -1,11 +1,10 @@
 //! Arms that can take any pose.
 
-mod common;
-
 use citrange_control::{Kinematics, Velocity};
 use citrange_core::rng::Rng;
-use common::{Drive, direction, hz, ready};
 use nalgebra::{Rotation3, UnitQuaternion, Vector3};
+
+use crate::common::{self, Drive, direction, hz, ready};
 
 fn tool(drive: &Drive) -> (Vector3<f64>, Rotation3<f64>) {
     let chain = drive.law.chain();

@@ -1,15 +1,13 @@
 //! Every kind of damage is found, on copies broken on purpose.
 
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
 use std::path::Path;
 use std::sync::OnceLock;
 
 use citrange_lerobot::{
     CheckOptions, Column, Dataset, Finding, ImageStats, NewEpisode, NewVideo, Severity, check,
 };
-use synthetic::{CAMERAS, FPS, SIZE};
+
+use crate::synthetic::{self, CAMERAS, FPS, SIZE};
 
 fn codes(findings: &[Finding]) -> Vec<&'static str> {
     findings.iter().map(|f| f.code).collect()

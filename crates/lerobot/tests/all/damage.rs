@@ -1,11 +1,10 @@
 //! Files from outside, cut off and with flipped bits: an answer always, a panic never.
 
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
 use std::path::Path;
 
 use citrange_lerobot::{CheckOptions, Dataset, check};
+
+use crate::synthetic;
 
 /// A fixed sequence of numbers.
 struct Chance(u64);

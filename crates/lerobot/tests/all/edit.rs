@@ -1,8 +1,5 @@
 //! Edits: planned, applied, and the old dataset kept.
 
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
 use std::path::Path;
 
 use citrange_lerobot::{
@@ -10,7 +7,8 @@ use citrange_lerobot::{
     default_trash, plan, rewrite,
 };
 use citrange_video::mp4::Movie;
-use synthetic::{CAMERAS, LENGTHS};
+
+use crate::synthetic::{self, CAMERAS, LENGTHS};
 
 fn no_side(
     _: &Path,

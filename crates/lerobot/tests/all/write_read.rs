@@ -1,14 +1,12 @@
 //! What is saved is read back, and nothing half done is ever seen.
 
-#[path = "support/synthetic.rs"]
-mod synthetic;
-
 use citrange_lerobot::{
     Column, Dataset, Feature, ImageStats, Info, LerobotError, NewEpisode, NewImages, Packing,
     Piece, rewrite,
 };
 use citrange_video::mp4::Movie;
-use synthetic::{CAMERAS, LENGTHS, episode, info};
+
+use crate::synthetic::{self, CAMERAS, LENGTHS, episode, info};
 
 #[test]
 fn three_episodes_come_back() {

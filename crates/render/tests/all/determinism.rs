@@ -1,11 +1,10 @@
 //! The same bits for any number of threads, any history, and any settings of the colours.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-mod support;
-
 use citrange_render::{Antialias, Camera, Frame, Job, RenderPool, Renderer, Settings};
-use support::random::Random;
-use support::robot_scene::RobotScene;
+
+use crate::support::random::Random;
+use crate::support::robot_scene::RobotScene;
 
 #[test]
 fn batches_equal_single_frames_for_any_number_of_threads() {

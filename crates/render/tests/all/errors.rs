@@ -1,8 +1,6 @@
 //! Bad input gives an error that says what, which and what would be right; never a panic.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-mod support;
-
 use std::sync::Arc;
 
 use citrange_render::{
@@ -10,6 +8,8 @@ use citrange_render::{
     RenderPool, Renderer, SceneModel, Settings, Shape,
 };
 use proptest::prelude::*;
+
+use crate::support;
 
 fn ball() -> Instance {
     let shape = Shape::Sphere { radius_m: 0.1 };

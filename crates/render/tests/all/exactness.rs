@@ -1,12 +1,11 @@
 //! Depth and ids against a double-precision ray caster, over random scenes of all shapes.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test may fail")]
 
-mod support;
-
 use citrange_render::{Antialias, Camera, Frame, Renderer, Settings};
-use support::oracle;
-use support::random::Random;
-use support::robot_scene::RobotScene;
+
+use crate::support::oracle;
+use crate::support::random::Random;
+use crate::support::robot_scene::RobotScene;
 
 /// Depth errors of pixels whose ids agree, sorted, and the share of pixels whose ids agree.
 fn compare(

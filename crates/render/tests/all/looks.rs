@@ -1,15 +1,14 @@
 //! Colours: lit surfaces, smooth edges, glass, textures; and meshes cut by the near plane.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-mod support;
-
 use std::sync::Arc;
 
 use citrange_render::{
     Antialias, Camera, Frame, Instance, Light, Material, Mesh, Placement, Renderer, SceneModel,
     Settings, Shape, Sky, Texture,
 };
-use support::robot_scene::torus;
+
+use crate::support::robot_scene::torus;
 
 fn thing(shape: Shape, material: Material, id: i32) -> Instance {
     Instance { shape, material, id, casts_shadow: true }

@@ -1,15 +1,14 @@
 //! Shadows against shadow rays in double precision.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-mod support;
-
 use citrange_render::{
     Antialias, Camera, Frame, Instance, Light, LightKind, Material, Placement, Renderer,
     SceneModel, Settings, Shape,
 };
-use support::oracle;
-use support::random::Random;
-use support::robot_scene::RobotScene;
+
+use crate::support::oracle;
+use crate::support::random::Random;
+use crate::support::robot_scene::RobotScene;
 
 const PLAIN: Settings = Settings { shadows: true, antialias: Antialias::Off, shadow_texels: 1024 };
 

@@ -1,8 +1,6 @@
 //! What a recorder that was cut off leaves, at every place where it can be: saved once, or put
 //! away, never lost and never doubled.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +9,8 @@ use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{Commanded, Observation, Rig as _, Tape as _};
 use citrange_lerobot::Edit;
 use citrange_tape::{Dataset, Recorder, TapeError};
-use common::{Toy, header, open, record, recorded, settings, toy};
+
+use crate::common::{Toy, header, open, record, recorded, settings, toy};
 
 /// Records frames by hand and leaves the episode without an end.
 fn cut_off(dataset: &Dataset, frames: u64) -> PathBuf {

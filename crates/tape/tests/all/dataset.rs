@@ -1,14 +1,13 @@
 //! Recording, saving, reading back, replaying: with a rig that needs no engine.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use citrange_core::RunSettings;
 use citrange_core::run::run;
 use citrange_tape::{Dataset, Episode, ExactReplay, TapeError, Unit, Verifier};
-use common::{header, open, record, recorded, script, settings, toy};
+
+use crate::common::{header, open, record, recorded, script, settings, toy};
 
 #[test]
 fn what_was_recorded_comes_back() {

@@ -1,10 +1,9 @@
 //! Demonstration files from tapes and back, also damaged ones.
 
-mod common;
-
 use citrange_hdf5::{Demo, read_demo, write_demo};
 use citrange_tape::{DemoEpisode, DemoExtras, Episode, export_demo};
-use common::{open, record, toy};
+
+use crate::common::{self, open, record, toy};
 
 fn recorded(frames: u64) -> (tempfile::TempDir, Episode) {
     let folder = tempfile::tempdir().unwrap();

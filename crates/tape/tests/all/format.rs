@@ -1,11 +1,11 @@
 //! The tape format: files of every version stay readable, and outside bytes never crash.
 
-mod common;
-
 use std::path::Path;
 
 use citrange_core::rng::Rng;
 use citrange_tape::Episode;
+
+use crate::common;
 
 const GOLDEN: &str = "tests/golden/format1.tape";
 

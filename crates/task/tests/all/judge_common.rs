@@ -1,7 +1,5 @@
 //! What the tests of the judges share: things that are seen, and the noise they are seen with.
 
-#![allow(dead_code, reason = "not every test file needs everything")]
-
 use citrange_core::pose::Pose;
 use citrange_core::rig::ObjectSeen;
 use citrange_core::rng::Rng;

@@ -1,13 +1,12 @@
 //! Planted lies about a grasp: things that look held and are not. The judge must find each within
 //! a stated number of frames and never believe it again.
 
-mod judge_common;
-
 use citrange_core::rig::ObjectSeen;
 use citrange_core::rng::Rng;
 use citrange_task::judge::{Doubt, GraspDetector, GraspSample, GraspSettings, Held};
-use judge_common::{FRAME_S, measured, seen};
 use nalgebra::Vector3;
+
+use crate::judge_common::{FRAME_S, measured, seen};
 
 const LIFT_M: f64 = 0.075;
 const LIFT_S: f64 = 0.6;

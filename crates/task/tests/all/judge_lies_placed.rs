@@ -1,7 +1,5 @@
 //! Planted lies about things put down and plates: what looks done and is not.
 
-mod judge_common;
-
 use citrange_core::pose::Pose;
 use citrange_core::rig::ObjectSeen;
 use citrange_core::rng::Rng;
@@ -9,8 +7,9 @@ use citrange_task::judge::{
     NotPlaced, Placed, PlacementDetector, PlacementSettings, PlateSettings, PlateState, PlateWatch,
     Region, Resting,
 };
-use judge_common::{FRAME_S, measured, seen};
 use nalgebra::{UnitQuaternion, Vector3};
+
+use crate::judge_common::{FRAME_S, measured, seen};
 
 const BALL: [[f64; 3]; 2] = [[-0.025; 3], [0.025; 3]];
 const CUBE: [[f64; 3]; 2] = [[-0.02; 3], [0.02; 3]];

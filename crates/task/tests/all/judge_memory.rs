@@ -1,7 +1,5 @@
 //! What judges remember comes back bit for bit, and settings that make no sense are named.
 
-mod judge_common;
-
 use std::vec;
 
 use citrange_core::rig::ObjectSeen;
@@ -9,9 +7,10 @@ use citrange_task::judge::{
     GraspDetector, GraspSample, GraspSettings, PickupSettings, PlacementDetector,
     PlacementSettings, PlateSettings, PlateWatch, Region, Resting,
 };
-use judge_common::seen;
 use nalgebra::Vector3;
 use proptest::prelude::*;
+
+use crate::judge_common::seen;
 
 const GRASP: &str = r#"{
     "grasp_relative_distance_threshold": 0.05, "grasp_success_xy_threshold": 0.05,

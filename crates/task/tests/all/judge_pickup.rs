@@ -1,13 +1,12 @@
 //! When the jaws could close around a thing, and when not.
 
-mod judge_common;
-
 use citrange_core::pose::Pose;
 use citrange_core::rig::ObjectSeen;
 use citrange_task::judge::{Color, HandView, PickupSettings, RedReason, assess};
-use judge_common::seen;
 use nalgebra::{Unit, UnitQuaternion, Vector3};
 use proptest::prelude::*;
+
+use crate::judge_common::seen;
 
 const CUBE: [[f64; 3]; 2] = [[-0.02; 3], [0.02; 3]];
 const PLACE: [f64; 3] = [0.2, 0.05, 0.02];

@@ -1,11 +1,10 @@
 //! Somebody interferes: the autopilot must find out, say so, and never call it a success.
 
-mod work;
-
 use citrange_core::{DictObjectState, DictState, Observation, Rig as _};
 use citrange_sim::SimRig;
 use citrange_task::Settings;
-use work::{Done, Prank, Site, site};
+
+use crate::work::{Done, Prank, Site, site};
 
 const GRIPPER: usize = 5;
 

@@ -1,11 +1,10 @@
 //! Work goes on from any frame of an episode exactly as it went on then.
 
-mod work;
-
 use citrange_core::run::run;
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{Event, Fault, Outcome, Pilot as _, RunSettings, Snapshot, Tape};
-use work::{Site, site};
+
+use crate::work::{Site, site};
 
 #[derive(Default)]
 struct Kept {

@@ -1,9 +1,7 @@
 //! Oranges to the plate, judged by the truth of the simulator.
-//! `CITRANGE_EPISODES=500 cargo test --release -p citrange-task --test oranges -- --nocapture`
+//! `CITRANGE_EPISODES=500 cargo test -r -p citrange-task --test all oranges:: -- --nocapture`
 
-mod work;
-
-use work::{episodes, many, site};
+use crate::work::{episodes, many, site};
 
 #[test]
 fn oranges_come_to_the_plate_and_the_autopilot_tells_the_truth() {

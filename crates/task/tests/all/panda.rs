@@ -1,9 +1,7 @@
 //! A Panda stacks cubeA on cubeB, judged by the truth of the simulator.
-//! `CITRANGE_EPISODES=100 cargo test --release -p citrange-task --test panda -- --nocapture`
+//! `CITRANGE_EPISODES=100 cargo test -r -p citrange-task --test all panda:: -- --nocapture`
 
-mod work;
-
-use work::{episodes, many, site};
+use crate::work::{episodes, many, site};
 
 #[test]
 fn the_panda_stacks_and_tells_the_truth() {

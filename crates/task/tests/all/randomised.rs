@@ -1,13 +1,12 @@
 //! Oranges to the plate when light, colours, cameras, friction, mass and start pose differ from
 //! episode to episode.
-//! `CITRANGE_EPISODES=500 cargo test --release -p citrange-task --test randomised -- --nocapture`
-
-mod work;
+//! `CITRANGE_EPISODES=500 cargo test -r -p citrange-task --test all randomised:: -- --nocapture`
 
 use citrange_core::Randomise;
 use citrange_core::randomise::randomised;
 use citrange_sim::catalog::robot_description;
-use work::{episodes, many, site};
+
+use crate::work::{episodes, many, site};
 
 #[test]
 fn oranges_come_to_the_plate_in_random_worlds() {

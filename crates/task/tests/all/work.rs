@@ -1,6 +1,6 @@
 //! Episodes in the simulator, and the truth about them: a judgement of its own that knows nothing
 //! of the autopilot's detectors.
-#![allow(dead_code, unreachable_pub)] // every test file uses some of it
+#![allow(unreachable_pub)] // shared by the test files
 
 use std::sync::Arc;
 
@@ -41,7 +41,6 @@ pub struct Done {
     pub outcome: Outcome,
     pub things: Vec<Thing>,
     pub events: Vec<(u64, Event)>,
-    pub ticks: u64,
 }
 
 impl Done {
@@ -113,7 +112,7 @@ impl Site {
             end_m,
         });
         let things = things.collect();
-        Done { outcome: report.outcome, things, events: tape.0, ticks: report.ticks }
+        Done { outcome: report.outcome, things, events: tape.0 }
     }
 
     /// Per target: whether it lies at the goal after being left alone, untouched by the robot,

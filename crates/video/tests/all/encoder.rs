@@ -2,9 +2,7 @@
 
 use citrange_video::{Decoder, Encoder, Settings, VideoError};
 
-#[path = "../examples/common/pictures.rs"]
-#[allow(dead_code, reason = "shared with the examples")]
-mod pictures;
+use crate::pictures;
 
 fn draw(number: u32) -> Vec<u8> {
     // Large surfaces: at edges, colour at half size costs more than the encoder does.

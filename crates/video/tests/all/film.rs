@@ -6,9 +6,7 @@ use citrange_video::mp4::{self, Movie, SampleInfo};
 use citrange_video::{Decoder, Encoder, Part, Settings, VideoError, can_join, join};
 use tempfile::TempDir;
 
-#[path = "../examples/common/pictures.rs"]
-#[allow(dead_code, reason = "shared with the examples")]
-mod pictures;
+use crate::pictures;
 
 const SIZE: [u32; 2] = [320, 256];
 

@@ -1,18 +1,16 @@
 //! Inverse kinematics from many starts, against the oracle: every solution there is, none that
 //! is not one, and honest misses.
 
-mod common;
-
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
+use crate::common::{chain, direction, ready};
 use citrange_control::{Aim, Chain, Kinematics, Reach, ReachSettings, Turn, wrapped};
 use citrange_core::Pose;
 use citrange_core::rng::Rng;
-use common::{chain, direction, ready};
 use nalgebra::{Isometry3, Matrix4, Rotation3, Vector3};
 use serde_json::Value;
 
-const ORACLE: &str = include_str!("../../../models/oracle/fk_reference.json");
+const ORACLE: &str = include_str!("../../../../models/oracle/fk_reference.json");
 
 fn numbers(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|n| n.as_f64().unwrap()).collect()

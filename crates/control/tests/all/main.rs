@@ -1,0 +1,12 @@
+//! Integration tests of `control`, one binary. Apart: `errand`, which must not wait for others.
+
+mod common;
+mod ik;
+mod kinematics;
+mod reach;
+mod safety;
+mod seed;
+mod settings;
+mod so101;
+mod ten_thousand;
+mod twist;

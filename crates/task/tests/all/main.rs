@@ -1,0 +1,15 @@
+//! Integration tests of `task`, one binary.
+
+mod judge_common;
+mod judge_lies;
+mod judge_lies_placed;
+mod judge_memory;
+mod judge_pickup;
+mod lies;
+mod memory;
+mod oranges;
+mod panda;
+mod randomised;
+mod settings;
+mod spots;
+mod work;
