@@ -12,6 +12,7 @@ mod own;
 mod robot;
 mod scene;
 mod sweep;
+mod vector;
 mod voxels;
 
 use std::sync::Arc;

@@ -10,10 +10,11 @@
 
 use citrange_space::lanes::Lane;
 
-use super::joints::{Frame, Rate, add, cross, dot, sub};
+use super::joints::{Frame, Rate};
 use super::robot::{Link, Robot};
 use super::scene::{Scene, Solid};
 use super::sweep::Sweep;
+use super::vector::{Plain, Triple, Vector, add, cross, dot, load, store, sub};
 use super::{own, voxels};
 use crate::collide::World;
 use crate::config::MAX_JOINTS;
@@ -53,7 +54,7 @@ impl Block {
         // The base is placed once and for all.
         for (centre, ball) in centres_m.iter_mut().zip(&robot.balls) {
             if ball.link == 0 {
-                *centre = frames[0].point(ball.centre_m);
+                store(&frames[0].point::<Plain>(ball.centre_m), centre);
             }
         }
         is_placed[0] = true;
@@ -73,11 +74,12 @@ impl Block {
 
     /// Places all links and the balls around them.
     #[inline(always)]
-    fn place(&mut self, robot: &Robot) {
-        robot.joints.place(&self.positions, &mut self.frames);
+    fn place<V: Vector>(&mut self, robot: &Robot) {
+        robot.joints.place::<V>(&self.positions, &mut self.frames);
         for (index, link) in robot.links.iter().enumerate().skip(1) {
             let around = robot.balls[link.around].centre_m;
-            self.centres_m[link.around] = self.frames[index].point(around);
+            let centre = self.frames[index].point::<V>(around);
+            store(&centre, &mut self.centres_m[link.around]);
             self.is_placed[index] = false;
         }
         self.has_rates = false;
@@ -85,56 +87,60 @@ impl Block {
 
     /// Places the balls of a link, if that is not done yet.
     #[inline(always)]
-    pub(super) fn place_balls(&mut self, robot: &Robot, index: usize) {
+    pub(super) fn place_balls<V: Vector>(&mut self, robot: &Robot, index: usize) {
         if self.is_placed[index] {
             return;
         }
         self.is_placed[index] = true;
         for ball in robot.links[index].spheres.clone() {
-            self.centres_m[ball] = self.frames[index].point(robot.balls[ball].centre_m);
+            let centre = self.frames[index].point::<V>(robot.balls[ball].centre_m);
+            store(&centre, &mut self.centres_m[ball]);
         }
     }
 
     /// Velocity of a point that is fixed to a link.
     #[inline(always)]
-    pub(super) fn velocity(
+    pub(super) fn velocity<V: Vector>(
         &mut self,
         robot: &Robot,
         sweep: &Sweep,
         link: usize,
-        point_m: &[Lane; 3],
-    ) -> [Lane; 3] {
+        point_m: &Triple<V>,
+    ) -> Triple<V> {
         if !self.has_rates {
-            robot.joints.rates(&self.frames, &sweep.rates, &mut self.rates);
+            robot.joints.rates::<V>(&self.frames, &sweep.rates, &mut self.rates);
             self.has_rates = true;
         }
         let rate = &self.rates[link];
-        add(&rate.origin, &cross(&rate.turn, &sub(point_m, &self.frames[link].origin_m)))
+        let arm = sub(point_m, &load(&self.frames[link].origin_m));
+        add(&load(&rate.origin), &cross(&load(&rate.turn), &arm))
     }
 
     /// Where a ball may come nearer than `touch`: `away` from the nearest point, moving at
     /// `velocity` in the same axes, with a second derivative of at most `bend`.
     #[inline(always)]
-    pub(super) fn nearing(
+    pub(super) fn nearing<V: Vector>(
         &self,
-        away: &[Lane; 3],
-        velocity: &[Lane; 3],
+        away: &Triple<V>,
+        velocity: &Triple<V>,
         touch: f32,
         bend: f32,
     ) -> u16 {
-        let far = dot(away, away).map(f32::sqrt);
-        let left = far - Lane::splat(touch) - (self.half * self.half).times(0.5 * bend);
+        let half = V::load(&self.half);
+        let far = dot(away, away).root();
+        let bent = half.times(half).by(0.5 * bend);
+        let left = far.minus(V::splat(touch)).minus(bent);
         // Both sides times the distance, so that nothing is divided by it.
-        let toward = dot(away, velocity).map(f32::abs) * self.half;
-        (left * far).not_at_least(toward)
+        let toward = dot(away, velocity).size().times(half);
+        left.times(far).not_at_least(toward)
     }
 }
 
 /// Looks at a block whose positions and halves are set.
 #[inline(always)]
-pub(super) fn check(world: &mut World, sweep: &Sweep, block: &mut Block) -> Verdict {
-    block.place(&world.robot);
-    match passes(world, sweep, block) {
+pub(super) fn check<V: Vector>(world: &mut World, sweep: &Sweep, block: &mut Block) -> Verdict {
+    block.place::<V>(&world.robot);
+    match passes::<V>(world, sweep, block) {
         Some(lanes) => Verdict::Open(lanes),
         None => Verdict::Hit,
     }
@@ -142,22 +148,22 @@ pub(super) fn check(world: &mut World, sweep: &Sweep, block: &mut Block) -> Verd
 
 /// Lanes that stay open, or `None` for a hit.
 #[inline(always)]
-fn passes(world: &mut World, sweep: &Sweep, block: &mut Block) -> Option<u16> {
+fn passes<V: Vector>(world: &mut World, sweep: &Sweep, block: &mut Block) -> Option<u16> {
     let World { robot, scenes, field, reach_m, self_reach_m } = world;
     let mut open = 0;
     // From the hand to the base: the hand is where things are.
     for (index, link) in robot.links.iter().enumerate().skip(1).rev() {
         let Scene { upright, turned, rounds, rods } = &mut scenes[index];
         let task = Task { robot, sweep, link, index, reach_m: *reach_m };
-        open |= task.pass(upright, block)?;
-        open |= task.pass(turned, block)?;
-        open |= task.pass(rounds, block)?;
-        open |= task.pass(rods, block)?;
+        open |= task.pass::<V, _>(upright, block)?;
+        open |= task.pass::<V, _>(turned, block)?;
+        open |= task.pass::<V, _>(rounds, block)?;
+        open |= task.pass::<V, _>(rods, block)?;
     }
     if let Some(field) = field {
-        open |= voxels::pass(robot, field, sweep, block, *reach_m)?;
+        open |= voxels::pass::<V>(robot, field, sweep, block, *reach_m)?;
     }
-    Some(open | own::pass(robot, sweep, block, *self_reach_m)?)
+    Some(open | own::pass::<V>(robot, sweep, block, *self_reach_m)?)
 }
 
 /// One link among the solids that it can reach.
@@ -172,51 +178,54 @@ struct Task<'a> {
 impl Task<'_> {
     /// Lanes that stay open, or `None` for a hit.
     #[inline(always)]
-    fn pass<S: Solid>(&self, solids: &mut [S], block: &mut Block) -> Option<u16> {
+    fn pass<V: Vector, S: Solid>(&self, solids: &mut [S], block: &mut Block) -> Option<u16> {
         let Self { robot, sweep, link, index, reach_m } = *self;
-        let around = block.centres_m[link.around];
-        let reach = Lane::splat(robot.balls[link.around].radius_m + reach_m)
-            + block.half.times(sweep.speed(0, link.around));
-        block.unsure.clear();
-        if link.spheres.is_empty() {
+        if link.spheres.is_empty() || solids.is_empty() {
             return Some(0);
         }
+        let around = load::<V>(&block.centres_m[link.around]);
+        let half = V::load(&block.half);
+        let reach = V::splat(robot.balls[link.around].radius_m + reach_m)
+            .plus(half.by(sweep.speed(0, link.around)));
+        let mut unsure = std::mem::take(&mut block.unsure);
+        unsure.clear();
         for at in 0..solids.len() {
             let solid = solids[at];
             let away = solid.away(&around);
-            let reach = reach + Lane::splat(solid.radius_m());
-            if dot(&away, &away).all_at_least(reach * reach) {
+            let reach = reach.plus(V::splat(solid.radius_m()));
+            if dot(&away, &away).all_at_least(reach.times(reach)) {
                 continue;
             }
-            block.place_balls(robot, index);
+            block.place_balls::<V>(robot, index);
             for ball in link.spheres.clone() {
-                let away = solid.away(&block.centres_m[ball]);
+                let away = solid.away(&load::<V>(&block.centres_m[ball]));
                 let distance2 = dot(&away, &away);
                 let touch = robot.balls[ball].radius_m + reach_m + solid.radius_m();
-                if !distance2.all_at_least(Lane::splat(touch * touch)) {
+                let sure = V::splat(touch).plus(half.by(sweep.speed(0, ball)));
+                if distance2.all_at_least(sure.times(sure)) {
+                    continue;
+                }
+                if !distance2.all_at_least(V::splat(touch * touch)) {
                     // What is hit now is likely to be hit next time.
                     solids.swap(0, at);
+                    block.unsure = unsure;
                     return None;
                 }
-                let sure = Lane::splat(touch) + block.half.times(sweep.speed(0, ball));
-                if !distance2.all_at_least(sure * sure) {
-                    block.unsure.push((ball, at));
-                }
+                unsure.push((ball, at));
             }
         }
         let mut open = 0;
-        let unsure = std::mem::take(&mut block.unsure);
         for (ball, at) in unsure.iter().copied() {
             let solid = solids[at];
-            let centre = block.centres_m[ball];
+            let centre = load::<V>(&block.centres_m[ball]);
             let away = solid.away(&centre);
             let touch = robot.balls[ball].radius_m + reach_m + solid.radius_m();
             open |= if sweep.has_direction {
                 let velocity = solid.turned(&block.velocity(robot, sweep, index, &centre));
                 block.nearing(&away, &velocity, touch, sweep.bend(0, ball))
             } else {
-                let sure = Lane::splat(touch) + block.half.times(sweep.speed(0, ball));
-                dot(&away, &away).not_at_least(sure * sure)
+                let sure = V::splat(touch).plus(half.by(sweep.speed(0, ball)));
+                dot(&away, &away).not_at_least(sure.times(sure))
             };
         }
         block.unsure = unsure;

@@ -7,6 +7,8 @@
 use std::sync::Arc;
 
 use citrange_space::Snapshot;
+
+use super::vector::{Triple, Vector};
 use citrange_space::lanes::{LANES, Lane};
 
 /// Fine cells that are made at most: more would not stay in the cache.
@@ -14,9 +16,6 @@ const MOST_CELLS: usize = 1 << 20;
 
 /// Beyond this all distances are the same.
 const REACH_M: f64 = 0.4;
-
-/// Added to a number below 2^22, leaves its nearest whole number in the low bits.
-const TO_WHOLE: f32 = 12_582_912.0;
 
 /// Distances to the cubes of a map. Made once per snapshot and shared.
 #[derive(Clone, Debug)]
@@ -30,13 +29,13 @@ pub(super) struct Field {
     cell_m: f32,
     per_m: f32,
     last: [f32; 3],
-    strides: [i32; 3],
+    strides: [f32; 3],
 }
 
 /// Bounds of the distance between 16 points and the map.
-pub(super) struct Bounds {
-    pub(super) least_m: Lane,
-    pub(super) most_m: Lane,
+pub(super) struct Bounds<V> {
+    pub(super) least_m: V,
+    pub(super) most_m: V,
 }
 
 impl Field {
@@ -64,7 +63,7 @@ impl Field {
             cell_m: cell_m as f32,
             per_m: (1.0 / cell_m) as f32,
             last: size.map(|n| n as f32 - 1.0),
-            strides: [1, size[0] as i32, (size[0] * size[1]) as i32],
+            strides: [1.0, size[0] as f32, (size[0] * size[1]) as f32],
         }
     }
 
@@ -74,35 +73,33 @@ impl Field {
 
     /// Bounds for points, which may be outside of the grid.
     #[inline(always)]
-    pub(super) fn bounds(&self, points_m: &[Lane; 3]) -> Bounds {
-        let nothing = Lane::splat(0.0);
-        let (mut inside2, mut away2) = (nothing, nothing);
-        let mut keys = [0_i32; LANES];
+    pub(super) fn bounds<V: Vector>(&self, points_m: &Triple<V>) -> Bounds<V> {
+        let nothing = V::splat(0.0);
+        let (mut inside2, mut away2, mut key) = (nothing, nothing, nothing);
         for axis in 0..3 {
-            let lower = Lane::splat(self.lower_m[axis]);
+            let lower = V::splat(self.lower_m[axis]);
             let point = points_m[axis];
             // The nearest point of the grid is not further from anything in it.
-            let inside = point.greater(lower).lesser(Lane::splat(self.upper_m[axis]));
-            let at = (inside - lower).times(self.per_m) - Lane::splat(0.5);
-            let at = at.greater(nothing).lesser(Lane::splat(self.last[axis]));
-            let whole = at + Lane::splat(TO_WHOLE);
-            for lane in 0..LANES {
-                let cell = whole.0[lane].to_bits().wrapping_sub(TO_WHOLE.to_bits()) as i32;
-                keys[lane] = keys[lane].wrapping_add(cell.wrapping_mul(self.strides[axis]));
-            }
-            let middle = (whole - Lane::splat(TO_WHOLE - 0.5)).times(self.cell_m) + lower;
-            inside2 = inside2 + (inside - middle) * (inside - middle);
-            away2 = away2 + (point - middle) * (point - middle);
+            let inside = point.greater(lower).lesser(V::splat(self.upper_m[axis]));
+            let at = inside.minus(lower).by(self.per_m).minus(V::splat(0.5));
+            let (_, cell) = at.greater(nothing).lesser(V::splat(self.last[axis])).whole();
+            // Keys are below 2^24, where single precision counts exactly.
+            key = key.plus(cell.by(self.strides[axis]));
+            let middle = cell.plus(V::splat(0.5)).by(self.cell_m).plus(lower);
+            let (off, way) = (inside.minus(middle), point.minus(middle));
+            inside2 = inside2.plus(off.times(off));
+            away2 = away2.plus(way.times(way));
         }
-        let mut middle_m = nothing;
-        for lane in 0..LANES {
-            let steps = self.steps.get(keys[lane] as usize).copied().unwrap_or(0);
-            middle_m.0[lane] = f32::from(steps);
+        let mut keys = Lane([0.0; LANES]);
+        key.store(&mut keys);
+        let mut steps = Lane([0.0; LANES]);
+        for (step, key) in steps.0.iter_mut().zip(keys.0) {
+            *step = f32::from(self.steps.get(key as usize).copied().unwrap_or(0));
         }
-        let middle_m = middle_m.times(self.step_m);
+        let middle_m = V::load(&steps).by(self.step_m);
         Bounds {
-            least_m: middle_m - inside2.map(f32::sqrt),
-            most_m: middle_m + Lane::splat(self.step_m) + away2.map(f32::sqrt),
+            least_m: middle_m.minus(inside2.root()),
+            most_m: middle_m.plus(V::splat(self.step_m)).plus(away2.root()),
         }
     }
 }

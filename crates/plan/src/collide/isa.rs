@@ -5,6 +5,7 @@ use citrange_space::Isa;
 use super::World;
 use super::block::{Block, Verdict, check};
 use super::sweep::Sweep;
+use super::vector::Plain;
 use crate::config::MAX_JOINTS;
 
 /// Calls the version of a kernel that an instruction set has.
@@ -31,7 +32,7 @@ pub(super) fn check_block(
     sweep: &Sweep,
     block: &mut Block,
 ) -> Verdict {
-    with_isa!(isa, check, check_avx2, check_avx512, (world, sweep, block))
+    with_isa!(isa, check_plain, check_avx2, check_avx512, (world, sweep, block))
 }
 
 /// [`Sweep::set`]. `isa` must be one that the processor has.
@@ -42,41 +43,44 @@ pub(super) fn set_sweep(
     rates: [f32; MAX_JOINTS],
     has_direction: bool,
 ) {
-    with_isa!(isa, set, set_avx2, set_avx512, (sweep, world, rates, has_direction));
+    with_isa!(isa, set_plain, set_avx2, set_avx512, (sweep, world, rates, has_direction));
+}
+
+fn check_plain(world: &mut World, sweep: &Sweep, block: &mut Block) -> Verdict {
+    check::<Plain>(world, sweep, block)
 }
 
 #[inline(always)]
-fn set(sweep: &mut Sweep, world: &World, rates: [f32; MAX_JOINTS], has_direction: bool) {
+fn set_plain(sweep: &mut Sweep, world: &World, rates: [f32; MAX_JOINTS], has_direction: bool) {
     sweep.set(&world.robot, rates, has_direction);
 }
 
 /// The same code, compiled for wider vectors.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Block, MAX_JOINTS, Sweep, Verdict, World};
+    use super::super::vector::{Wide, Widest};
+    use super::{Block, MAX_JOINTS, Sweep, Verdict, World, check, set_plain};
 
-    /// One function compiled for two instruction sets.
+    /// Kernels compiled for one instruction set.
     macro_rules! compiled {
-        ($plain:ident, $avx2:ident, $avx512:ident,
-         ($($name:ident: $kind:ty),*) -> $answer:ty) => {
-            #[target_feature(enable = "avx2")]
-            pub(super) fn $avx2($($name: $kind),*) -> $answer {
-                super::$plain($($name),*)
+        ($features:literal, $vector:ty, $check:ident, $set:ident) => {
+            #[target_feature(enable = $features)]
+            pub(super) fn $check(world: &mut World, sweep: &Sweep, block: &mut Block) -> Verdict {
+                check::<$vector>(world, sweep, block)
             }
 
-            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-            pub(super) fn $avx512($($name: $kind),*) -> $answer {
-                super::$plain($($name),*)
+            #[target_feature(enable = $features)]
+            pub(super) fn $set(
+                sweep: &mut Sweep,
+                world: &World,
+                rates: [f32; MAX_JOINTS],
+                has_direction: bool,
+            ) {
+                set_plain(sweep, world, rates, has_direction);
             }
         };
     }
 
-    compiled!(
-        check, check_avx2, check_avx512,
-        (world: &mut World, sweep: &Sweep, block: &mut Block) -> Verdict
-    );
-    compiled!(
-        set, set_avx2, set_avx512,
-        (sweep: &mut Sweep, world: &World, rates: [f32; MAX_JOINTS], has_direction: bool) -> ()
-    );
+    compiled!("avx2", Wide, check_avx2, set_avx2);
+    compiled!("avx512f,avx512bw,avx512dq,avx512vl", Widest, check_avx512, set_avx512);
 }

@@ -5,10 +5,11 @@
 //! along x and z and a turn about x (as Denavit and Hartenberg chose them).
 
 use citrange_space::Body;
-use citrange_space::lanes::{LANES, Lane, sin_cos};
+use citrange_space::lanes::{LANES, Lane};
 use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
 use super::robot::moved_by;
+use super::vector::{Triple, Vector, add, cross, load, store, sub};
 use crate::arm::Arm;
 use crate::config::MAX_JOINTS;
 use crate::error::PlanError;
@@ -251,68 +252,63 @@ impl Joints {
 
     /// Places all links but the first for 16 configurations.
     #[inline(always)]
-    pub(super) fn place(&self, positions: &[Lane; MAX_JOINTS], frames: &mut [Frame]) {
-        let [x, y, z, origin] = self.first;
+    pub(super) fn place<V: Vector>(&self, positions: &[Lane; MAX_JOINTS], frames: &mut [Frame]) {
+        let [mut x, mut y, mut z, mut origin] = self.first.map(|column| column.map(V::splat));
         for (index, (step, position)) in self.steps.iter().zip(positions).enumerate() {
-            let moved = *position - Lane::splat(step.zero);
-            let (sin, cos) =
-                if step.is_slide { sin_cos(Lane::splat(step.fixed_rad)) } else { sin_cos(moved) };
-            let mut at = frames[index];
+            let moved = V::load(position).minus(V::splat(step.zero));
+            let angle = if step.is_slide { V::splat(step.fixed_rad) } else { moved };
+            let (sin, cos) = angle.sine_cosine();
             for row in 0..3 {
-                let [x1, y1, z1, mut o1] = if index == 0 {
-                    [x[row], y[row], z[row], origin[row]].map(Lane::splat)
-                } else {
-                    let [x0, y0, z0] = at.axes.map(|axis| axis[row]);
-                    let (y1, z1) = if step.cos == 0.0 {
-                        (z0.times(step.sin), y0.times(-step.sin))
-                    } else if step.sin == 0.0 {
-                        (y0.times(step.cos), z0.times(step.cos))
-                    } else {
-                        (
-                            y0.times(step.cos) + z0.times(step.sin),
-                            z0.times(step.cos) - y0.times(step.sin),
-                        )
-                    };
+                if index > 0 {
                     let [along_x, along_y, along_z] = step.along_m;
-                    let mut o1 = at.origin_m[row] + x0.times(along_x) + z0.times(along_z);
+                    let (y0, z0) = (y[row], z[row]);
+                    origin[row] = origin[row].plus(x[row].by(along_x)).plus(z0.by(along_z));
                     if along_y != 0.0 {
-                        o1 = o1 + y0.times(along_y);
+                        origin[row] = origin[row].plus(y0.by(along_y));
                     }
-                    [x0, y1, z1, o1]
-                };
-                if step.is_slide {
-                    o1 = o1 + z1 * moved;
+                    (y[row], z[row]) = if step.cos == 0.0 {
+                        (z0.by(step.sin), y0.by(-step.sin))
+                    } else if step.sin == 0.0 {
+                        (y0.by(step.cos), z0.by(step.cos))
+                    } else {
+                        let across = y0.by(step.cos).plus(z0.by(step.sin));
+                        (across, z0.by(step.cos).minus(y0.by(step.sin)))
+                    };
                 }
-                at.axes[0][row] = x1 * cos + y1 * sin;
-                at.axes[1][row] = y1 * cos - x1 * sin;
-                at.axes[2][row] = z1;
-                at.origin_m[row] = o1;
+                if step.is_slide {
+                    origin[row] = origin[row].plus(z[row].times(moved));
+                }
+                let (x0, y0) = (x[row], y[row]);
+                x[row] = x0.times(cos).plus(y0.times(sin));
+                y[row] = y0.times(cos).minus(x0.times(sin));
             }
-            frames[index + 1] = at;
+            let Some(frame) = frames.get_mut(index + 1) else { break };
+            store(&x, &mut frame.axes[0]);
+            store(&y, &mut frame.axes[1]);
+            store(&z, &mut frame.axes[2]);
+            store(&origin, &mut frame.origin_m);
         }
     }
 
     /// How fast all links move when the joints go at these rates.
     #[inline(always)]
-    pub(super) fn rates(&self, frames: &[Frame], speeds: &[f32], rates: &mut [Rate]) {
-        let nothing = [Lane::splat(0.0); 3];
-        rates[0] = Rate { turn: nothing, origin: nothing };
+    pub(super) fn rates<V: Vector>(&self, frames: &[Frame], speeds: &[f32], rates: &mut [Rate]) {
+        let mut turn = [V::splat(0.0); 3];
+        let mut origin = turn;
         for (index, (step, speed)) in self.steps.iter().zip(speeds).enumerate() {
-            let before = rates[index];
             let at = &frames[index + 1];
-            let from = if index == 0 { at.origin_m } else { frames[index].origin_m };
-            let arm = sub(&at.origin_m, &from);
-            let mut rate =
-                Rate { turn: before.turn, origin: add(&before.origin, &cross(&before.turn, &arm)) };
-            for row in 0..3 {
-                let along = at.axes[2][row].times(*speed);
-                if step.is_slide {
-                    rate.origin[row] = rate.origin[row] + along;
-                } else {
-                    rate.turn[row] = rate.turn[row] + along;
-                }
+            if index > 0 {
+                let arm = sub(&load(&at.origin_m), &load(&frames[index].origin_m));
+                origin = add(&origin, &cross(&turn, &arm));
             }
-            rates[index + 1] = rate;
+            let along = load::<V>(&at.axes[2]).map(|z| z.by(*speed));
+            if step.is_slide {
+                origin = add(&origin, &along);
+            } else {
+                turn = add(&turn, &along);
+            }
+            store(&turn, &mut rates[index + 1].turn);
+            store(&origin, &mut rates[index + 1].origin);
         }
     }
 
@@ -359,13 +355,13 @@ impl ExactStep {
 impl Frame {
     /// A point of the link in the world.
     #[inline(always)]
-    pub(super) fn point(&self, point_m: [f32; 3]) -> [Lane; 3] {
-        std::array::from_fn(|row| {
-            self.origin_m[row]
-                + self.axes[0][row].times(point_m[0])
-                + self.axes[1][row].times(point_m[1])
-                + self.axes[2][row].times(point_m[2])
-        })
+    pub(super) fn point<V: Vector>(&self, point_m: [f32; 3]) -> Triple<V> {
+        let mut at = load::<V>(&self.origin_m);
+        for axis in 0..3 {
+            let along = load::<V>(&self.axes[axis]).map(|a| a.by(point_m[axis]));
+            at = add(&at, &along);
+        }
+        at
     }
 
     /// Rotation and origin in one configuration.
@@ -374,24 +370,4 @@ impl Frame {
         let rot = Matrix3::from_fn(|row, column| f64::from(self.axes[column][row].0[lane]));
         (rot, Vector3::from_fn(|row, _| f64::from(self.origin_m[row].0[lane])))
     }
-}
-
-#[inline(always)]
-pub(super) fn sub(a: &[Lane; 3], b: &[Lane; 3]) -> [Lane; 3] {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-#[inline(always)]
-pub(super) fn add(a: &[Lane; 3], b: &[Lane; 3]) -> [Lane; 3] {
-    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
-}
-
-#[inline(always)]
-pub(super) fn dot(a: &[Lane; 3], b: &[Lane; 3]) -> Lane {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-#[inline(always)]
-pub(super) fn cross(a: &[Lane; 3], b: &[Lane; 3]) -> [Lane; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }

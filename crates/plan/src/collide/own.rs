@@ -2,54 +2,60 @@
 //! links have shapes, the shapes themselves.
 
 use citrange_space::Convex;
-use citrange_space::lanes::{LANES, Lane};
+use citrange_space::lanes::LANES;
 
 use super::block::Block;
-use super::joints::{dot, sub};
 use super::robot::{Pair, Robot};
 use super::sweep::Sweep;
+use super::vector::{Vector, dot, load, sub};
 
 /// Lanes that stay open, or `None` for a hit.
 #[inline(always)]
-pub(super) fn pass(robot: &Robot, sweep: &Sweep, block: &mut Block, reach_m: f32) -> Option<u16> {
+pub(super) fn pass<V: Vector>(
+    robot: &Robot,
+    sweep: &Sweep,
+    block: &mut Block,
+    reach_m: f32,
+) -> Option<u16> {
     let mut unsure = std::mem::take(&mut block.unsure_pairs);
     unsure.clear();
-    let is_free = find(robot, sweep, block, reach_m, &mut unsure);
-    let open = if is_free { settle(robot, sweep, block, reach_m, &unsure) } else { None };
+    let is_free = find::<V>(robot, sweep, block, reach_m, &mut unsure);
+    let open = if is_free { settle::<V>(robot, sweep, block, reach_m, &unsure) } else { None };
     block.unsure_pairs = unsure;
     open
 }
 
 /// Collects pairs of balls that are not sure to stay apart; false for a hit.
 #[inline(always)]
-fn find(
+fn find<V: Vector>(
     robot: &Robot,
     sweep: &Sweep,
     block: &mut Block,
     reach_m: f32,
     unsure: &mut Vec<(usize, [u16; 2])>,
 ) -> bool {
+    let half = V::load(&block.half);
     for (index, pair) in robot.pairs.iter().enumerate() {
         let [a, b] = pair.links;
         let [first, second] = pair.links.map(|link| robot.links[link].around);
-        let away = sub(&block.centres_m[second], &block.centres_m[first]);
+        let away = sub(&load::<V>(&block.centres_m[second]), &load(&block.centres_m[first]));
         let touch = robot.balls[first].radius_m + robot.balls[second].radius_m + reach_m;
-        let sure = Lane::splat(touch) + block.half.times(sweep.speed(a, second));
-        if dot(&away, &away).all_at_least(sure * sure) {
+        let sure = V::splat(touch).plus(half.by(sweep.speed(a, second)));
+        if dot(&away, &away).all_at_least(sure.times(sure)) {
             continue;
         }
-        block.place_balls(robot, a);
-        block.place_balls(robot, b);
+        block.place_balls::<V>(robot, a);
+        block.place_balls::<V>(robot, b);
         for balls in &pair.balls {
             let [first, second] = balls.map(usize::from);
-            let away = sub(&block.centres_m[second], &block.centres_m[first]);
+            let away = sub(&load::<V>(&block.centres_m[second]), &load(&block.centres_m[first]));
             let distance2 = dot(&away, &away);
             let touch = robot.balls[first].radius_m + robot.balls[second].radius_m + reach_m;
-            let sure = Lane::splat(touch) + block.half.times(sweep.speed(a, second));
-            if distance2.all_at_least(sure * sure) {
+            let sure = V::splat(touch).plus(half.by(sweep.speed(a, second)));
+            if distance2.all_at_least(sure.times(sure)) {
                 continue;
             }
-            if !pair.has_shapes && !distance2.all_at_least(Lane::splat(touch * touch)) {
+            if !pair.has_shapes && !distance2.all_at_least(V::splat(touch * touch)) {
                 return false;
             }
             unsure.push((index, *balls));
@@ -60,7 +66,7 @@ fn find(
 
 /// Looks more closely at what is not sure.
 #[inline(always)]
-fn settle(
+fn settle<V: Vector>(
     robot: &Robot,
     sweep: &Sweep,
     block: &mut Block,
@@ -74,7 +80,7 @@ fn settle(
         };
         let mut near = 0;
         for (_, balls) in same {
-            near |= nearing(robot, sweep, block, reach_m, pair, *balls);
+            near |= nearing::<V>(robot, sweep, block, reach_m, pair, *balls);
         }
         if pair.has_shapes {
             near = shapes(robot, sweep, block, reach_m, pair, near)?;
@@ -86,7 +92,7 @@ fn settle(
 
 /// Lanes in which two balls may meet.
 #[inline(always)]
-fn nearing(
+fn nearing<V: Vector>(
     robot: &Robot,
     sweep: &Sweep,
     block: &mut Block,
@@ -96,8 +102,8 @@ fn nearing(
 ) -> u16 {
     let [first, second] = balls.map(usize::from);
     let [a, b] = pair.links;
-    let centre = block.centres_m[second];
-    let away = sub(&centre, &block.centres_m[first]);
+    let centre = load::<V>(&block.centres_m[second]);
+    let away = sub(&centre, &load(&block.centres_m[first]));
     let touch = robot.balls[first].radius_m + robot.balls[second].radius_m + reach_m;
     if sweep.has_direction {
         // As seen from the first link, which moves as well.
@@ -105,8 +111,9 @@ fn nearing(
         let velocity = sub(&velocity, &block.velocity(robot, sweep, a, &centre));
         block.nearing(&away, &velocity, touch, sweep.bend(a, second))
     } else {
-        let sure = Lane::splat(touch) + block.half.times(sweep.speed(a, second));
-        dot(&away, &away).not_at_least(sure * sure)
+        let half = V::load(&block.half);
+        let sure = V::splat(touch).plus(half.by(sweep.speed(a, second)));
+        dot(&away, &away).not_at_least(sure.times(sure))
     }
 }
 

@@ -1,9 +1,8 @@
 //! Solids in single precision, as the kernels read them: for each link those that it can reach.
 
-use citrange_space::lanes::Lane;
 use nalgebra::{Point3, Quaternion, UnitQuaternion, Vector3};
 
-use super::joints::sub;
+use super::vector::{Triple, Vector, sub};
 use crate::error::PlanError;
 use crate::obstacles::{Ball, Capsule, Cuboid, Obstacles};
 
@@ -13,10 +12,10 @@ const ABSURD_M: f64 = 1e3;
 /// A convex solid with all points within a radius of a core.
 pub(super) trait Solid: Copy {
     /// From the nearest point of the core to the points, in the solid's own axes.
-    fn away(&self, points_m: &[Lane; 3]) -> [Lane; 3];
+    fn away<V: Vector>(&self, points_m: &Triple<V>) -> Triple<V>;
 
     /// Directions of the world in the solid's own axes.
-    fn turned(&self, directions: &[Lane; 3]) -> [Lane; 3];
+    fn turned<V: Vector>(&self, directions: &Triple<V>) -> Triple<V>;
 
     /// How far the surface is from the core.
     fn radius_m(&self) -> f32;
@@ -194,32 +193,32 @@ pub(super) fn capsule_distance_m(capsule: &Capsule, point: &Point3<f64>) -> f64 
 
 /// How far coordinates in a box's axes are outside of it.
 #[inline(always)]
-fn outside(local: [Lane; 3], half_m: &[f32; 3]) -> [Lane; 3] {
+fn outside<V: Vector>(local: Triple<V>, half_m: &[f32; 3]) -> Triple<V> {
     let mut away = local;
     for axis in 0..3 {
-        let half = Lane::splat(half_m[axis]);
-        let lower = Lane::splat(-half_m[axis]);
+        let half = V::splat(half_m[axis]);
+        let lower = V::splat(-half_m[axis]);
         // With its sign: directions matter later.
-        away[axis] = local[axis] - half.lesser(lower.greater(local[axis]));
+        away[axis] = local[axis].minus(half.lesser(lower.greater(local[axis])));
     }
     away
 }
 
 #[inline(always)]
-fn splat(point: &[f32; 3]) -> [Lane; 3] {
-    point.map(Lane::splat)
+fn splat<V: Vector>(point: &[f32; 3]) -> Triple<V> {
+    point.map(V::splat)
 }
 
 impl Solid for UprightBox {
     #[inline(always)]
-    fn away(&self, points_m: &[Lane; 3]) -> [Lane; 3] {
+    fn away<V: Vector>(&self, points_m: &Triple<V>) -> Triple<V> {
         outside(self.turned(&sub(points_m, &splat(&self.centre_m))), &self.half_m)
     }
 
     #[inline(always)]
-    fn turned(&self, directions: &[Lane; 3]) -> [Lane; 3] {
+    fn turned<V: Vector>(&self, directions: &Triple<V>) -> Triple<V> {
         let [x, y, z] = *directions;
-        [x.times(self.cos) + y.times(self.sin), y.times(self.cos) - x.times(self.sin), z]
+        [x.by(self.cos).plus(y.by(self.sin)), y.by(self.cos).minus(x.by(self.sin)), z]
     }
 
     #[inline(always)]
@@ -230,14 +229,14 @@ impl Solid for UprightBox {
 
 impl Solid for TurnedBox {
     #[inline(always)]
-    fn away(&self, points_m: &[Lane; 3]) -> [Lane; 3] {
+    fn away<V: Vector>(&self, points_m: &Triple<V>) -> Triple<V> {
         outside(self.turned(&sub(points_m, &splat(&self.centre_m))), &self.half_m)
     }
 
     #[inline(always)]
-    fn turned(&self, directions: &[Lane; 3]) -> [Lane; 3] {
+    fn turned<V: Vector>(&self, directions: &Triple<V>) -> Triple<V> {
         let [x, y, z] = *directions;
-        self.axes.map(|axis| x.times(axis[0]) + y.times(axis[1]) + z.times(axis[2]))
+        self.axes.map(|axis| x.by(axis[0]).plus(y.by(axis[1])).plus(z.by(axis[2])))
     }
 
     #[inline(always)]
@@ -248,12 +247,12 @@ impl Solid for TurnedBox {
 
 impl Solid for Round {
     #[inline(always)]
-    fn away(&self, points_m: &[Lane; 3]) -> [Lane; 3] {
+    fn away<V: Vector>(&self, points_m: &Triple<V>) -> Triple<V> {
         sub(points_m, &splat(&self.centre_m))
     }
 
     #[inline(always)]
-    fn turned(&self, directions: &[Lane; 3]) -> [Lane; 3] {
+    fn turned<V: Vector>(&self, directions: &Triple<V>) -> Triple<V> {
         *directions
     }
 
@@ -265,16 +264,17 @@ impl Solid for Round {
 
 impl Solid for Rod {
     #[inline(always)]
-    fn away(&self, points_m: &[Lane; 3]) -> [Lane; 3] {
-        let from = sub(points_m, &splat(&self.from_m));
+    fn away<V: Vector>(&self, points_m: &Triple<V>) -> Triple<V> {
+        let from = sub(points_m, &splat::<V>(&self.from_m));
         let [x, y, z] = self.along_m;
-        let part = (from[0].times(x) + from[1].times(y) + from[2].times(z)).times(self.per_length2);
-        let part = Lane::splat(1.0).lesser(Lane::splat(0.0).greater(part));
-        [from[0] - part.times(x), from[1] - part.times(y), from[2] - part.times(z)]
+        let along = from[0].by(x).plus(from[1].by(y)).plus(from[2].by(z));
+        let part = along.by(self.per_length2);
+        let part = V::splat(1.0).lesser(V::splat(0.0).greater(part));
+        [from[0].minus(part.by(x)), from[1].minus(part.by(y)), from[2].minus(part.by(z))]
     }
 
     #[inline(always)]
-    fn turned(&self, directions: &[Lane; 3]) -> [Lane; 3] {
+    fn turned<V: Vector>(&self, directions: &Triple<V>) -> Triple<V> {
         *directions
     }
 

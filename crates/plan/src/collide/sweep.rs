@@ -40,10 +40,12 @@ impl Sweep {
             self.turns[joint] = self.turns[joint + 1] + rate;
             let (own, beyond) = self.speeds[joint * width..].split_at_mut(width);
             let (bends, bends_beyond) = self.bends[joint * width..].split_at_mut(width);
-            for ball in 0..width {
-                let speed = rate * levers[ball];
-                own[ball] = beyond[ball] + speed;
-                bends[ball] = bends_beyond[ball] + rate * (speed + 2.0 * beyond[ball]);
+            let own = own.iter_mut().zip(bends).zip(levers);
+            let beyond = beyond[..width].iter().zip(&bends_beyond[..width]);
+            for (((speed, bend), lever), (speed_beyond, bend_beyond)) in own.zip(beyond) {
+                let alone = rate * lever;
+                *speed = speed_beyond + alone;
+                *bend = bend_beyond + rate * (alone + 2.0 * speed_beyond);
             }
         }
     }

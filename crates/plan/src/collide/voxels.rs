@@ -8,13 +8,14 @@ use super::block::Block;
 use super::field::Field;
 use super::robot::Robot;
 use super::sweep::Sweep;
+use super::vector::{Vector, load, store};
 
 /// Looks along the way of one ball, before its part of the motion is cut instead.
 const MOST_STEPS: usize = 12;
 
 /// Lanes that stay open, or `None` for a hit.
 #[inline(always)]
-pub(super) fn pass(
+pub(super) fn pass<V: Vector>(
     robot: &Robot,
     field: &Field,
     sweep: &Sweep,
@@ -23,15 +24,16 @@ pub(super) fn pass(
 ) -> Option<u16> {
     let mut unsure = std::mem::take(&mut block.unsure_voxels);
     unsure.clear();
-    let is_free = find(robot, field, sweep, block, reach_m, &mut unsure);
-    let open = if is_free { settle(robot, field, sweep, block, reach_m, &unsure) } else { None };
+    let is_free = find::<V>(robot, field, sweep, block, reach_m, &mut unsure);
+    let open =
+        if is_free { settle::<V>(robot, field, sweep, block, reach_m, &unsure) } else { None };
     block.unsure_voxels = unsure;
     open
 }
 
 /// Collects balls that the field does not tell enough about; false for a hit.
 #[inline(always)]
-fn find(
+fn find<V: Vector>(
     robot: &Robot,
     field: &Field,
     sweep: &Sweep,
@@ -40,21 +42,22 @@ fn find(
     unsure: &mut Vec<(usize, u16)>,
 ) -> bool {
     for (index, link) in robot.links.iter().enumerate().skip(1).rev() {
-        let reach = Lane::splat(robot.balls[link.around].radius_m + reach_m)
-            + block.half.times(sweep.speed(0, link.around));
-        let bounds = field.bounds(&block.centres_m[link.around]);
+        let half = V::load(&block.half);
+        let reach = V::splat(robot.balls[link.around].radius_m + reach_m)
+            .plus(half.by(sweep.speed(0, link.around)));
+        let bounds = field.bounds(&load::<V>(&block.centres_m[link.around]));
         if bounds.least_m.all_at_least(reach) {
             continue;
         }
-        block.place_balls(robot, index);
+        block.place_balls::<V>(robot, index);
         for ball in link.spheres.clone() {
-            let bounds = field.bounds(&block.centres_m[ball]);
+            let bounds = field.bounds(&load::<V>(&block.centres_m[ball]));
             let touch = robot.balls[ball].radius_m + reach_m;
-            let sure = Lane::splat(touch) + block.half.times(sweep.speed(0, ball));
+            let sure = V::splat(touch).plus(half.by(sweep.speed(0, ball)));
             if bounds.least_m.all_at_least(sure) {
                 continue;
             }
-            if !bounds.most_m.all_at_least(Lane::splat(touch)) {
+            if !bounds.most_m.all_at_least(V::splat(touch)) {
                 return false;
             }
             unsure.push((ball, bounds.least_m.not_at_least(sure)));
@@ -65,7 +68,7 @@ fn find(
 
 /// Looks at them exactly.
 #[inline(always)]
-fn settle(
+fn settle<V: Vector>(
     robot: &Robot,
     field: &Field,
     sweep: &Sweep,
@@ -77,11 +80,11 @@ fn settle(
     for (ball, lanes) in unsure {
         let at = &robot.balls[*ball];
         let centre = block.centres_m[*ball];
-        let velocity = if sweep.has_direction {
-            block.velocity(robot, sweep, at.link, &centre)
-        } else {
-            [Lane::splat(0.0); 3]
-        };
+        let mut velocity = [Lane([0.0; LANES]); 3];
+        if sweep.has_direction {
+            let exact = block.velocity::<V>(robot, sweep, at.link, &load(&centre));
+            store(&exact, &mut velocity);
+        }
         for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
             let way = Way {
                 from_m: centre.map(|c| f64::from(c.0[lane])),
