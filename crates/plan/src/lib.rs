@@ -6,10 +6,12 @@
 //! | a joint vector as the planner sees it | `config.rs` |
 //! | a robot and its limits | `arm.rs` |
 //! | what is in the way | `obstacles.rs` |
+//! | whether a motion touches anything | `collide/` |
 //! | what a planner asks about motions | `motions.rs` |
 //! | what a planner answers | `outcome.rs` |
 
 mod arm;
+mod collide;
 mod config;
 mod error;
 mod motions;
@@ -19,6 +21,7 @@ mod problems;
 mod search;
 
 pub use arm::{Arm, JointLimit};
+pub use collide::{Collider, ColliderSettings};
 pub use config::{Config, MAX_JOINTS};
 pub use error::PlanError;
 pub use motions::Motions;
