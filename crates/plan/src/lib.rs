@@ -9,6 +9,8 @@
 //! | whether a motion touches anything | `collide/` |
 //! | what a planner asks about motions | `motions.rs` |
 //! | what a planner answers | `outcome.rs` |
+//! | files of problems, for measurements | `problems.rs` |
+//! | how a path is searched, shortened, mended | `search/` |
 
 mod arm;
 mod collide;
