@@ -12,6 +12,8 @@
 //! | what a planner answers | `outcome.rs` |
 //! | how a simulated or real arm follows it | `pilot.rs` |
 //! | how a path becomes a motion over time | `timing.rs` |
+//! | files of problems, for measurements | `problems.rs` |
+//! | how a path is searched, shortened, mended | `search/` |
 
 mod arm;
 mod collide;

@@ -243,7 +243,7 @@ fn settings_that_make_no_sense_are_refused() {
         SearchSettings { range_rad: 0.0, ..good.clone() },
         SearchSettings { range_rad: f32::NAN, ..good.clone() },
         SearchSettings { time_limit_s: Some(f64::NAN), ..good.clone() },
-        SearchSettings { balance: 0.5, ..good.clone() },
+        SearchSettings { around_rad: -1.0, ..good.clone() },
     ];
     for settings in bad {
         assert!(Planner::new(&[limit; 2], settings).is_err());

@@ -164,11 +164,13 @@ impl Planner {
             if self.trees[0].len() + self.trees[1].len() >= self.settings.max_nodes {
                 return SearchResult::NoPath { iterations: iteration, reason: Spent::Nodes };
             }
-            let ahead = self.trees[turn].alive() as f32
-                > self.settings.balance * self.trees[1 - turn].alive() as f32;
-            let growing = if ahead { 1 - turn } else { turn };
+            // The smaller tree grows; in turn, where they are the same.
+            let [size, other] = [turn, 1 - turn].map(|tree| self.trees[tree].alive());
+            let growing = if size <= other { turn } else { 1 - turn };
             turn = 1 - growing;
-            let sample = samples.next(&self.ranges);
+            let (low, high) = self.trees[growing].bounds();
+            let region = self.ranges.around(low, high, self.settings.around_rad);
+            let sample = samples.next(&region);
             let Some(new) = self.extend(motions, growing, &sample) else { continue };
             if let Some(met) = self.connect(motions, 1 - growing, growing, new) {
                 let ends = if growing == 0 { [new, met] } else { [met, new] };
@@ -183,25 +185,13 @@ impl Planner {
     fn extend<M: Motions>(&mut self, motions: &mut M, tree: usize, to: &Config) -> Option<u32> {
         let tree = &mut self.trees[tree];
         let (near, distance) = tree.nearest(to, motions)?;
-        let reach = tree.reach(near);
-        if distance > reach {
-            return None;
-        }
         let range = self.settings.range_rad;
         let next = if distance > range {
             self.ranges.clamp(tree.at(near).toward(to, range / distance))
         } else {
             *to
         };
-        let growth = self.settings.reach_growth;
-        if motions.is_motion_free(tree.at(near), &next) {
-            tree.set_reach(near, reach * (1.0 + growth));
-            Some(tree.add(&next, near))
-        } else {
-            let shorter = (reach * (1.0 - growth)).min(self.settings.blocked_reach_rad);
-            tree.set_reach(near, shorter);
-            None
-        }
+        motions.is_motion_free(tree.at(near), &next).then(|| tree.add(&next, near))
     }
 
     /// Grows a tree straight toward a node of the other, as far as it gets. The last node of it

@@ -32,6 +32,16 @@ impl Ranges {
         at.0.iter().zip(ends).all(|(p, (low, high))| (*low..=*high).contains(p))
     }
 
+    /// The part of the ranges that is within `margin_rad` of the box from `low` to `high`.
+    pub(super) fn around(&self, low: &Config, high: &Config, margin_rad: f32) -> Self {
+        let mut part = self.clone();
+        for joint in 0..MAX_JOINTS {
+            part.low.0[joint] = self.low.0[joint].max(low.0[joint] - margin_rad);
+            part.high.0[joint] = self.high.0[joint].min(high.0[joint] + margin_rad);
+        }
+        part
+    }
+
     /// The nearest configuration within the ranges.
     pub(super) fn clamp(&self, mut at: Config) -> Config {
         for (joint, (low, high)) in at.0.iter_mut().zip(self.low.0.iter().zip(&self.high.0)) {

@@ -18,13 +18,9 @@ pub struct SearchSettings {
     pub max_nodes: usize,
     /// The search gives up after this time. A path that is found within it does not depend on it.
     pub time_limit_s: Option<f64>,
-    /// A tree waits while it has this many times as many nodes as the other.
-    pub balance: f32,
-    /// A node from which a motion was blocked is extended only toward samples that are nearer
-    /// than this; others would most likely be blocked too.
-    pub blocked_reach_rad: f32,
-    /// How much a node's reach grows with each motion that was free, as a share of it.
-    pub reach_growth: f32,
+    /// A tree grows toward samples at most this far outside of the box that holds it. What
+    /// stands in a narrow place is led out of it step by step, not run against its walls.
+    pub around_rad: f32,
     /// How a path is shortened.
     pub simplify: SimplifySettings,
 }
@@ -45,13 +41,11 @@ impl Default for SearchSettings {
     fn default() -> Self {
         Self {
             seed: 0,
-            range_rad: 2.0,
+            range_rad: 1.5,
             max_iterations: 200_000,
             max_nodes: 200_000,
             time_limit_s: None,
-            balance: 2.0,
-            blocked_reach_rad: 4.0,
-            reach_growth: 0.0001,
+            around_rad: 1.5,
             simplify: SimplifySettings::default(),
         }
     }
@@ -67,23 +61,16 @@ impl SearchSettings {
     /// # Errors
     /// When a number makes no sense.
     pub(crate) fn check(&self) -> Result<(), PlanError> {
-        let positive = [
-            ("range_rad", self.range_rad),
-            ("blocked_reach_rad", self.blocked_reach_rad),
-            ("balance", self.balance - 1.0),
-        ];
-        for (name, value) in positive {
+        for (name, value) in [("range_rad", self.range_rad), ("around_rad", self.around_rad)] {
             if !(value.is_finite() && value > 0.0) {
-                let right = if name == "balance" { "a number above 1" } else { "an angle above 0" };
-                return Err(PlanError::bad(name, format!("must be {right}, such as 2.0")));
+                let reason = format!("{value} is not an angle above 0, such as 1.5");
+                return Err(PlanError::bad(name, reason));
             }
         }
-        let shares =
-            [("reach_growth", self.reach_growth), ("simplify.min_gain", self.simplify.min_gain)];
-        for (name, value) in shares {
-            if !(0.0..=1.0).contains(&value) {
-                return Err(PlanError::bad(name, format!("{value} is not a share from 0 to 1")));
-            }
+        let min_gain = self.simplify.min_gain;
+        if !(0.0..=1.0).contains(&min_gain) {
+            let reason = format!("{min_gain} is not a share from 0 to 1");
+            return Err(PlanError::bad("simplify.min_gain", reason));
         }
         if self.max_nodes > MAX_NODES {
             let reason = format!("{}: at most {MAX_NODES} are right", self.max_nodes);

@@ -9,6 +9,10 @@ const LANES: usize = 16;
 /// The parent of a root.
 const NONE: u32 = u32::MAX;
 
+/// The box around nothing.
+const EMPTY_LOW: Config = Config([f32::INFINITY; MAX_JOINTS]);
+const EMPTY_HIGH: Config = Config([f32::NEG_INFINITY; MAX_JOINTS]);
+
 /// Positions of [`LANES`] nodes, joint by joint.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
@@ -29,8 +33,6 @@ enum Edge {
 struct Node {
     at: Config,
     parent: u32,
-    /// Samples farther away than this are not worth a try.
-    reach: f32,
     edge: Edge,
 }
 
@@ -40,18 +42,30 @@ pub(super) struct Tree {
     blocks: Vec<Block>,
     nodes: Vec<Node>,
     gone: usize,
+    /// The box that holds all nodes.
+    low: Config,
+    high: Config,
     chain: Vec<u32>,
 }
 
 impl Tree {
     pub(super) fn new(joints: usize) -> Self {
-        Self { joints, blocks: Vec::new(), nodes: Vec::new(), gone: 0, chain: Vec::new() }
+        Self {
+            joints,
+            blocks: Vec::new(),
+            nodes: Vec::new(),
+            gone: 0,
+            low: EMPTY_LOW,
+            high: EMPTY_HIGH,
+            chain: Vec::new(),
+        }
     }
 
     /// Forgets everything, keeps the memory.
     pub(super) fn clear(&mut self) {
         self.blocks.clear();
         self.nodes.clear();
+        (self.low, self.high) = (EMPTY_LOW, EMPTY_HIGH);
         self.gone = 0;
     }
 
@@ -65,17 +79,17 @@ impl Tree {
     }
 
     pub(super) fn add_root(&mut self, at: &Config) -> u32 {
-        self.push(at, NONE)
+        self.add(at, NONE)
     }
 
     /// Adds a node that was proved to be reached from another.
     pub(super) fn add(&mut self, at: &Config, parent: u32) -> u32 {
-        self.push(at, parent)
-    }
-
-    fn push(&mut self, at: &Config, parent: u32) -> u32 {
         let number = self.nodes.len();
         let lane = number % LANES;
+        for joint in 0..MAX_JOINTS {
+            self.low.0[joint] = self.low.0[joint].min(at.0[joint]);
+            self.high.0[joint] = self.high.0[joint].max(at.0[joint]);
+        }
         if lane == 0 {
             self.blocks.push(Block([[f32::INFINITY; LANES]; MAX_JOINTS]));
         }
@@ -84,20 +98,17 @@ impl Tree {
                 row[lane] = *joint;
             }
         }
-        self.nodes.push(Node { at: *at, parent, reach: f32::INFINITY, edge: Edge::Proved });
+        self.nodes.push(Node { at: *at, parent, edge: Edge::Proved });
         number as u32
+    }
+
+    /// Corners of the box that holds all nodes.
+    pub(super) fn bounds(&self) -> (&Config, &Config) {
+        (&self.low, &self.high)
     }
 
     pub(super) fn at(&self, node: u32) -> &Config {
         &self.nodes[node as usize].at
-    }
-
-    pub(super) fn reach(&self, node: u32) -> f32 {
-        self.nodes[node as usize].reach
-    }
-
-    pub(super) fn set_reach(&mut self, node: u32, reach: f32) {
-        self.nodes[node as usize].reach = reach;
     }
 
     /// The nodes from `node` to its root, appended to `path`.
@@ -197,7 +208,6 @@ impl Tree {
             if edge == Edge::Gone {
                 continue;
             }
-            self.nodes[number].reach = f32::INFINITY;
             if parent != NONE {
                 self.nodes[number].edge = Edge::Old;
             } else if !keep(&at) {
