@@ -26,5 +26,5 @@ pub use error::PlanError;
 pub use motions::Motions;
 pub use obstacles::{Ball, Capsule, Cuboid, Obstacles};
 pub use outcome::{Contact, End, Outcome, Path, Touched};
-pub use pilot::{Feedforward, PilotSettings, PlanPilot};
+pub use pilot::{Feedforward, PilotSettings, PlanPilot, ServoLoad};
 pub use timing::{Moment, TimingSettings, Trajectory};

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::error::PlanError;
 use crate::timing::{Moment, Trajectory};
-pub use feedforward::Feedforward;
+pub use feedforward::{Feedforward, ServoLoad};
 use memory::{Memory, Phase};
 
 /// When a motion may begin, has to be given up, and is done.
@@ -31,6 +31,8 @@ pub struct PilotSettings {
     /// Targets that are fed forward beyond a joint's range by more than this make the whole
     /// motion slower: the rig would cut them off, and the arm would lag.
     pub overrun_rad: f64,
+    /// Share of its torque that a servo may need: a motion that needs more is made slower.
+    pub torque_share: f64,
 }
 
 impl Default for PilotSettings {
@@ -43,12 +45,16 @@ impl Default for PilotSettings {
             still_rad_s: 0.02,
             settle_s: 2.0,
             overrun_rad: 0.25_f64.to_radians(),
+            torque_share: 0.9,
         }
     }
 }
 
-/// By how much a motion is slowed down at a time, near the end of a joint's range.
-const SLOWER: f64 = 0.85;
+/// By how much a motion is slowed down at a time.
+const SLOWER: f64 = 0.95;
+
+/// A motion is not slowed down further than this.
+const LEAST_SHARE: f64 = 0.05;
 
 /// Follows a trajectory with the arm's joints; all others keep their targets.
 #[derive(Clone, Debug)]
@@ -111,7 +117,8 @@ impl PlanPilot {
         &self.trajectory
     }
 
-    /// Share of the given trajectory's speed that is used; below 1 near the end of a range.
+    /// Share of the given trajectory's speed that is used: below 1 where servos are too weak for
+    /// it, or joints too near to the end of their range.
     #[must_use]
     pub fn slowed(&self) -> f64 {
         self.slowed
@@ -133,13 +140,19 @@ impl PlanPilot {
         Ok(())
     }
 
-    /// Slows the motion down until what is fed forward stays within the joints' ranges.
+    /// Slows the motion down until its targets stay within the joints' ranges and its torques
+    /// within the servos'. What weight alone needs cannot be helped.
     fn slow_down(&mut self) {
         let full = self.trajectory.clone();
-        // What gravity needs cannot be helped.
-        let still_rad = self.overrun(&full, 0.0);
+        let [overrun_rad, torque] = self.strain(&full, 0.0);
+        let overrun_rad = overrun_rad + self.settings.overrun_rad;
+        let torque = self.settings.torque_share.max(torque + 0.01);
         let mut share = 1.0;
-        while self.overrun(&full, share) > still_rad + self.settings.overrun_rad {
+        while share > LEAST_SHARE {
+            let strain = self.strain(&full, share);
+            if strain[0] <= overrun_rad && strain[1] <= torque {
+                break;
+            }
             share *= SLOWER;
         }
         if share < 1.0 {
@@ -148,19 +161,22 @@ impl PlanPilot {
         self.slowed = share;
     }
 
-    /// How far targets go beyond ranges when a motion is followed at a share of its speed.
-    fn overrun(&mut self, full: &Trajectory, share: f64) -> f64 {
-        let mut most = 0.0_f64;
+    /// How far targets go beyond ranges, and which share of a servo's torque is needed, when a
+    /// motion is followed at a share of its speed.
+    fn strain(&mut self, full: &Trajectory, share: f64) -> [f64; 2] {
+        let mut most = [0.0_f64; 2];
+        let Some(feedforward) = &mut self.feedforward else { return most };
+        let rest = vec![0.0; self.names.len()];
         for mut moment in full.moments(1.0 / self.tick_s) {
             moment.velocities.iter_mut().for_each(|v| *v *= share);
             moment.accelerations.iter_mut().for_each(|a| *a *= share * share);
-            let mut all = moment.positions.clone();
-            all.resize(self.names.len(), 0.0);
-            let targets = self.fed_forward(&moment, &all);
-            for (target, range) in targets.iter().zip(&self.ranges) {
+            let loads = feedforward.loads(&moment, &rest);
+            for ((load, position), range) in loads.zip(&moment.positions).zip(&self.ranges) {
+                let target = position + load.ahead_rad;
                 if let Some([low, high]) = range {
-                    most = most.max(low - target).max(target - high);
+                    most[0] = most[0].max(low - target).max(target - high);
                 }
+                most[1] = most[1].max(load.torque_nm.abs() / load.most_nm);
             }
         }
         most
@@ -171,8 +187,8 @@ impl PlanPilot {
     fn fed_forward(&mut self, moment: &Moment, all: &[f64]) -> Vec<f64> {
         let mut targets = moment.positions.clone();
         if let Some(feedforward) = &mut self.feedforward {
-            for (target, ahead) in targets.iter_mut().zip(feedforward.ahead(moment, all)) {
-                *target += ahead;
+            for (target, load) in targets.iter_mut().zip(feedforward.loads(moment, all)) {
+                *target += load.ahead_rad;
             }
         }
         targets
