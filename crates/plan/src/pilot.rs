@@ -2,6 +2,7 @@
 
 mod feedforward;
 mod memory;
+mod settings;
 
 use std::collections::BTreeMap;
 
@@ -12,46 +13,13 @@ use crate::error::PlanError;
 use crate::timing::{Moment, Trajectory};
 pub use feedforward::{Feedforward, ServoLoad};
 use memory::{Memory, Phase};
-
-/// When a motion may begin, has to be given up, and is done.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PilotSettings {
-    /// How far from the start of the plan a joint may be when the motion begins.
-    pub start_tolerance_rad: f64,
-    /// How far from the plan a joint may be while it moves …
-    pub tracking_limit_rad: f64,
-    /// … for longer than this.
-    pub tracking_grace_s: f64,
-    /// How far from its goal a joint may be at the end.
-    pub goal_tolerance_rad: f64,
-    /// Joints that are slower than this are still.
-    pub still_rad_s: f64,
-    /// Longest time to settle at the end, or to come to rest after a stop.
-    pub settle_s: f64,
-    /// Targets that are fed forward beyond a joint's range by more than this make the whole
-    /// motion slower: the rig would cut them off, and the arm would lag.
-    pub overrun_rad: f64,
-    /// Share of its torque that a servo may need: a motion that needs more is made slower.
-    pub torque_share: f64,
-}
-
-impl Default for PilotSettings {
-    fn default() -> Self {
-        Self {
-            start_tolerance_rad: 1_f64.to_radians(),
-            tracking_limit_rad: 5_f64.to_radians(),
-            tracking_grace_s: 0.1,
-            goal_tolerance_rad: 0.5_f64.to_radians(),
-            still_rad_s: 0.02,
-            settle_s: 2.0,
-            overrun_rad: 0.25_f64.to_radians(),
-            torque_share: 0.9,
-        }
-    }
-}
+pub use settings::PilotSettings;
 
 /// By how much a motion is slowed down at a time.
 const SLOWER: f64 = 0.95;
+
+/// How often targets and torques are looked at beforehand, at least.
+const LOOK_HZ: f64 = 250.0;
 
 /// A motion is not slowed down further than this.
 const LEAST_SHARE: f64 = 0.05;
@@ -167,7 +135,7 @@ impl PlanPilot {
         let mut most = [0.0_f64; 2];
         let Some(feedforward) = &mut self.feedforward else { return most };
         let rest = vec![0.0; self.names.len()];
-        for mut moment in full.moments(1.0 / self.tick_s) {
+        for mut moment in full.moments(LOOK_HZ.max(1.0 / self.tick_s)) {
             moment.velocities.iter_mut().for_each(|v| *v *= share);
             moment.accelerations.iter_mut().for_each(|a| *a *= share * share);
             let loads = feedforward.loads(&moment, &rest);
