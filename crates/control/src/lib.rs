@@ -4,7 +4,7 @@
 //! |---|---|
 //! | what can be asked for | `velocity.rs`; by name `action.rs`; keys and sticks `keys.rs` |
 //! | who may drive or send an autopilot, and when a grip is lost | `seat.rs`, `errand.rs`; a person as a pilot: `pilot.rs` |
-//! | a robot as numbers, and its kinematics | `chain.rs`, `kinematics.rs` |
+//! | a robot as numbers, and its kinematics | `chain.rs`, `kinematics.rs`; what makes it hard to move `inertia.rs` |
 //! | joints for a place of the hand | `ik.rs`: near given ones `Ik`, all that can be found `Reach` |
 //! | the law | `law.rs`; by kind of arm `tool_down.rs`, `twist.rs`; limits `bounds.rs`, `stretch.rs` |
 //! | numbers of the law, profiles | `settings.rs`, `/crates/control/profiles` |
@@ -15,6 +15,7 @@ mod chain;
 mod errand;
 mod error;
 mod ik;
+mod inertia;
 mod keys;
 mod kinematics;
 mod law;
@@ -39,6 +40,7 @@ pub use error::ControlError;
 pub use ik::{
     Aim, Fit, Hand, HandGoal, Ik, Reach, ReachSettings, Reached, Solution, Tolerance, Turn, wrapped,
 };
+pub use inertia::LinkInertia;
 pub use keys::{Held, Key, Speeds};
 pub use kinematics::{Frame, Kinematics};
 pub use law::Law;

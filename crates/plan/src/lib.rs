@@ -44,4 +44,5 @@ pub use search::{
     Effort, Improved, Planner, SearchResult, SearchSettings, SimplifySettings, Spent,
     path_length_rad,
 };
+pub use pilot::{Feedforward, PilotSettings, PlanPilot, ServoLoad};
 pub use timing::{Moment, TimingSettings, Trajectory};

@@ -2,6 +2,7 @@
 
 mod feedforward;
 mod memory;
+mod settings;
 
 use std::collections::BTreeMap;
 
@@ -10,45 +11,18 @@ use serde_json::json;
 
 use crate::error::PlanError;
 use crate::timing::{Moment, Trajectory};
-pub use feedforward::Feedforward;
+pub use feedforward::{Feedforward, ServoLoad};
 use memory::{Memory, Phase};
+pub use settings::PilotSettings;
 
-/// When a motion may begin, has to be given up, and is done.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PilotSettings {
-    /// How far from the start of the plan a joint may be when the motion begins.
-    pub start_tolerance_rad: f64,
-    /// How far from the plan a joint may be while it moves …
-    pub tracking_limit_rad: f64,
-    /// … for longer than this.
-    pub tracking_grace_s: f64,
-    /// How far from its goal a joint may be at the end.
-    pub goal_tolerance_rad: f64,
-    /// Joints that are slower than this are still.
-    pub still_rad_s: f64,
-    /// Longest time to settle at the end, or to come to rest after a stop.
-    pub settle_s: f64,
-    /// Targets that are fed forward beyond a joint's range by more than this make the whole
-    /// motion slower: the rig would cut them off, and the arm would lag.
-    pub overrun_rad: f64,
-}
+/// By how much a motion is slowed down at a time.
+const SLOWER: f64 = 0.95;
 
-impl Default for PilotSettings {
-    fn default() -> Self {
-        Self {
-            start_tolerance_rad: 1_f64.to_radians(),
-            tracking_limit_rad: 5_f64.to_radians(),
-            tracking_grace_s: 0.1,
-            goal_tolerance_rad: 0.5_f64.to_radians(),
-            still_rad_s: 0.02,
-            settle_s: 2.0,
-            overrun_rad: 0.25_f64.to_radians(),
-        }
-    }
-}
+/// How often targets and torques are looked at beforehand, at least.
+const LOOK_HZ: f64 = 250.0;
 
-/// By how much a motion is slowed down at a time, near the end of a joint's range.
-const SLOWER: f64 = 0.85;
+/// A motion is not slowed down further than this.
+const LEAST_SHARE: f64 = 0.05;
 
 /// Follows a trajectory with the arm's joints; all others keep their targets.
 #[derive(Clone, Debug)]
@@ -111,7 +85,8 @@ impl PlanPilot {
         &self.trajectory
     }
 
-    /// Share of the given trajectory's speed that is used; below 1 near the end of a range.
+    /// Share of the given trajectory's speed that is used: below 1 where servos are too weak for
+    /// it, or joints too near to the end of their range.
     #[must_use]
     pub fn slowed(&self) -> f64 {
         self.slowed
@@ -133,13 +108,19 @@ impl PlanPilot {
         Ok(())
     }
 
-    /// Slows the motion down until what is fed forward stays within the joints' ranges.
+    /// Slows the motion down until its targets stay within the joints' ranges and its torques
+    /// within the servos'. What weight alone needs cannot be helped.
     fn slow_down(&mut self) {
         let full = self.trajectory.clone();
-        // What gravity needs cannot be helped.
-        let still_rad = self.overrun(&full, 0.0);
+        let [overrun_rad, torque] = self.strain(&full, 0.0);
+        let overrun_rad = overrun_rad + self.settings.overrun_rad;
+        let torque = self.settings.torque_share.max(torque + 0.01);
         let mut share = 1.0;
-        while self.overrun(&full, share) > still_rad + self.settings.overrun_rad {
+        while share > LEAST_SHARE {
+            let strain = self.strain(&full, share);
+            if strain[0] <= overrun_rad && strain[1] <= torque {
+                break;
+            }
             share *= SLOWER;
         }
         if share < 1.0 {
@@ -148,19 +129,22 @@ impl PlanPilot {
         self.slowed = share;
     }
 
-    /// How far targets go beyond ranges when a motion is followed at a share of its speed.
-    fn overrun(&mut self, full: &Trajectory, share: f64) -> f64 {
-        let mut most = 0.0_f64;
-        for mut moment in full.moments(1.0 / self.tick_s) {
+    /// How far targets go beyond ranges, and which share of a servo's torque is needed, when a
+    /// motion is followed at a share of its speed.
+    fn strain(&mut self, full: &Trajectory, share: f64) -> [f64; 2] {
+        let mut most = [0.0_f64; 2];
+        let Some(feedforward) = &mut self.feedforward else { return most };
+        let rest = vec![0.0; self.names.len()];
+        for mut moment in full.moments(LOOK_HZ.max(1.0 / self.tick_s)) {
             moment.velocities.iter_mut().for_each(|v| *v *= share);
             moment.accelerations.iter_mut().for_each(|a| *a *= share * share);
-            let mut all = moment.positions.clone();
-            all.resize(self.names.len(), 0.0);
-            let targets = self.fed_forward(&moment, &all);
-            for (target, range) in targets.iter().zip(&self.ranges) {
+            let loads = feedforward.loads(&moment, &rest);
+            for ((load, position), range) in loads.zip(&moment.positions).zip(&self.ranges) {
+                let target = position + load.ahead_rad;
                 if let Some([low, high]) = range {
-                    most = most.max(low - target).max(target - high);
+                    most[0] = most[0].max(low - target).max(target - high);
                 }
+                most[1] = most[1].max(load.torque_nm.abs() / load.most_nm);
             }
         }
         most
@@ -171,8 +155,8 @@ impl PlanPilot {
     fn fed_forward(&mut self, moment: &Moment, all: &[f64]) -> Vec<f64> {
         let mut targets = moment.positions.clone();
         if let Some(feedforward) = &mut self.feedforward {
-            for (target, ahead) in targets.iter_mut().zip(feedforward.ahead(moment, all)) {
-                *target += ahead;
+            for (target, load) in targets.iter_mut().zip(feedforward.loads(moment, all)) {
+                *target += load.ahead_rad;
             }
         }
         targets

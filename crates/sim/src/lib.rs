@@ -51,6 +51,7 @@ mod extras;
 mod feel;
 mod free_root;
 pub mod gl;
+mod inertia;
 mod layout;
 mod mjcf;
 mod picture;

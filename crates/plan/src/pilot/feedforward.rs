@@ -2,11 +2,11 @@
 //!
 //! A servo pulls with kp (target - position) - kv velocity. A target at the wanted position would
 //! leave the arm behind by what damping, weight and inertia need; so the target is that much
-//! ahead: (kv velocity + torque) / kp.
+//! ahead: (kv velocity + torque) / kp. The torques also tell whether the servos are strong enough.
 
-use citrange_control::{Chain, Kinematics};
+use citrange_control::{Chain, Kinematics, LinkInertia};
 use citrange_core::robot::Servo;
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 use crate::error::PlanError;
 use crate::timing::Moment;
@@ -21,13 +21,27 @@ pub struct Feedforward {
     positions: Vec<f64>,
 }
 
+/// What a servo has to do at a moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ServoLoad {
+    /// How far ahead of the wanted position the target must be, rad.
+    pub ahead_rad: f64,
+    /// Torque that it needs, N m.
+    pub torque_nm: f64,
+    /// Largest torque that it has, N m.
+    pub most_nm: f64,
+}
+
 #[derive(Clone, Debug)]
 struct Link {
     parent: Option<usize>,
     mass_kg: f64,
     com_m: Vector3<f64>,
+    inertia: Matrix3<f64>,
+    resists: LinkInertia,
     stiffness: f64,
     damping: f64,
+    most_nm: f64,
     moves: Moves,
 }
 
@@ -44,14 +58,23 @@ struct Moves {
 }
 
 impl Feedforward {
-    /// For a robot and the gains of its servos. Masses count as points: the turning of a link
-    /// about its own middle is left out.
+    /// For a robot and the gains of its servos. `inertias` of its links, where they are known;
+    /// else masses count as points, and joints as free of friction.
     ///
     /// # Errors
-    /// When the chain makes no sense, an arm joint slides, or its servo has no stiffness.
-    pub fn new(chain: &Chain, servo: &Servo) -> Result<Self, PlanError> {
+    /// When the chain makes no sense, numbers of joints differ, an arm joint slides, or its servo
+    /// has no stiffness.
+    pub fn new(
+        chain: &Chain,
+        servo: &Servo,
+        inertias: Option<&[LinkInertia]>,
+    ) -> Result<Self, PlanError> {
         let what = || format!("servos of {}", chain.robot);
         chain.check().map_err(|e| PlanError::bad(what(), e.to_string()))?;
+        let (found, joints) = (inertias.map(<[_]>::len), chain.joints.len());
+        if let Some(found) = found.filter(|found| *found != joints) {
+            return Err(PlanError::bad(what(), format!("{found} inertias for {joints} joints")));
+        }
         let mut links = Vec::with_capacity(chain.joints.len());
         for (index, joint) in chain.joints.iter().enumerate() {
             let stiffness = servo.kp.at(index).unwrap_or(0.0);
@@ -66,12 +89,16 @@ impl Feedforward {
                 let reason = format!("{} slides, only turning joints can be planned", joint.name);
                 return Err(PlanError::bad(what(), reason));
             }
+            let resists = inertias.and_then(|i| i.get(index)).copied().unwrap_or_default();
             links.push(Link {
                 parent: joint.parent,
                 mass_kg: joint.mass_kg,
                 com_m: Vector3::from(joint.com_m),
+                inertia: Matrix3::from_fn(|row, col| resists.inertia_kg_m2[row][col]),
+                resists,
                 stiffness,
                 damping,
+                most_nm: servo.force.at(index).unwrap_or(f64::INFINITY),
                 moves: Moves::default(),
             });
         }
@@ -90,25 +117,31 @@ impl Feedforward {
         self.links.len()
     }
 
-    /// How far ahead of a moment's positions the targets of the arm's joints must be. `all` has
-    /// the positions of the joints that are not the arm's, which rest.
-    pub fn ahead<'a>(
+    /// What the servos of the arm's joints have to do at a moment. `all` has the positions of the
+    /// joints that are not the arm's, which rest.
+    pub fn loads<'a>(
         &'a mut self,
         moment: &'a Moment,
         all: &[f64],
-    ) -> impl Iterator<Item = f64> + 'a {
+    ) -> impl Iterator<Item = ServoLoad> + 'a {
         self.positions.iter_mut().zip(all).for_each(|(to, from)| *to = *from);
         let arm = self.positions.iter_mut().take(self.arm_joints);
         arm.zip(&moment.positions).for_each(|(to, from)| *to = *from);
         self.kinematics.update(&self.positions);
         self.move_links(moment);
         self.carry_links();
+        let rates = moment.velocities.iter().zip(&moment.accelerations);
         let arm = self.links.iter().take(self.arm_joints).enumerate();
-        arm.zip(&moment.velocities).map(|((index, link), velocity)| {
+        arm.zip(rates).map(|((index, link), (velocity, acceleration))| {
             let Moves { anchor_m, force_n, torque_nm, .. } = link.moves;
             let about_axis = torque_nm - anchor_m.cross(&force_n);
-            let torque = self.kinematics.axis(index).dot(&about_axis);
-            (link.damping * velocity + torque) / link.stiffness
+            let friction = if *velocity == 0.0 { 0.0 } else { velocity.signum() };
+            let torque_nm = self.kinematics.axis(index).dot(&about_axis)
+                + link.resists.armature_kg_m2 * acceleration
+                + link.resists.damping_nm_s * velocity
+                + link.resists.friction_nm * friction;
+            let ahead_rad = (link.damping * velocity + torque_nm) / link.stiffness;
+            ServoLoad { ahead_rad, torque_nm, most_nm: link.most_nm }
         })
     }
 
@@ -145,10 +178,13 @@ impl Feedforward {
             let moves = &link.moves;
             let com_m_s2 = moves.anchor_m_s2 + acceleration(moves, &(com_m - moves.anchor_m));
             let own_n = (com_m_s2 - self.gravity_m_s2) * link.mass_kg;
+            let inertia = at.rot * link.inertia * at.rot.transpose();
+            let turn = moves.turn_rad_s;
+            let own_nm = inertia * moves.turn_rad_s2 + turn.cross(&(inertia * turn));
             let parent = link.parent;
             let moves = &mut self.links[index].moves;
             moves.force_n += own_n;
-            moves.torque_nm += com_m.cross(&own_n);
+            moves.torque_nm += com_m.cross(&own_n) + own_nm;
             let (force_n, torque_nm) = (moves.force_n, moves.torque_nm);
             if let Some(parent) = parent {
                 self.links[parent].moves.force_n += force_n;

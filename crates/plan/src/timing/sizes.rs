@@ -98,33 +98,45 @@ impl<'a> Plan<'a> {
                 let (low, high) = (index.saturating_sub(WINDOW), (index + WINDOW + 1).min(count));
                 let changes =
                     [(up, up), (down, down), (up, 1.0), (1.0, up), (down, 1.0), (1.0, down)];
+                let mut now = self.time(low, high).unwrap_or(f64::INFINITY);
                 for change in changes {
-                    while self.is_better(index, change, low, high) {}
+                    while let Some(better) = self.better(index, change, (low, high), now) {
+                        now = better;
+                    }
                 }
             }
         }
     }
 
-    /// Whether a change of sizes makes the corners `low..high` faster; it is kept if it does.
-    fn is_better(&mut self, index: usize, by: (f64, f64), low: usize, high: usize) -> bool {
+    /// The time of the corners `low..high` after a change of sizes that makes it shorter than
+    /// `now`; a change that does not is taken back.
+    fn better(
+        &mut self,
+        index: usize,
+        by: (f64, f64),
+        (low, high): (usize, usize),
+        now: f64,
+    ) -> Option<f64> {
         let corner = self.corners[index];
         let (before, after) = (corner.before * by.0, corner.after * by.1);
         if before > corner.most[0] || after > corner.most[1] {
-            return false;
+            return None;
         }
-        let now = self.time(low, high).unwrap_or(f64::INFINITY);
-        let rates = self.rates.clone();
+        let mut rates = [0.0; 2 * WINDOW + 1];
+        let kept = rates.iter_mut().zip(&self.rates[low..high]);
+        kept.for_each(|(kept, rate)| *kept = *rate);
         self.resize(index, before, after);
         let has_room = |e: usize| self.straight(e) >= (1.0 - MOST_SHARE) * self.edges[e].length;
         if has_room(index) && has_room(index + 1) {
             let then = self.time(low, high).unwrap_or(f64::INFINITY);
             if then < now * (1.0 - 1e-6) {
-                return true;
+                return Some(then);
             }
         }
         self.corners[index] = corner;
-        self.rates = rates;
-        false
+        let taken_back = self.rates[low..high].iter_mut().zip(rates);
+        taken_back.for_each(|(rate, kept)| *rate = kept);
+        None
     }
 
     fn resize(&mut self, index: usize, before: f64, after: f64) {
