@@ -83,6 +83,7 @@ pub struct Reached {
 /// Inverse kinematics of any arm, from many starts at once.
 #[derive(Clone, Debug)]
 pub struct Reach {
+    robot: String,
     kinematics: Kinematics,
     tool: ChainSite,
     linkage: Linkage,
@@ -109,6 +110,7 @@ impl Reach {
         let mut kinematics = Kinematics::new(chain);
         kinematics.update(home);
         Ok(Self {
+            robot: chain.robot.clone(),
             kinematics,
             tool: chain.tool.clone(),
             linkage: Linkage::new(chain, home).map_err(fail)?,
@@ -125,12 +127,23 @@ impl Reach {
     }
 
     /// Narrows or widens the ranges of the arm's joints: lowest and highest, in their order.
-    pub fn set_ranges(&mut self, ranges: impl IntoIterator<Item = [f64; 2]>) {
+    ///
+    /// # Errors
+    /// When a range is not two finite numbers, the lowest first.
+    pub fn set_ranges(
+        &mut self,
+        ranges: impl IntoIterator<Item = [f64; 2]>,
+    ) -> Result<(), ControlError> {
         for (joint, range) in ranges.into_iter().enumerate() {
+            if !(range[0] <= range[1] && range.iter().all(|end| end.is_finite())) {
+                let reason = format!("range {range:?} of joint {joint} must be [lowest, highest]");
+                return Err(ControlError::Chain { robot: self.robot.clone(), reason });
+            }
             if let Some(step) = self.linkage.steps.iter_mut().find(|s| s.joint == joint) {
                 step.set_range(range);
             }
         }
+        Ok(())
     }
 
     /// The place and turn of the tool for joints of the arm.
@@ -223,10 +236,10 @@ impl Reach {
     ) -> Vec<Solution> {
         let mut all = Vec::new();
         for base in bases {
-            for at in turns(&self.linkage, base, near, most) {
-                let joints = self.spread(&at, near);
-                all.push(self.measure(aim, &joints));
-            }
+            // Whole turns change the joints and nothing else.
+            let fit = self.measure(aim, &self.spread(base, near));
+            let turns = turns(&self.linkage, base, near, most);
+            all.extend(turns.iter().map(|at| Solution { joints: self.spread(at, near), ..fit }));
         }
         all
     }

@@ -1,6 +1,6 @@
 //! Which joints lead to a goal, and the reason when a search cannot begin.
 
-use citrange_control::{Aim, Reach, ReachSettings, Solution};
+use citrange_control::{Aim, ControlError, Reach, ReachSettings, Solution};
 
 use super::escape::escape;
 use super::report::{GoalReport, GoalSettings, Kept};
@@ -49,9 +49,9 @@ pub fn check_goal<W: Motions + Contacts>(
         return Ok(report.refuse(outside));
     }
     let chain = arm.body().chain();
-    let mut reach = Reach::new(chain, arm.held())
-        .map_err(|why| PlanError::bad("inverse kinematics", why.to_string()))?;
-    reach.set_ranges(arm.limits().iter().map(|l| l.range));
+    let no_kinematics = |why: ControlError| PlanError::bad("inverse kinematics", why.to_string());
+    let mut reach = Reach::new(chain, arm.held()).map_err(no_kinematics)?;
+    reach.set_ranges(arm.limits().iter().map(|l| l.range)).map_err(no_kinematics)?;
     let mut asked = Asked { arm, world, reach, settings, from: start.to_vec() };
     if !asked.world.is_free(&Config::of(start)) {
         let why = asked.touched(start, |contact| Outcome::StartInCollision { contact });
