@@ -143,6 +143,12 @@ fn a_ur_has_the_branches_that_its_closed_form_has_and_all_their_turns() {
                 assert_eq!(count, 32, "{robot} {joints:?}: branch {k:?} of {}", known.len());
             }
             assert_eq!(found.len(), 32 * known.len(), "{robot} {joints:?}");
+            if regular == 1 {
+                let once = ReachSettings { turns: false, ..settings };
+                let once = reach.solve(&full(&pose), &ready(robot), &once).solutions;
+                assert_eq!(once.len(), known.len());
+                assert_eq!(once[0], found[0], "the turn nearest to the given joints");
+            }
         }
         assert!(regular > 180 && branches > 6 * regular, "{regular} poses, {branches} branches");
     }

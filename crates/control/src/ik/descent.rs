@@ -20,7 +20,7 @@ const THERE_M2: f64 = 1e-16;
 const NO_GAIN: f64 = 1e-7;
 const PATIENCE: u8 = 3;
 /// How often joints at their ends are looked for in one round.
-const PASSES: usize = 4;
+const PASSES: usize = 2;
 
 /// Positions of the joints of a linkage.
 pub(super) type Joints = [f64; MOST];

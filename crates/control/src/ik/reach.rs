@@ -49,13 +49,24 @@ pub struct ReachSettings {
     pub exact_rad: f64,
     /// What a radian of turn counts in metres, where both cannot be had.
     pub turn_m: f64,
+    /// Whether whole turns of a joint are answers of their own; otherwise only the turn nearest
+    /// to the given joints is.
+    pub turns: bool,
     /// Most answers that are given, the nearest first.
     pub most: usize,
 }
 
 impl Default for ReachSettings {
     fn default() -> Self {
-        Self { starts: 64, seed: 0, exact_m: 1e-6, exact_rad: 1e-6, turn_m: 0.3, most: 1024 }
+        Self {
+            starts: 64,
+            seed: 0,
+            exact_m: 1e-6,
+            exact_rad: 1e-6,
+            turn_m: 0.3,
+            turns: true,
+            most: 1024,
+        }
     }
 }
 
@@ -196,7 +207,7 @@ impl Reach {
             }
         }
         if !exact.is_empty() {
-            let mut solutions = self.all_turns(aim, near, &exact, settings.most);
+            let mut solutions = self.all_turns(aim, near, &exact, settings);
             let away = |s: &Solution| -> f64 {
                 s.joints.iter().zip(near).map(|(a, b)| (a - b).powi(2)).sum()
             };
@@ -211,7 +222,7 @@ impl Reach {
                 distinct.push(end);
             }
         }
-        let misses = self.all_turns(aim, near, &distinct, settings.most);
+        let misses = self.all_turns(aim, near, &distinct, settings);
         Reached { solutions: Vec::new(), misses }
     }
 
@@ -232,8 +243,9 @@ impl Reach {
         aim: &Aim,
         near: &[f64],
         bases: &[Joints],
-        most: usize,
+        settings: &ReachSettings,
     ) -> Vec<Solution> {
+        let most = if settings.turns { settings.most } else { 1 };
         let mut all = Vec::new();
         for base in bases {
             // Whole turns change the joints and nothing else.
