@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
+use std::f64::consts::PI;
 use std::path::Path;
 use std::time::Instant;
 
@@ -20,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut chain: Chain = serde_json::from_str(&text)?;
         for joint in &mut chain.joints[..] {
             // One turn only, so that answers are counted once.
-            joint.range = joint.range.map(|[low, high]| [low.max(-3.15), high.min(3.15)]);
+            joint.range = joint.range.map(|[low, high]| [low.max(-PI), high.min(PI)]);
         }
         let all = chain.joints.len();
         let mut kinematics = Kinematics::new(&chain);

@@ -387,12 +387,17 @@ fn a_start_in_an_obstacle_is_refused_or_on_demand_backed_out_of() {
 #[test]
 fn a_start_held_from_all_sides_stays_refused() {
     let arm = arm();
-    // The base's links cannot be moved out of what they stand in.
-    let mut world = Balls::new(&arm, &[([0.0, 0.0, 0.9144 + 0.089], 0.01)]);
-    let Some(contact) = world.contact(&START) else { panic!("nothing is touched") };
+    // What does not move cannot be moved out: something is in the base by 1 cm.
+    let fixed = *arm.body().spheres().iter().find(|s| s.link == 0).unwrap();
+    let base = arm.body().chain().world_from_base.isometry();
+    let centre = base * Point3::from(fixed.centre_m);
+    let below = centre.coords - Vector3::z() * fixed.radius_m;
+    let mut world = Balls::new(&arm, &[(below.into(), 0.01)]);
+    let contact = world.contact(&START).unwrap();
+    assert!((contact.depth_m - 0.01).abs() < 1e-9);
     let anyway = GoalSettings { proceed_anyway: true, ..GoalSettings::default() };
     let goal = Goal::Joints(START.to_vec());
     let report = check_goal(&arm, &mut world, &START, &goal, &anyway).unwrap();
     assert_eq!(report.outcome, Some(Outcome::StartInCollision { contact }));
-    assert!(report.escape.is_none() && !report.warnings.is_empty());
+    assert!(report.escape.is_none() && report.warnings[0].contains("no way out"), "{report:?}");
 }

@@ -3,6 +3,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
+use super::equations::{Equations, Held};
 use super::lanes::{LANES, Lane, Lane3, cross, dot, minus};
 use super::linkage::{Linkage, MOST, Placed};
 use super::reach::{Aim, Turn};
@@ -19,9 +20,7 @@ const THERE_M2: f64 = 1e-16;
 const NO_GAIN: f64 = 1e-7;
 const PATIENCE: u8 = 3;
 /// How often joints at their ends are looked for in one round.
-const PASSES: usize = 4;
-/// Keeps the equations solvable where joints do the same thing.
-const LEAST_DAMPING: f64 = 1e-12;
+const PASSES: usize = 2;
 
 /// Positions of the joints of a linkage.
 pub(super) type Joints = [f64; MOST];
@@ -34,14 +33,6 @@ pub(super) struct Task<'a> {
     pub(super) point_m: Vector3<f64>,
     /// What a radian counts in metres.
     pub(super) turn_m: f64,
-}
-
-/// Squared distance from the goal at some joints, and the equations of the next step.
-#[derive(Clone)]
-struct Equations {
-    cost: Lane,
-    square: [[Lane; MOST]; MOST],
-    pull: [Lane; MOST],
 }
 
 /// What is remembered of every lane.
@@ -149,8 +140,8 @@ impl Task<'_> {
     fn step(&self, lanes: &Lanes, tried: &mut [Lane; MOST]) {
         let count = self.linkage.steps.len();
         // Damping in step with what is missing: careful far away, full speed when near.
-        let damping = lanes.damping * lanes.equations.cost + Lane::all(LEAST_DAMPING);
-        let mut held = Held { free: [Lane::all(1.0); MOST], by: [Lane::ZERO; MOST] };
+        let damping = lanes.damping * lanes.equations.cost;
+        let mut held = Held::none();
         let mut step = [Lane::ZERO; MOST];
         for _ in 0..PASSES {
             step = held.solve(&lanes.equations, &damping, count);
@@ -161,7 +152,7 @@ impl Task<'_> {
             for step in &mut step[..count] {
                 *step = *step * scale;
             }
-            if !self.hold(&lanes.joints, &step, &mut held) {
+            if !held.extend(self.linkage, &lanes.joints, &step) {
                 break;
             }
         }
@@ -172,58 +163,6 @@ impl Task<'_> {
                 tried[j] = tried[j].map(|q| q.max(low).min(high));
             }
         }
-    }
-
-    /// Holds joints at the ends that a step would bring them beyond. Says whether there are any.
-    fn hold(&self, joints: &[Lane; MOST], step: &[Lane; MOST], held: &mut Held) -> bool {
-        let mut any = false;
-        for (j, joint) in self.linkage.steps.iter().enumerate().filter(|(_, s)| !s.wraps) {
-            let [low, high] = joint.range;
-            for lane in 0..LANES {
-                let at = joints[j].0[lane];
-                let next = at + step[j].0[lane];
-                if held.free[j].0[lane] > 0.0 && !(low..=high).contains(&next) {
-                    held.free[j].0[lane] = 0.0;
-                    held.by[j].0[lane] = next.clamp(low, high) - at;
-                    any = true;
-                }
-            }
-        }
-        any
-    }
-}
-
-/// Joints that go as far as their range, and no farther.
-struct Held {
-    // 1 for those that are free, 0 for those that are held.
-    free: [Lane; MOST],
-    // What a held one still moves.
-    by: [Lane; MOST],
-}
-
-impl Held {
-    /// The step of least squares for the free joints.
-    #[inline(always)]
-    fn solve(&self, equations: &Equations, damping: &Lane, count: usize) -> [Lane; MOST] {
-        let Equations { square, pull, .. } = equations;
-        let mut factor = *square;
-        let mut step = *pull;
-        for j in 0..count {
-            factor[j][j] += *damping;
-            for k in 0..count {
-                let entry = if k < j { square[j][k] } else { square[k][j] };
-                step[j] -= entry * self.by[k];
-            }
-        }
-        for j in 0..count {
-            step[j] = step[j] * self.free[j] + self.by[j];
-            for k in 0..=j {
-                factor[j][k] = factor[j][k] * self.free[j] * self.free[k];
-            }
-            factor[j][j] += Lane::all(1.0) - self.free[j];
-        }
-        solve(&mut factor, &mut step, count);
-        step
     }
 }
 
@@ -287,33 +226,6 @@ impl Lanes {
                 }
             }
         }
-    }
-}
-
-/// Solves for `step` in place; the lower half of `matrix` is what counts, and is used up.
-#[inline(always)]
-fn solve(matrix: &mut [[Lane; MOST]; MOST], step: &mut [Lane; MOST], count: usize) {
-    let mut inverse = [Lane::ZERO; MOST];
-    for j in 0..count {
-        for k in 0..j {
-            for m in 0..k {
-                matrix[j][k] -= matrix[j][m] * matrix[k][m];
-            }
-            matrix[j][k] = matrix[j][k] * inverse[k];
-            let entry = matrix[j][k];
-            matrix[j][j] -= entry * entry;
-            let before = step[k];
-            step[j] -= entry * before;
-        }
-        inverse[j] = matrix[j][j].map(|pivot| pivot.max(LEAST_DAMPING * 1e-2).sqrt().recip());
-        step[j] = step[j] * inverse[j];
-    }
-    for j in (0..count).rev() {
-        for k in j + 1..count {
-            let after = step[k];
-            step[j] -= matrix[k][j] * after;
-        }
-        step[j] = step[j] * inverse[j];
     }
 }
 

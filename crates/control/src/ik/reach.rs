@@ -49,13 +49,24 @@ pub struct ReachSettings {
     pub exact_rad: f64,
     /// What a radian of turn counts in metres, where both cannot be had.
     pub turn_m: f64,
+    /// Whether whole turns of a joint are answers of their own; otherwise only the turn nearest
+    /// to the given joints is.
+    pub turns: bool,
     /// Most answers that are given, the nearest first.
     pub most: usize,
 }
 
 impl Default for ReachSettings {
     fn default() -> Self {
-        Self { starts: 64, seed: 0, exact_m: 1e-6, exact_rad: 1e-6, turn_m: 0.3, most: 1024 }
+        Self {
+            starts: 64,
+            seed: 0,
+            exact_m: 1e-6,
+            exact_rad: 1e-6,
+            turn_m: 0.3,
+            turns: true,
+            most: 1024,
+        }
     }
 }
 
@@ -83,6 +94,7 @@ pub struct Reached {
 /// Inverse kinematics of any arm, from many starts at once.
 #[derive(Clone, Debug)]
 pub struct Reach {
+    robot: String,
     kinematics: Kinematics,
     tool: ChainSite,
     linkage: Linkage,
@@ -109,6 +121,7 @@ impl Reach {
         let mut kinematics = Kinematics::new(chain);
         kinematics.update(home);
         Ok(Self {
+            robot: chain.robot.clone(),
             kinematics,
             tool: chain.tool.clone(),
             linkage: Linkage::new(chain, home).map_err(fail)?,
@@ -125,12 +138,23 @@ impl Reach {
     }
 
     /// Narrows or widens the ranges of the arm's joints: lowest and highest, in their order.
-    pub fn set_ranges(&mut self, ranges: impl IntoIterator<Item = [f64; 2]>) {
+    ///
+    /// # Errors
+    /// When a range is not two finite numbers, the lowest first.
+    pub fn set_ranges(
+        &mut self,
+        ranges: impl IntoIterator<Item = [f64; 2]>,
+    ) -> Result<(), ControlError> {
         for (joint, range) in ranges.into_iter().enumerate() {
+            if !(range[0] <= range[1] && range.iter().all(|end| end.is_finite())) {
+                let reason = format!("range {range:?} of joint {joint} must be [lowest, highest]");
+                return Err(ControlError::Chain { robot: self.robot.clone(), reason });
+            }
             if let Some(step) = self.linkage.steps.iter_mut().find(|s| s.joint == joint) {
                 step.set_range(range);
             }
         }
+        Ok(())
     }
 
     /// The place and turn of the tool for joints of the arm.
@@ -183,7 +207,7 @@ impl Reach {
             }
         }
         if !exact.is_empty() {
-            let mut solutions = self.all_turns(aim, near, &exact, settings.most);
+            let mut solutions = self.all_turns(aim, near, &exact, settings);
             let away = |s: &Solution| -> f64 {
                 s.joints.iter().zip(near).map(|(a, b)| (a - b).powi(2)).sum()
             };
@@ -198,7 +222,7 @@ impl Reach {
                 distinct.push(end);
             }
         }
-        let misses = self.all_turns(aim, near, &distinct, settings.most);
+        let misses = self.all_turns(aim, near, &distinct, settings);
         Reached { solutions: Vec::new(), misses }
     }
 
@@ -219,14 +243,15 @@ impl Reach {
         aim: &Aim,
         near: &[f64],
         bases: &[Joints],
-        most: usize,
+        settings: &ReachSettings,
     ) -> Vec<Solution> {
+        let most = if settings.turns { settings.most } else { 1 };
         let mut all = Vec::new();
         for base in bases {
-            for at in turns(&self.linkage, base, near, most) {
-                let joints = self.spread(&at, near);
-                all.push(self.measure(aim, &joints));
-            }
+            // Whole turns change the joints and nothing else.
+            let fit = self.measure(aim, &self.spread(base, near));
+            let turns = turns(&self.linkage, base, near, most);
+            all.extend(turns.iter().map(|at| Solution { joints: self.spread(at, near), ..fit }));
         }
         all
     }

@@ -141,6 +141,12 @@ fn a_ur_has_the_branches_that_its_closed_form_has_and_all_their_turns() {
                 assert_eq!(count, 32, "{robot} {joints:?}: branch {k:?} of {}", known.len());
             }
             assert_eq!(found.len(), 32 * known.len(), "{robot} {joints:?}");
+            if regular == 1 {
+                let once = ReachSettings { turns: false, ..settings };
+                let once = reach.solve(&full(&pose), &ready(robot), &once).solutions;
+                assert_eq!(once.len(), known.len());
+                assert_eq!(once[0], found[0], "the turn nearest to the given joints");
+            }
         }
         assert!(regular > 180 && branches > 6 * regular, "{regular} poses, {branches} branches");
     }
@@ -301,7 +307,7 @@ fn a_turn_of_the_tool_about_its_own_axis_may_be_free_or_not() {
     let chain = chain("ur5e");
     let home = ready("ur5e");
     let mut reach = Reach::new(&chain, &home).unwrap();
-    reach.set_ranges([[-PI, PI]; 6]);
+    reach.set_ranges([[-PI, PI]; 6]).unwrap();
     let rotation = Rotation3::from_euler_angles(PI, 0.0, 0.4);
     let at_m = Vector3::new(0.4, 0.2, 0.3);
     let settings = ReachSettings { starts: 128, ..ReachSettings::default() };
@@ -312,7 +318,7 @@ fn a_turn_of_the_tool_about_its_own_axis_may_be_free_or_not() {
     assert!(free.solutions.len() > 64, "{}", free.solutions.len());
     // One turn of each joint only.
     assert!(exact.solutions.iter().all(|s| s.joints.iter().all(|q| q.abs() <= PI)));
-    reach.set_ranges([[-0.1, 0.1]; 6]);
+    reach.set_ranges([[-0.1, 0.1]; 6]).unwrap();
     let none = reach.solve(&Aim { at_m, turn }, &[TAU; 6], &settings);
     assert!(none.solutions.is_empty());
     assert!(none.misses.iter().all(|m| m.joints.iter().all(|q| q.abs() <= 0.1)));
@@ -327,4 +333,12 @@ fn what_cannot_be_solved_for_is_named() {
     loose.joints[2].range = None;
     let error = Reach::new(&loose, &ready("panda")).unwrap_err().to_string();
     assert!(error.contains("joint3") && error.contains("range"), "{error}");
+    let mut reach = Reach::new(&chain("panda"), &ready("panda")).unwrap();
+    for range in [[1.0, -1.0], [f64::NAN, 1.0], [0.0, f64::INFINITY]] {
+        let error = reach.set_ranges([[-1.0, 1.0], range]).unwrap_err().to_string();
+        assert!(error.contains("joint 1") && error.contains("lowest"), "{error}");
+    }
+    let nowhere = Aim { at_m: Vector3::new(f64::NAN, 0.0, 0.0), turn: Turn::Free };
+    let found = reach.solve(&nowhere, &ready("panda"), &ReachSettings::default());
+    assert!(found.solutions.is_empty());
 }

@@ -1,6 +1,6 @@
 //! Which joints lead to a goal, and the reason when a search cannot begin.
 
-use citrange_control::{Aim, Reach, ReachSettings, Solution};
+use citrange_control::{Aim, ControlError, Reach, ReachSettings, Solution};
 
 use super::escape::escape;
 use super::report::{GoalReport, GoalSettings, Kept};
@@ -14,7 +14,7 @@ use crate::outcome::{End, Outcome};
 
 /// Misses that are this near to the best one are as good.
 const AS_GOOD_M: f64 = 1e-3;
-/// How much harder is looked for a free goal when those found first touch something.
+/// How much harder is looked when what was found first is not exact, or touches something.
 const HARDER: usize = 4;
 /// What is said instead of an infinite distance: no turn of the arm comes near what was asked.
 const FAR_M: f64 = 1000.0;
@@ -49,9 +49,9 @@ pub fn check_goal<W: Motions + Contacts>(
         return Ok(report.refuse(outside));
     }
     let chain = arm.body().chain();
-    let mut reach = Reach::new(chain, arm.held())
-        .map_err(|why| PlanError::bad("inverse kinematics", why.to_string()))?;
-    reach.set_ranges(arm.limits().iter().map(|l| l.range));
+    let no_kinematics = |why: ControlError| PlanError::bad("inverse kinematics", why.to_string());
+    let mut reach = Reach::new(chain, arm.held()).map_err(no_kinematics)?;
+    reach.set_ranges(arm.limits().iter().map(|l| l.range)).map_err(no_kinematics)?;
     let mut asked = Asked { arm, world, reach, settings, from: start.to_vec() };
     if !asked.world.is_free(&Config::of(start)) {
         let why = asked.touched(start, |contact| Outcome::StartInCollision { contact });
@@ -107,6 +107,9 @@ impl<W: Motions + Contacts> Asked<'_, W> {
                 search.starts *= effort;
                 search.seed = search.seed.wrapping_add(1);
                 found = self.reach.solve(aim, &self.from, &search);
+            } else if found.solutions.is_empty() {
+                // A miss is good enough only when nothing better is found.
+                continue;
             }
             let goals = if found.solutions.is_empty() { &found.misses } else { &found.solutions };
             let good = self.good_enough(goals);

@@ -35,12 +35,13 @@ pub(super) fn retreat<W: Motions + Contacts>(
         for way in ways {
             let moved = Aim { at_m: aim.at_m + way * radius_m, ..*aim };
             for near in goals.iter().take(KEPT) {
-                let few = ReachSettings { starts: 1, ..ReachSettings::default() };
+                let few = ReachSettings { starts: 1, turns: false, ..ReachSettings::default() };
                 found.extend(asked.reach.solve(&moved, &near.joints, &few).solutions);
             }
             let many = ReachSettings {
                 starts: STARTS,
                 seed: asked.settings.seed,
+                turns: false,
                 ..ReachSettings::default()
             };
             found.extend(asked.reach.solve(&moved, &asked.from, &many).solutions);
