@@ -131,6 +131,8 @@ impl Alone {
             }
             self.rig.act(&targets, &mut commanded).unwrap();
             if self.rig.world().contact_summary(0).unwrap().0 > 0 {
+                // Not because it had left its way before.
+                assert!(errors.iter().all(|e| *e < 1.0), "{errors:?}");
                 return None;
             }
         }
