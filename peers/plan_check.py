@@ -90,10 +90,16 @@ class Robot:
     def own_gaps_m(self, centres_m):
         """Smallest gap between balls of links that must not touch, per configuration, and whose."""
         first, second = self.apart
-        gaps = np.linalg.norm(centres_m[:, first] - centres_m[:, second], axis=2)
-        gaps -= self.radius_m[first] + self.radius_m[second]
-        at = gaps.argmin(axis=1)
-        return gaps[np.arange(len(gaps)), at], at
+        reach = self.radius_m[first] + self.radius_m[second]
+        least, at = np.empty(len(centres_m)), np.empty(len(centres_m), int)
+        # In pieces that stay in the cache.
+        for start in range(0, len(centres_m), 64):
+            piece = slice(start, start + 64)
+            apart = centres_m[piece, first] - centres_m[piece, second]
+            gaps = np.sqrt(np.einsum("cpi,cpi->cp", apart, apart)) - reach
+            at[piece] = gaps.argmin(axis=1)
+            least[piece] = gaps.min(axis=1)
+        return least, at
 
 
 def voxel_cells(problem, grid):
