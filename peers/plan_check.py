@@ -247,7 +247,8 @@ class Checker:
         return f"ball {ball} of {self.robot.links[self.robot.link[ball]]} and {name}", gap_m
 
     def check(self, path_rad, step_rad=STEP_RAD):
-        """The first contact of a path, or its least clearance."""
+        """The first contact of a path, or its least clearance. Positions of a trajectory are a
+        path, too."""
         path = dense(path_rad, step_rad)
         centres = self.robot.centres_m(path)
         own_m, whose = self.robot.own_gaps_m(centres)
