@@ -287,6 +287,9 @@ def load(path=PROBLEMS, body=BODY):
 
 def write_problems(path, problems, grid):
     """Problems as a file that `citrange plan bench` reads."""
-    runs = {"lower": grid["lower"], "count": grid["count"]}
-    data = {"voxel_size": grid["size_m"], "voxel_runs": runs, "problems": list(problems)}
+    data = {
+        "robot": "ur5", "joint_names": ["pan", "lift", "elbow", "wrist_1", "wrist_2", "wrist_3"],
+        "joint_limits": [[-math.pi, math.pi]] * 6, "voxel_size": grid["size_m"],
+        "voxel_runs": {"lower": grid["lower"], "count": grid["count"]}, "problems": list(problems),
+    }
     Path(path).write_text(json.dumps(data))
