@@ -217,7 +217,8 @@ static void print_path(const char *key, og::PathGeometric &path) {
     for (size_t index = 0; index < path.getStateCount(); ++index) {
         const auto *at = path.getState(index)->as<ob::RealVectorStateSpace::StateType>()->values;
         std::printf("%s[", index ? ", " : "");
-        for (int joint = 0; joint < 6; ++joint) std::printf("%s%.17g", joint ? ", " : "", at[joint]);
+        for (int joint = 0; joint < 6; ++joint)
+            std::printf("%s%.17g", joint ? ", " : "", at[joint]);
         std::printf("]");
     }
     std::printf("]");
@@ -251,7 +252,7 @@ int main(int count, char **words) {
         for (int joint = 0; joint < 6; ++joint) goal[joint] = read_number();
         World world;
         world.read();
-        // Allocation counts, as it does for ours.
+        // The planner's memory counts, as it does for ours.
         ob::PlannerStatus solved;
         std::unique_ptr<og::SimpleSetup> setup;
         const double plan_us = micros([&] {
@@ -267,8 +268,9 @@ int main(int count, char **words) {
             solved = setup->solve(timeout_s);
         });
         const bool found = solved == ob::PlannerStatus::EXACT_SOLUTION;
-        std::printf("{\"name\": \"%s\", \"cls\": \"%s\", \"obstacles\": \"%s\", \"outcome\": \"%s\"",
-                    name.c_str(), cls.c_str(), kind.c_str(), found ? "found" : "no_path");
+        std::printf("{\"name\": \"%s\", \"cls\": \"%s\", \"obstacles\": \"%s\"", name.c_str(),
+                    cls.c_str(), kind.c_str());
+        std::printf(", \"outcome\": \"%s\"", found ? "found" : "no_path");
         std::printf(", \"plan_us\": %.3f", plan_us);
         if (found) {
             og::PathGeometric path = setup->getSolutionPath();

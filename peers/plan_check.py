@@ -90,10 +90,16 @@ class Robot:
     def own_gaps_m(self, centres_m):
         """Smallest gap between balls of links that must not touch, per configuration, and whose."""
         first, second = self.apart
-        gaps = np.linalg.norm(centres_m[:, first] - centres_m[:, second], axis=2)
-        gaps -= self.radius_m[first] + self.radius_m[second]
-        at = gaps.argmin(axis=1)
-        return gaps[np.arange(len(gaps)), at], at
+        reach = self.radius_m[first] + self.radius_m[second]
+        least, at = np.empty(len(centres_m)), np.empty(len(centres_m), int)
+        # In pieces that stay in the cache.
+        for start in range(0, len(centres_m), 64):
+            piece = slice(start, start + 64)
+            apart = centres_m[piece, first] - centres_m[piece, second]
+            gaps = np.sqrt(np.einsum("cpi,cpi->cp", apart, apart)) - reach
+            at[piece] = gaps.argmin(axis=1)
+            least[piece] = gaps.min(axis=1)
+        return least, at
 
 
 def voxel_cells(problem, grid):
@@ -241,7 +247,8 @@ class Checker:
         return f"ball {ball} of {self.robot.links[self.robot.link[ball]]} and {name}", gap_m
 
     def check(self, path_rad, step_rad=STEP_RAD):
-        """The first contact of a path, or its least clearance."""
+        """The first contact of a path, or its least clearance. Positions of a trajectory are a
+        path, too."""
         path = dense(path_rad, step_rad)
         centres = self.robot.centres_m(path)
         own_m, whose = self.robot.own_gaps_m(centres)
@@ -280,6 +287,9 @@ def load(path=PROBLEMS, body=BODY):
 
 def write_problems(path, problems, grid):
     """Problems as a file that `citrange plan bench` reads."""
-    runs = {"lower": grid["lower"], "count": grid["count"]}
-    data = {"voxel_size": grid["size_m"], "voxel_runs": runs, "problems": list(problems)}
+    data = {
+        "robot": "ur5", "joint_names": ["pan", "lift", "elbow", "wrist_1", "wrist_2", "wrist_3"],
+        "joint_limits": [[-math.pi, math.pi]] * 6, "voxel_size": grid["size_m"],
+        "voxel_runs": {"lower": grid["lower"], "count": grid["count"]}, "problems": list(problems),
+    }
     Path(path).write_text(json.dumps(data))
