@@ -53,7 +53,7 @@ impl Default for SearchSettings {
 
 impl Default for SimplifySettings {
     fn default() -> Self {
-        Self { max_rounds: 8, shortcuts: 20, min_gain: 0.01 }
+        Self { max_rounds: 8, shortcuts: 30, min_gain: 0.01 }
     }
 }
 
