@@ -38,10 +38,10 @@ pub use make::{Made, Request, Times, make_plan};
 pub use motions::Motions;
 pub use obstacles::{Ball, Capsule, Cuboid, Obstacles};
 pub use outcome::{Contact, End, Outcome, Path, Touched};
+pub use pilot::{Feedforward, PilotSettings, PlanPilot, ServoLoad};
 pub use problems::{Problem, Problems};
 pub use search::{
     Effort, Improved, Planner, SearchResult, SearchSettings, SimplifySettings, Spent,
     path_length_rad,
 };
-pub use pilot::{Feedforward, PilotSettings, PlanPilot, ServoLoad};
 pub use timing::{Moment, TimingSettings, Trajectory};

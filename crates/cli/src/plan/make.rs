@@ -145,7 +145,10 @@ impl Setting {
         let described = scene.robots.get(&robot).context("the robot has no description")?;
         let body = body_of(&scene, &robot)?;
         let feedforward = match described.servos.get("default") {
-            Some(servo) => Some(Feedforward::new(body.chain(), servo)?),
+            Some(servo) => {
+                let inertias = scene.link_inertias(&robot)?;
+                Some(Feedforward::new(body.chain(), servo, Some(&inertias))?)
+            }
             None => None,
         };
         let (obstacles, names) = obstacles_of(rig.world(), &robot, args.map.as_deref())?;
