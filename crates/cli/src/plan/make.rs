@@ -26,7 +26,7 @@ use crate::verbs::compiled;
 const FORMAT: u32 = 1;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct MakeArgs {
     /// Scene name or YAML file; its first robot moves.
     scene: Option<String>,
     /// Where the arm starts: a pose of the robot by name, or joint positions in radians.
@@ -92,7 +92,7 @@ struct Leg {
     made: Made,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &MakeArgs) -> anyhow::Result<()> {
     let scene = args.scene.as_deref().context("name a scene, such as ur5_cell")?;
     let scene = compiled(scene)?;
     let camera = args.camera.clone().or_else(|| scene.camera_names().last().map(str::to_owned));
@@ -139,7 +139,7 @@ struct Setting {
 }
 
 impl Setting {
-    fn new(args: &Args, rig: &mut SimRig) -> anyhow::Result<Self> {
+    fn new(args: &MakeArgs, rig: &mut SimRig) -> anyhow::Result<Self> {
         let robot = rig.robot().to_owned();
         let scene = rig.world().scene().clone();
         let described = scene.robots.get(&robot).context("the robot has no description")?;
@@ -207,7 +207,7 @@ impl Setting {
     }
 
     /// Plans from goal to goal, until one cannot be reached.
-    fn legs(&self, args: &Args) -> anyhow::Result<Vec<Leg>> {
+    fn legs(&self, args: &MakeArgs) -> anyhow::Result<Vec<Leg>> {
         let goals: Result<Vec<(String, Goal)>, anyhow::Error> = if args.goal.is_empty() {
             let joints = args.goal_joints.iter();
             joints.map(|text| Ok((text.clone(), Goal::Joints(self.joints(text)?)))).collect()
@@ -234,7 +234,7 @@ impl Setting {
     }
 
     /// Everything that was found, as it is written.
-    fn file(&self, args: &Args, legs: &[Leg]) -> Value {
+    fn file(&self, args: &MakeArgs, legs: &[Leg]) -> Value {
         let names: Vec<&str> =
             self.arm.body().chain().joint_names().take(self.arm.joints()).collect();
         let plans: Vec<Value> = legs.iter().map(|leg| told(leg, args.hz)).collect();

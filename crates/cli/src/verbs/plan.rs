@@ -8,7 +8,7 @@ pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    make: make::Args,
+    make: make::MakeArgs,
 }
 
 #[derive(Debug, clap::Subcommand)]
