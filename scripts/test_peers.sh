@@ -32,7 +32,7 @@ export CITRANGE_PEER_ROBOTS=$robots
 # The real MuJoCo, ffmpeg and h5py in Python, and a real browser.
 venv=$(scripts/peers.sh)
 # The other environments are fetched while we build.
-(scripts/space_venv.sh && scripts/lerobot_venv.sh) > /dev/null &
+(scripts/space_venv.sh && scripts/plan_venv.sh && scripts/lerobot_venv.sh) > /dev/null &
 fetching=$!
 cargo build --quiet --release -p citrange-cli -p citrange-bench
 cargo build --quiet --release -p citrange-video --example make_movie
@@ -45,11 +45,15 @@ export CITRANGE_HDF5_FILES="$PWD/target/release/examples/hdf5_files"
 driven=$(mktemp -d)
 trap 'rm -rf "$driven"' EXIT
 export CITRANGE_DRIVEN="$driven/set"
-"$venv/bin/python" -m pytest -q peers --ignore-glob='*lerobot*' --ignore=peers/test_space.py
+"$venv/bin/python" -m pytest -q peers --ignore-glob='*lerobot*' --ignore=peers/test_space.py --ignore=peers/test_plan.py
 
 # Our voxels and outliers beside Open3D's and scikit-learn's.
 venv=$(scripts/space_venv.sh)
 "$venv/bin/python" -m pytest -q peers/test_space.py
+
+# Our paths, judged by coal.
+venv=$(scripts/plan_venv.sh)
+"$venv/bin/python" -m pytest -q peers/test_plan.py
 
 # The real lerobot reads what we record. It brings a numpy of its own, hence a second environment.
 venv=$(scripts/lerobot_venv.sh)

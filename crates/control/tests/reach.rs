@@ -1,6 +1,8 @@
 //! Inverse kinematics from many starts, against the oracle: every solution there is, none that
 //! is not one, and honest misses.
 
+#[allow(dead_code)] // other tests use the rest
+#[path = "all/common.rs"]
 mod common;
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};

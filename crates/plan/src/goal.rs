@@ -20,6 +20,7 @@ use citrange_control::{Aim, Turn};
 use nalgebra::{Rotation3, Vector3};
 
 use crate::arm::Arm;
+use crate::collide::Collider;
 use crate::error::PlanError;
 use crate::outcome::Contact;
 
@@ -49,6 +50,12 @@ pub enum Goal {
 pub trait Contacts {
     /// What it touches most deeply with the arm's joints there; `None` when nothing.
     fn contact(&mut self, at: &[f64]) -> Option<Contact>;
+}
+
+impl Contacts for Collider {
+    fn contact(&mut self, at: &[f64]) -> Option<Contact> {
+        Self::contact(self, at)
+    }
 }
 
 impl Goal {

@@ -7,11 +7,14 @@
 //! | a robot and its limits | `arm.rs` |
 //! | where a path should lead, and whether it can | `goal.rs` |
 //! | what is in the way | `obstacles.rs` |
+//! | whether a motion touches anything | `collide/` |
 //! | what a planner asks about motions | `motions.rs` |
 //! | what a planner answers | `outcome.rs` |
+//! | how a simulated or real arm follows it | `pilot.rs` |
 //! | how a path becomes a motion over time | `timing.rs` |
 
 mod arm;
+mod collide;
 mod config;
 mod error;
 mod goal;
@@ -20,9 +23,11 @@ mod obstacles;
 mod outcome;
 mod problems;
 mod search;
+mod pilot;
 mod timing;
 
 pub use arm::{Arm, JointLimit};
+pub use collide::{Collider, ColliderSettings};
 pub use config::{Config, MAX_JOINTS};
 pub use error::PlanError;
 pub use goal::{Contacts, Goal, GoalReport, GoalSettings, check_goal};
@@ -34,4 +39,5 @@ pub use search::{
     Effort, Improved, Planner, SearchResult, SearchSettings, SimplifySettings, Spent,
     path_length_rad,
 };
+pub use pilot::{Feedforward, PilotSettings, PlanPilot};
 pub use timing::{Moment, TimingSettings, Trajectory};

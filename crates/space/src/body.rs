@@ -8,7 +8,7 @@ mod convex;
 mod cover;
 mod history;
 mod kernel;
-mod lanes;
+pub mod lanes;
 mod near;
 mod own;
 mod pairs;
@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use checker::Checker;
 pub use clearance::{Clearance, CollisionSettings};
 pub use configs::Configs;
+pub use convex::Convex;
 pub use history::JointHistory;
 
 use crate::error::SpaceError;

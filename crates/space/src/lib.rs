@@ -64,7 +64,8 @@ mod solid;
 mod sources;
 
 pub use body::{
-    Body, BodySettings, Checker, Clearance, CollisionSettings, Configs, JointHistory, Sphere,
+    Body, BodySettings, Checker, Clearance, CollisionSettings, Configs, Convex, JointHistory,
+    Sphere, lanes,
 };
 pub use cell::{Cell, CellCamera, CellRobot};
 pub use cloud::{Cloud, Pinhole, Points, View};

@@ -13,20 +13,26 @@ const MOST_STEPS: usize = 32;
 
 /// A solid at a place.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Convex<'a> {
-    pub(crate) rot: Matrix3<f64>,
-    pub(crate) pos_m: Vector3<f64>,
-    pub(crate) form: &'a Form,
+pub struct Convex<'a> {
+    /// Its rotation.
+    pub rot: Matrix3<f64>,
+    /// Its middle.
+    pub pos_m: Vector3<f64>,
+    /// What it is.
+    pub form: &'a Form,
 }
 
 impl<'a> Convex<'a> {
-    pub(crate) fn new(at: &Isometry3<f64>, form: &'a Form) -> Self {
+    /// A form at a pose.
+    #[must_use]
+    pub fn new(at: &Isometry3<f64>, form: &'a Form) -> Self {
         let rot = at.rotation.to_rotation_matrix().into_inner();
         Self { rot, pos_m: at.translation.vector, form }
     }
 
     /// Whether the surfaces are more than `margin_m` apart.
-    pub(crate) fn is_apart(&self, other: &Self, margin_m: f64) -> bool {
+    #[must_use]
+    pub fn is_apart(&self, other: &Self, margin_m: f64) -> bool {
         let reach = self.rounding_m() + other.rounding_m() + margin_m;
         let mut corners = [Vector3::zeros(); 4];
         let mut count = 0;

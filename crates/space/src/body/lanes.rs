@@ -5,16 +5,18 @@
 use std::ops::{Add, Mul, Sub};
 
 /// Configurations that are handled together.
-pub(crate) const LANES: usize = 16;
+pub const LANES: usize = 16;
 
 /// One number for each of 16 configurations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
-pub(crate) struct Lane(pub(crate) [f32; LANES]);
+pub struct Lane(pub [f32; LANES]);
 
 impl Lane {
+    /// The same number everywhere.
     #[inline(always)]
-    pub(crate) fn splat(number: f32) -> Self {
+    #[must_use]
+    pub fn splat(number: f32) -> Self {
         Self([number; LANES])
     }
 
@@ -27,8 +29,10 @@ impl Lane {
         out
     }
 
+    /// A function of each.
     #[inline(always)]
-    pub(crate) fn map(self, f: impl Fn(f32) -> f32) -> Self {
+    #[must_use]
+    pub fn map(self, f: impl Fn(f32) -> f32) -> Self {
         let mut out = self;
         for lane in 0..LANES {
             out.0[lane] = f(self.0[lane]);
@@ -36,14 +40,48 @@ impl Lane {
         out
     }
 
+    /// The lesser of the two, each.
     #[inline(always)]
-    pub(crate) fn lesser(self, other: Self) -> Self {
+    #[must_use]
+    pub fn lesser(self, other: Self) -> Self {
         self.zip(other, |a, b| if a < b { a } else { b })
     }
 
+    /// The greater of the two, each.
     #[inline(always)]
-    pub(crate) fn times(self, number: f32) -> Self {
+    #[must_use]
+    pub fn greater(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a > b { a } else { b })
+    }
+
+    /// Each times the same number.
+    #[inline(always)]
+    #[must_use]
+    pub fn times(self, number: f32) -> Self {
         self.map(|n| n * number)
+    }
+
+    /// Whether every number is at least the other's; false where one is NaN.
+    #[inline(always)]
+    #[must_use]
+    pub fn all_at_least(self, other: Self) -> bool {
+        let mut all = true;
+        for lane in 0..LANES {
+            all &= self.0[lane] >= other.0[lane];
+        }
+        all
+    }
+
+    /// Where a number is not at least the other's, as bits; NaN is not.
+    #[inline(always)]
+    #[must_use]
+    pub fn not_at_least(self, other: Self) -> u16 {
+        let mut bits = 0;
+        for lane in 0..LANES {
+            let is_at_least = self.0[lane] >= other.0[lane];
+            bits |= u16::from(!is_at_least) << lane;
+        }
+        bits
     }
 }
 
@@ -83,7 +121,8 @@ const QUARTER: [f32; 3] = [201.0 / 128.0, 2029.0 / 4_194_304.0, 7.549_79e-8];
 /// The angle is brought to within an eighth of a turn; there, polynomials fitted for the least
 /// largest error (3.7e-9 for the sine, 1e-10 for the cosine, before rounding).
 #[inline(always)]
-pub(crate) fn sin_cos(angle: Lane) -> (Lane, Lane) {
+#[must_use]
+pub fn sin_cos(angle: Lane) -> (Lane, Lane) {
     let mut sin = angle;
     let mut cos = angle;
     for lane in 0..LANES {

@@ -1,7 +1,5 @@
 //! Pictures of the simulated rig, drawn beside the loop.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -10,6 +8,8 @@ use citrange_core::{Commanded, Observation, Picture, Rig as _, Snapshot};
 use citrange_render::{Antialias, Settings};
 use citrange_sim::{SimRig, Threads, World};
 use mujoco_rs::prelude::MjtJoint;
+
+use crate::common;
 
 /// Two frames wait and one is drawn.
 const IN_FLIGHT: usize = 3;

@@ -1,7 +1,5 @@
 //! Simulated arms with named actions, and the law on simulated servos.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,6 +9,8 @@ use citrange_core::rng::Rng;
 use citrange_core::{Commanded, Observation, Rig};
 use citrange_sim::{Arm, CompiledScene, Feature, SimRig};
 use nalgebra::Vector3;
+
+use crate::common;
 
 fn settings() -> Settings {
     Settings::load("default").unwrap()

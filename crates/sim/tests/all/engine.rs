@@ -1,9 +1,9 @@
 //! Our split step is the engine's own step, bit for bit; and asking changes nothing.
 
-mod common;
-
 use citrange_sim::{CameraQuery, StateQuery, Threads, World};
 use mujoco_rs::prelude::*;
+
+use crate::common;
 
 #[test]
 fn a_world_steps_exactly_like_the_bare_engine() {

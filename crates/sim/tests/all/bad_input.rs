@@ -1,12 +1,12 @@
 //! Bad input: a clear error that says what, where and what would be right; nothing changes.
 
-mod common;
-
 use std::path::Path;
 
 use citrange_core::{DictObjectState, DictRobotState, DictState, TensorState};
 use citrange_sim::{StateQuery, Threads, World, load_scene};
 use ndarray::Array2;
+
+use crate::common;
 
 fn says(error: impl std::fmt::Display, parts: &[&str]) {
     let text = error.to_string();

@@ -1,11 +1,11 @@
 //! The simulated rig, kept models, restore levels and inverse kinematics.
 
-mod common;
-
 use std::sync::Arc;
 
 use citrange_core::{Commanded, Level, Observation, Rig, StartData};
 use citrange_sim::{CompiledScene, SimRig, Threads, World};
+
+use crate::common;
 
 #[test]
 fn a_kept_model_is_the_model() {

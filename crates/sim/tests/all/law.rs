@@ -1,7 +1,5 @@
 //! The control law on simulated servos: droop, floor, soft gains, the larger arms.
 
-mod common;
-
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,6 +7,8 @@ use citrange_control::{Action, Kinematics, Settings, Velocity};
 use citrange_core::rng::Rng;
 use citrange_sim::{Arm, CompiledScene};
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
+
+use crate::common;
 
 fn so101(servo: &str) -> Arc<CompiledScene> {
     let text = format!(

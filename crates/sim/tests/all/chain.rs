@@ -1,13 +1,13 @@
 //! Chains against the engine: frames, Jacobians and gravity torques at random joint positions.
 
-mod common;
-
 use std::sync::Arc;
 
 use citrange_control::{Chain, Kinematics};
 use citrange_core::rng::Rng;
 use citrange_sim::{CompiledScene, Threads, World};
 use nalgebra::Vector3;
+
+use crate::common;
 
 const ROBOTS: [&str; 4] = ["so101", "panda", "ur5e", "ur5"];
 const POSES: usize = 200;
@@ -191,7 +191,7 @@ fn floors_are_where_the_scene_says() {
 }
 
 /// The chains that the control crate's own tests run on are those of the robots.
-/// `CITRANGE_WRITE_CHAINS=1 cargo test -p citrange-sim --test chain` writes them anew.
+/// `CITRANGE_WRITE_CHAINS=1 cargo test -p citrange-sim --test all chain::` writes them anew.
 #[test]
 fn kept_chains_are_up_to_date() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../control/tests/chains");

@@ -1,9 +1,9 @@
 //! Snapshots: restored anywhere, what follows is bit-identical.
 
-mod common;
-
 use citrange_core::Snapshot;
 use citrange_sim::{Threads, World};
+
+use crate::common;
 
 #[test]
 fn a_dirty_environment_continues_exactly_for_1000_steps_with_contacts() {

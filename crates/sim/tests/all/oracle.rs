@@ -1,14 +1,14 @@
 //! Our models against the numbers measured from the reference models: every frame of every one
 //! of the 200 poses per robot, and the gravity torques.
 
-mod common;
-
 use citrange_core::dict::Dof;
 use citrange_core::{DictObjectState, DictRobotState, DictState, Extra};
 use citrange_sim::{StateQuery, Threads, World};
 use serde_json::Value;
 
-const ORACLE: &str = include_str!("../../../models/oracle/fk_reference.json");
+use crate::common;
+
+const ORACLE: &str = include_str!("../../../../models/oracle/fk_reference.json");
 
 fn numbers(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()

@@ -1,8 +1,6 @@
 //! The whole way on a cell whose truth is known: the engine's scene, a depth camera that errs,
 //! the pipeline with the robot's own shapes, and what is then in the map.
 
-mod common;
-
 use std::collections::BTreeSet;
 
 use citrange_core::Pose;
@@ -13,6 +11,8 @@ use citrange_space::{
     Body, BodySettings, Cloud, Fate, Form, Grid, Pinhole, Pipeline, Robot, Sensor, Settings, Solid,
 };
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector3};
+
+use crate::common;
 
 const SEEDS: u64 = 6;
 const PADDING_M: f64 = 0.025;

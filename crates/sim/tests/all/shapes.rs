@@ -1,7 +1,5 @@
 //! A robot's solid shapes against the engine's own placing of them.
 
-mod common;
-
 use std::sync::Arc;
 
 use citrange_control::{Chain, Kinematics, LinkShape};
@@ -12,6 +10,8 @@ use citrange_sim::{CompiledScene, Threads, World};
 use citrange_space::{Body, BodySettings, Checker, Configs, Isa};
 use mujoco_rs::prelude::MjData;
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector3};
+
+use crate::common;
 
 const ROBOTS: [&str; 4] = ["so101", "panda", "ur5e", "ur5"];
 

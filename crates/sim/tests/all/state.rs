@@ -1,9 +1,9 @@
 //! TensorState and DictState: what is read can be set, into any environments, whole or in part.
 
-mod common;
-
 use citrange_core::{DictObjectState, DictRobotState, DictState, Extra, TensorState};
 use citrange_sim::{CameraQuery, StateQuery, Threads, World};
+
+use crate::common;
 
 /// A world that has been stirred, so that everything moves and touches.
 fn stirred(name: &str, envs: usize) -> World {

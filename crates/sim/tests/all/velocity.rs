@@ -1,10 +1,10 @@
 //! Velocities of every body of every scene against finite differences of its pose.
 
-mod common;
-
 use citrange_core::TensorState;
 use citrange_core::pose::matrix_from_quat;
 use citrange_sim::catalog::scene_names;
+
+use crate::common;
 
 /// Sets roots and joints `h` seconds of constant velocity later.
 fn moved(state: &TensorState, h: f64) -> TensorState {

@@ -1,0 +1,114 @@
+//! What a robot touches and how deep, in double precision: for people, not for the search.
+
+use citrange_space::{Body, Convex, Form, Snapshot};
+use nalgebra::{Isometry3, Point3};
+
+use super::scene::{ball_distance_m, box_distance_m, capsule_distance_m};
+use crate::error::PlanError;
+use crate::obstacles::Obstacles;
+use crate::outcome::Touched;
+
+/// The least gap that is left between a link and something, less the margin that it must keep.
+/// Negative where it touches.
+#[derive(Clone, Debug)]
+pub(super) struct Gap {
+    pub(super) gap_m: f64,
+    pub(super) link: usize,
+    pub(super) with: Touched,
+}
+
+/// The least gap of a robot whose joints, all of them, are at `joints`; `None` where there is
+/// nothing to touch.
+pub(super) fn least_gap(
+    body: &Body,
+    joints: &[f64],
+    obstacles: &Obstacles,
+    [margin_m, self_margin_m]: [f64; 2],
+) -> Result<Option<Gap>, PlanError> {
+    let mut poses = vec![Isometry3::identity(); joints.len() + 1];
+    body.link_poses(joints, &mut poses)?;
+    let mut best: Option<Gap> = None;
+    let mut offer = |gap_m: f64, link: usize, with: &dyn Fn() -> Touched| {
+        if best.as_ref().is_none_or(|b| gap_m < b.gap_m) {
+            best = Some(Gap { gap_m, link, with: with() });
+        }
+    };
+    let placed = |link: usize| {
+        let own = body.spheres().iter().filter(move |s| usize::from(s.link) == link);
+        let at = poses[link];
+        own.map(move |s| (at * Point3::from(s.centre_m), s.radius_m))
+    };
+    for link in 1..poses.len() {
+        for (centre, radius_m) in placed(link) {
+            let keep_m = radius_m + margin_m;
+            for (number, solid) in obstacles.boxes.iter().enumerate() {
+                offer(box_distance_m(solid, &centre) - keep_m, link, &|| Touched::Box(number));
+            }
+            for (number, solid) in obstacles.balls.iter().enumerate() {
+                offer(ball_distance_m(solid, &centre) - keep_m, link, &|| Touched::Ball(number));
+            }
+            for (number, solid) in obstacles.capsules.iter().enumerate() {
+                let gap_m = capsule_distance_m(solid, &centre) - keep_m;
+                offer(gap_m, link, &|| Touched::Capsule(number));
+            }
+            if let Some((distance_m, voxel)) =
+                obstacles.map.as_ref().and_then(|map| nearest_cube(map, &centre))
+            {
+                offer(distance_m - keep_m, link, &|| voxel.clone());
+            }
+        }
+    }
+    let names: Vec<&str> = body.links().collect();
+    for [a, b] in body.pairs().iter().map(|pair| pair.map(usize::from)) {
+        let gaps = placed(a)
+            .flat_map(|(p, r)| placed(b).map(move |(q, s)| (p - q).norm() - r - s - self_margin_m));
+        let gap_m = gaps.fold(f64::INFINITY, f64::min);
+        let gap_m = if gap_m < 0.0 {
+            shapes_gap_m(body, &poses, [a, b], self_margin_m).unwrap_or(gap_m)
+        } else {
+            gap_m
+        };
+        if gap_m.is_finite() {
+            offer(gap_m, b, &|| Touched::Link(names[a].to_owned()));
+        }
+    }
+    Ok(best)
+}
+
+fn nearest_cube(map: &Snapshot, centre: &Point3<f64>) -> Option<(f64, Touched)> {
+    let nearest = map.distance(centre.coords.into());
+    let key = nearest.voxel?;
+    let grid = map.grid();
+    let centre_m = grid.centre_m(grid.cell_of(key));
+    Some((nearest.distance_m, Touched::Voxel { key, centre_m }))
+}
+
+/// How far the shapes of two links are apart, less the margin, up to 1 m; `None` where they
+/// touch or one has none, so that the balls decide.
+fn shapes_gap_m(
+    body: &Body,
+    poses: &[Isometry3<f64>],
+    links: [usize; 2],
+    margin_m: f64,
+) -> Option<f64> {
+    let [first, second]: [Vec<(Isometry3<f64>, Form)>; 2] = links.map(|link| {
+        let own = body.shapes().iter().filter(|s| s.link.map_or(0, |j| j + 1) == link);
+        own.map(|s| (poses[link] * s.link_from_shape.isometry(), Form::of(&s.shape))).collect()
+    });
+    let is_apart = |by_m: f64| {
+        first.iter().all(|(at, form)| {
+            let one = Convex::new(at, form);
+            second.iter().all(|(at, form)| one.is_apart(&Convex::new(at, form), by_m))
+        })
+    };
+    if first.is_empty() || second.is_empty() || !is_apart(margin_m) {
+        return None;
+    }
+    // Between what is surely left and what is surely not.
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..20 {
+        let middle = f64::midpoint(low, high);
+        if is_apart(margin_m + middle) { low = middle } else { high = middle }
+    }
+    Some(low)
+}

@@ -1,0 +1,168 @@
+//! How far every place is from the cubes of a map: exact at the middles of fine cells.
+//!
+//! The field of a snapshot knows the distance between cells, which is up to a voxel's diagonal
+//! less than that of a point. Here cells are finer, and distances are those of their middles:
+//! what is between differs by no more than the way there.
+
+use std::sync::Arc;
+
+use citrange_space::Snapshot;
+use citrange_space::lanes::{LANES, Lane};
+
+/// Fine cells that are made at most: more would not stay in the cache.
+const MOST_CELLS: usize = 1 << 20;
+
+/// Beyond this all distances are the same.
+const REACH_M: f64 = 0.4;
+
+/// Added to a number below 2^22, leaves its nearest whole number in the low bits.
+const TO_WHOLE: f32 = 12_582_912.0;
+
+/// Distances to the cubes of a map. Made once per snapshot and shared.
+#[derive(Clone, Debug)]
+pub(super) struct Field {
+    snapshot: Arc<Snapshot>,
+    /// Distance of every fine cell's middle, in steps of `step_m`, rounded down.
+    steps: Vec<u8>,
+    step_m: f32,
+    lower_m: [f32; 3],
+    upper_m: [f32; 3],
+    cell_m: f32,
+    per_m: f32,
+    last: [f32; 3],
+    strides: [i32; 3],
+}
+
+/// Bounds of the distance between 16 points and the map.
+pub(super) struct Bounds {
+    pub(super) least_m: Lane,
+    pub(super) most_m: Lane,
+}
+
+impl Field {
+    pub(super) fn new(snapshot: &Arc<Snapshot>) -> Self {
+        let grid = snapshot.grid();
+        let fits = |fine: &usize| grid.cells() * fine.pow(3) <= MOST_CELLS;
+        let fine = [4, 2].into_iter().find(fits).unwrap_or(1);
+        let size = grid.size().map(|n| n * fine);
+        let cell_m = grid.voxel_m() / fine as f64;
+        let squares = squares(snapshot, fine);
+        // Half a fine cell is one unit of the squares.
+        let unit_m = cell_m / 2.0;
+        let step_m = REACH_M / 250.0;
+        let most = (REACH_M / step_m) as u8;
+        let steps = squares.iter().map(|s| {
+            let steps = f64::from(*s).sqrt() * unit_m / step_m;
+            (steps as u8).min(most)
+        });
+        Self {
+            steps: steps.collect(),
+            snapshot: Arc::clone(snapshot),
+            step_m: step_m as f32,
+            lower_m: grid.lower_m().map(|v| v as f32),
+            upper_m: grid.upper_m().map(|v| v as f32),
+            cell_m: cell_m as f32,
+            per_m: (1.0 / cell_m) as f32,
+            last: size.map(|n| n as f32 - 1.0),
+            strides: [1, size[0] as i32, (size[0] * size[1]) as i32],
+        }
+    }
+
+    pub(super) fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.snapshot
+    }
+
+    /// Bounds for points, which may be outside of the grid.
+    #[inline(always)]
+    pub(super) fn bounds(&self, points_m: &[Lane; 3]) -> Bounds {
+        let nothing = Lane::splat(0.0);
+        let (mut inside2, mut away2) = (nothing, nothing);
+        let mut keys = [0_i32; LANES];
+        for axis in 0..3 {
+            let lower = Lane::splat(self.lower_m[axis]);
+            let point = points_m[axis];
+            // The nearest point of the grid is not further from anything in it.
+            let inside = point.greater(lower).lesser(Lane::splat(self.upper_m[axis]));
+            let at = (inside - lower).times(self.per_m) - Lane::splat(0.5);
+            let at = at.greater(nothing).lesser(Lane::splat(self.last[axis]));
+            let whole = at + Lane::splat(TO_WHOLE);
+            for lane in 0..LANES {
+                let cell = whole.0[lane].to_bits().wrapping_sub(TO_WHOLE.to_bits()) as i32;
+                keys[lane] = keys[lane].wrapping_add(cell.wrapping_mul(self.strides[axis]));
+            }
+            let middle = (whole - Lane::splat(TO_WHOLE - 0.5)).times(self.cell_m) + lower;
+            inside2 = inside2 + (inside - middle) * (inside - middle);
+            away2 = away2 + (point - middle) * (point - middle);
+        }
+        let mut middle_m = nothing;
+        for lane in 0..LANES {
+            let steps = self.steps.get(keys[lane] as usize).copied().unwrap_or(0);
+            middle_m.0[lane] = f32::from(steps);
+        }
+        let middle_m = middle_m.times(self.step_m);
+        Bounds {
+            least_m: middle_m - inside2.map(f32::sqrt),
+            most_m: middle_m + Lane::splat(self.step_m) + away2.map(f32::sqrt),
+        }
+    }
+}
+
+/// Squared distance of the middle of every fine cell to the nearest cube, in halves of a fine
+/// cell; what is beyond the reach counts as that.
+fn squares(snapshot: &Snapshot, fine: usize) -> Vec<u16> {
+    let grid = snapshot.grid();
+    let coarse = grid.size();
+    let [nx, ny, nz] = coarse.map(|n| n * fine);
+    let reach = ((REACH_M / grid.voxel_m()).ceil() as usize).clamp(1, 100 / fine);
+    let far = {
+        let units = 2 * fine * reach;
+        (units * units).min(usize::from(u16::MAX)) as u16
+    };
+    // Along x: distance to occupied cubes of the same row of voxels.
+    let mut along_x = vec![far; nx * coarse[1] * coarse[2]];
+    for voxel in snapshot.voxels() {
+        let [x, y, z] = grid.cell_of(voxel.key);
+        let row = &mut along_x[(z * coarse[1] + y) * nx..][..nx];
+        let from = x.saturating_sub(reach) * fine;
+        let to = ((x + reach + 1) * fine).min(nx);
+        for (at, square) in row.iter_mut().enumerate().take(to).skip(from) {
+            *square = (*square).min(gap2(at, x, fine));
+        }
+    }
+    // Along y, then z: the least of what the rows beside have, plus the way there.
+    let mut along_y = vec![far; nx * ny * coarse[2]];
+    for z in 0..coarse[2] {
+        spread(
+            &along_x[z * coarse[1] * nx..],
+            &mut along_y[z * ny * nx..],
+            nx,
+            fine,
+            (coarse[1], reach),
+        );
+    }
+    let mut along_z = vec![far; nx * ny * nz];
+    spread(&along_y, &mut along_z, nx * ny, fine, (coarse[2], reach));
+    along_z
+}
+
+/// Spreads squared distances across rows: `to` has `fine` rows for each of `from`.
+fn spread(from: &[u16], to: &mut [u16], width: usize, fine: usize, (rows, reach): (usize, usize)) {
+    for (at, out) in to.chunks_exact_mut(width).take(rows * fine).enumerate() {
+        let own = at / fine;
+        for row in own.saturating_sub(reach)..(own + reach + 1).min(rows) {
+            let way = gap2(at, row, fine);
+            for (out, have) in out.iter_mut().zip(&from[row * width..][..width]) {
+                *out = (*out).min(have.saturating_add(way));
+            }
+        }
+    }
+}
+
+/// Squared way from the middle of fine cell `at` to voxel `to` along an axis, in halves of a
+/// fine cell.
+fn gap2(at: usize, to: usize, fine: usize) -> u16 {
+    let middle = 2 * at + 1;
+    let (low, high) = (2 * fine * to, 2 * fine * (to + 1));
+    let gap = low.saturating_sub(middle).max(middle.saturating_sub(high));
+    (gap * gap).min(usize::from(u16::MAX)) as u16
+}

@@ -1,0 +1,147 @@
+//! Links against links: first balls, sixteen configurations at once; where they meet and both
+//! links have shapes, the shapes themselves.
+
+use citrange_space::Convex;
+use citrange_space::lanes::{LANES, Lane};
+
+use super::block::Block;
+use super::joints::{dot, sub};
+use super::robot::{Pair, Robot};
+use super::sweep::Sweep;
+
+/// Lanes that stay open, or `None` for a hit.
+#[inline(always)]
+pub(super) fn pass(robot: &Robot, sweep: &Sweep, block: &mut Block, reach_m: f32) -> Option<u16> {
+    let mut unsure = std::mem::take(&mut block.unsure_pairs);
+    unsure.clear();
+    let is_free = find(robot, sweep, block, reach_m, &mut unsure);
+    let open = if is_free { settle(robot, sweep, block, reach_m, &unsure) } else { None };
+    block.unsure_pairs = unsure;
+    open
+}
+
+/// Collects pairs of balls that are not sure to stay apart; false for a hit.
+#[inline(always)]
+fn find(
+    robot: &Robot,
+    sweep: &Sweep,
+    block: &mut Block,
+    reach_m: f32,
+    unsure: &mut Vec<(usize, [u16; 2])>,
+) -> bool {
+    for (index, pair) in robot.pairs.iter().enumerate() {
+        let [a, b] = pair.links;
+        let [first, second] = pair.links.map(|link| robot.links[link].around);
+        let away = sub(&block.centres_m[second], &block.centres_m[first]);
+        let touch = robot.balls[first].radius_m + robot.balls[second].radius_m + reach_m;
+        let sure = Lane::splat(touch) + block.half.times(sweep.speed(a, second));
+        if dot(&away, &away).all_at_least(sure * sure) {
+            continue;
+        }
+        block.place_balls(robot, a);
+        block.place_balls(robot, b);
+        for balls in &pair.balls {
+            let [first, second] = balls.map(usize::from);
+            let away = sub(&block.centres_m[second], &block.centres_m[first]);
+            let distance2 = dot(&away, &away);
+            let touch = robot.balls[first].radius_m + robot.balls[second].radius_m + reach_m;
+            let sure = Lane::splat(touch) + block.half.times(sweep.speed(a, second));
+            if distance2.all_at_least(sure * sure) {
+                continue;
+            }
+            if !pair.has_shapes && !distance2.all_at_least(Lane::splat(touch * touch)) {
+                return false;
+            }
+            unsure.push((index, *balls));
+        }
+    }
+    true
+}
+
+/// Looks more closely at what is not sure.
+#[inline(always)]
+fn settle(
+    robot: &Robot,
+    sweep: &Sweep,
+    block: &mut Block,
+    reach_m: f32,
+    unsure: &[(usize, [u16; 2])],
+) -> Option<u16> {
+    let mut open = 0;
+    for same in unsure.chunk_by(|a, b| a.0 == b.0) {
+        let Some(pair) = same.first().and_then(|(index, _)| robot.pairs.get(*index)) else {
+            continue;
+        };
+        let mut near = 0;
+        for (_, balls) in same {
+            near |= nearing(robot, sweep, block, reach_m, pair, *balls);
+        }
+        if pair.has_shapes {
+            near = shapes(robot, sweep, block, reach_m, pair, near)?;
+        }
+        open |= near;
+    }
+    Some(open)
+}
+
+/// Lanes in which two balls may meet.
+#[inline(always)]
+fn nearing(
+    robot: &Robot,
+    sweep: &Sweep,
+    block: &mut Block,
+    reach_m: f32,
+    pair: &Pair,
+    balls: [u16; 2],
+) -> u16 {
+    let [first, second] = balls.map(usize::from);
+    let [a, b] = pair.links;
+    let centre = block.centres_m[second];
+    let away = sub(&centre, &block.centres_m[first]);
+    let touch = robot.balls[first].radius_m + robot.balls[second].radius_m + reach_m;
+    if sweep.has_direction {
+        // As seen from the first link, which moves as well.
+        let velocity = block.velocity(robot, sweep, b, &centre);
+        let velocity = sub(&velocity, &block.velocity(robot, sweep, a, &centre));
+        block.nearing(&away, &velocity, touch, sweep.bend(a, second))
+    } else {
+        let sure = Lane::splat(touch) + block.half.times(sweep.speed(a, second));
+        dot(&away, &away).not_at_least(sure * sure)
+    }
+}
+
+/// Of the lanes, those in which the shapes of two links may meet; `None` for a hit.
+fn shapes(
+    robot: &Robot,
+    sweep: &Sweep,
+    block: &Block,
+    reach_m: f32,
+    pair: &Pair,
+    lanes: u16,
+) -> Option<u16> {
+    let [a, b] = pair.links;
+    let around = robot.links[b].around_shapes;
+    let speed = sweep.speed(a, around) + sweep.turn(a) * robot.balls[around].radius_m;
+    let mut open = 0;
+    for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
+        let is_apart = |margin_m: f64| {
+            let placed = |side: usize| {
+                let (rot, pos_m) = block.frames[pair.links[side]].of_lane(lane);
+                pair.shapes[side].iter().map(move |(at, form)| Convex {
+                    rot: rot * at.rotation.to_rotation_matrix().into_inner(),
+                    pos_m: pos_m + rot * at.translation.vector,
+                    form,
+                })
+            };
+            placed(0).all(|one| placed(1).all(|other| one.is_apart(&other, margin_m)))
+        };
+        if is_apart(f64::from(reach_m + block.half.0[lane] * speed)) {
+            continue;
+        }
+        if block.half.0[lane] == 0.0 || !is_apart(f64::from(reach_m)) {
+            return None;
+        }
+        open |= 1 << lane;
+    }
+    Some(open)
+}

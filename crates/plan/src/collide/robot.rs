@@ -1,0 +1,223 @@
+//! A robot made ready for the kernels: links, balls, and how far each joint can move each ball.
+
+use citrange_space::{Body, Convex, Form};
+use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
+
+use super::joints::Joints;
+use crate::arm::Arm;
+use crate::error::PlanError;
+
+/// Constants of a robot. Link 0 stands still; link `k + 1` is moved by planned joint `k`, and
+/// what hangs on joints that are held is part of it.
+#[derive(Clone, Debug)]
+pub(super) struct Robot {
+    pub(super) joints: Joints,
+    pub(super) links: Vec<Link>,
+    /// The body's balls in the order of these links, then one around each link, then one around
+    /// the shapes of each link.
+    pub(super) balls: Vec<RobotBall>,
+    pub(super) spheres: usize,
+    pub(super) pairs: Vec<Pair>,
+    /// `levers[joint][ball]`: the ball's centre is never further than this from the joint's
+    /// axis; 0 where the joint does not move it, 1 where the joint slides.
+    pub(super) levers: Vec<Vec<f32>>,
+    /// Whether links that no planned joint moves against each other touch.
+    pub(super) touches_always: bool,
+}
+
+/// One link.
+#[derive(Clone, Debug)]
+pub(super) struct Link {
+    pub(super) spheres: std::ops::Range<usize>,
+    /// Number of the ball around them.
+    pub(super) around: usize,
+    /// Number of the ball around its shapes.
+    pub(super) around_shapes: usize,
+    /// The centre of the ball around it stays within a ball: centre and radius, in the world.
+    pub(super) home_m: ([f64; 3], f64),
+}
+
+/// A ball in the frame of its link.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RobotBall {
+    pub(super) link: usize,
+    pub(super) centre_m: [f32; 3],
+    pub(super) radius_m: f32,
+}
+
+/// Two links that must not touch, the one nearer to the base first.
+#[derive(Clone, Debug)]
+pub(super) struct Pair {
+    pub(super) links: [usize; 2],
+    /// Balls of theirs that can meet.
+    pub(super) balls: Vec<[u16; 2]>,
+    /// Whether shapes decide where balls meet.
+    pub(super) has_shapes: bool,
+    /// Shapes of each of the two, in the frames of the links.
+    pub(super) shapes: [Vec<(Isometry3<f64>, Form)>; 2],
+}
+
+impl Robot {
+    pub(super) fn new(arm: &Arm) -> Result<Self, PlanError> {
+        let body = arm.body();
+        let planned = arm.joints();
+        let joints = Joints::new(arm)?;
+        let frames = joints.link_from_body(body, arm.held(), planned)?;
+        // The body's balls, sorted by the link that carries them here.
+        let mut order: Vec<usize> = (0..body.spheres().len()).collect();
+        let carrier = |sphere: usize| frames[usize::from(body.spheres()[sphere].link)].0;
+        order.sort_by_key(|sphere| carrier(*sphere));
+        let placed: Vec<(usize, Point3<f64>, f64)> = order
+            .iter()
+            .map(|index| {
+                let sphere = &body.spheres()[*index];
+                let (link, at) = &frames[usize::from(sphere.link)];
+                (*link, at * Point3::from(sphere.centre_m), sphere.radius_m)
+            })
+            .collect();
+        let mut shapes = vec![Vec::new(); planned + 1];
+        for shape in body.shapes() {
+            let (link, at) = &frames[shape.link.map_or(0, |joint| joint + 1)];
+            let form = Form::of(&shape.shape);
+            shapes[*link].push((at * shape.link_from_shape.isometry(), form));
+        }
+        let mut balls = placed.clone();
+        let mut links = Vec::new();
+        for link in 0..=planned {
+            let from = placed.partition_point(|(of, ..)| *of < link);
+            let to = placed.partition_point(|(of, ..)| *of <= link);
+            let (centre, radius_m) =
+                ball_around(&placed[from..to].iter().map(|(_, c, r)| (*c, *r)).collect::<Vec<_>>());
+            balls.push((link, centre, radius_m));
+            links.push(Link {
+                spheres: from..to,
+                around: placed.len() + link,
+                around_shapes: placed.len() + planned + 1 + link,
+                home_m: joints.home(link, &centre),
+            });
+        }
+        for (link, of) in shapes.iter().enumerate() {
+            let around: Vec<_> = of
+                .iter()
+                .map(|(at, form)| {
+                    let size_m = Vector3::from(form.half_extents_m()).norm();
+                    (Point3::from(at.translation.vector), size_m)
+                })
+                .collect();
+            let (centre, radius_m) = ball_around(&around);
+            balls.push((link, centre, radius_m));
+        }
+        let mut levers = Vec::new();
+        for joint in 0..planned {
+            let of =
+                |(link, c, _): &(usize, Point3<f64>, f64)| joints.lever(joint, *link, c) as f32;
+            let mut row: Vec<f32> = balls.iter().map(of).collect();
+            // The ball around a link stands for all of its balls.
+            for link in &links {
+                row[link.around] = row[link.spheres.clone()].iter().fold(0.0, |m, l| m.max(*l));
+            }
+            levers.push(row);
+        }
+        let mut made = Self {
+            levers,
+            spheres: placed.len(),
+            balls: balls.iter().map(RobotBall::of).collect(),
+            links,
+            pairs: Vec::new(),
+            touches_always: false,
+            joints,
+        };
+        made.find_pairs(body, &frames, &order);
+        Ok(made)
+    }
+
+    fn find_pairs(&mut self, body: &Body, frames: &[(usize, Isometry3<f64>)], order: &[usize]) {
+        let own = |link: u16| {
+            let is_own = move |at: &usize| body.spheres()[order[*at]].link == link;
+            (0..order.len()).filter(is_own).map(|at| at as u16)
+        };
+        let shapes = |link: u16| -> Vec<(Isometry3<f64>, Form)> {
+            let of = |joint: Option<usize>| joint.map_or(0, |j| j + 1) == usize::from(link);
+            let own = body.shapes().iter().filter(|s| of(s.link));
+            let at = &frames[usize::from(link)].1;
+            own.map(|s| (at * s.link_from_shape.isometry(), Form::of(&s.shape))).collect()
+        };
+        for [a, b] in body.pairs() {
+            let carriers = [frames[usize::from(*a)].0, frames[usize::from(*b)].0];
+            let (first, second) = if carriers[0] <= carriers[1] { (*a, *b) } else { (*b, *a) };
+            let balls: Vec<[u16; 2]> =
+                own(first).flat_map(|x| own(second).map(move |y| [x, y])).collect();
+            let shapes = [shapes(first), shapes(second)];
+            if carriers[0] == carriers[1] {
+                self.touches_always |= self.touch_at_rest(&balls, &shapes);
+                continue;
+            }
+            let pair = Pair {
+                links: [carriers[0].min(carriers[1]), carriers[0].max(carriers[1])],
+                balls,
+                has_shapes: shapes.iter().all(|s| !s.is_empty()),
+                shapes,
+            };
+            self.pairs.push(pair);
+        }
+    }
+
+    /// Whether two parts of one link touch: the shapes decide where there are any.
+    fn touch_at_rest(&self, balls: &[[u16; 2]], shapes: &[Vec<(Isometry3<f64>, Form)>; 2]) -> bool {
+        let [first, second] = shapes;
+        let meet = balls.iter().any(|pair| {
+            let [a, b] = pair.map(|ball| &self.balls[usize::from(ball)]);
+            let [p, q] = [a, b].map(|ball| Vector3::from(ball.centre_m));
+            (p - q).norm() < a.radius_m + b.radius_m
+        });
+        let is_apart = |(at, form): &(Isometry3<f64>, Form)| {
+            let one = Convex::new(at, form);
+            second.iter().all(|(at, form)| one.is_apart(&Convex::new(at, form), 0.0))
+        };
+        meet && (first.is_empty() || second.is_empty() || !first.iter().all(is_apart))
+    }
+}
+
+impl RobotBall {
+    fn of((link, centre, radius_m): &(usize, Point3<f64>, f64)) -> Self {
+        let centre_m = centre.coords.map(|c| c as f32).into();
+        Self { link: *link, centre_m, radius_m: *radius_m as f32 }
+    }
+}
+
+/// A small ball around balls: its centre goes toward the one that sticks out most, in ever
+/// smaller steps.
+fn ball_around(balls: &[(Point3<f64>, f64)]) -> (Point3<f64>, f64) {
+    let Some((first, _)) = balls.first() else { return (Point3::origin(), 0.0) };
+    let mut centre = *first;
+    let reach = |from: &Point3<f64>, (c, r): &(Point3<f64>, f64)| (c - from).norm() + r;
+    let furthest = |from: &Point3<f64>| {
+        let ordered = balls.iter().max_by(|a, b| reach(from, a).total_cmp(&reach(from, b)));
+        ordered.map_or((*first, 0.0), |ball| (ball.0, reach(from, ball)))
+    };
+    let (mut best, mut best_m) = (centre, furthest(&centre).1);
+    for step in 1..300 {
+        let (far, _) = furthest(&centre);
+        centre += (far - centre) / (f64::from(step) + 1.0);
+        let reach_m = furthest(&centre).1;
+        if reach_m < best_m {
+            (best, best_m) = (centre, reach_m);
+        }
+    }
+    (best, best_m + 1e-6)
+}
+
+/// Pose of what hangs on a joint in the link that carries it, for a position.
+pub(super) fn moved_by(joint: &citrange_control::ChainJoint, position: f64) -> Isometry3<f64> {
+    let rest = joint.parent_from_link.isometry();
+    let moved = position - joint.reference;
+    let axis = nalgebra::Unit::new_normalize(Vector3::from(joint.axis));
+    let step = if joint.is_slide {
+        let along = Translation3::from(axis.into_inner() * moved);
+        Isometry3::from_parts(along, UnitQuaternion::identity())
+    } else {
+        let turn = UnitQuaternion::from_axis_angle(&axis, moved);
+        Isometry3::rotation_wrt_point(turn, Point3::from(joint.anchor_m))
+    };
+    rest * step
+}

@@ -1,0 +1,68 @@
+//! How fast balls can move during a motion, whatever the configuration: bounds from levers.
+
+use super::robot::Robot;
+use crate::config::MAX_JOINTS;
+
+/// Bounds for one motion. "From joint `j`" counts the joints from there to the hand only: that
+/// is how a ball moves as seen from link `j`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sweep {
+    /// How far each joint goes, with its sign.
+    pub(super) rates: [f32; MAX_JOINTS],
+    /// Whether `rates` are a direction; otherwise they are half widths of a box.
+    pub(super) has_direction: bool,
+    width: usize,
+    speeds: Vec<f32>,
+    bends: Vec<f32>,
+    turns: [f32; MAX_JOINTS + 1],
+}
+
+impl Sweep {
+    pub(super) fn new(robot: &Robot) -> Self {
+        let width = robot.balls.len();
+        let rows = robot.joints.len() + 1;
+        Self {
+            width,
+            speeds: vec![0.0; width * rows],
+            bends: vec![0.0; width * rows],
+            ..Self::default()
+        }
+    }
+
+    /// Sets it up for a motion.
+    #[inline(always)]
+    pub(super) fn set(&mut self, robot: &Robot, rates: [f32; MAX_JOINTS], has_direction: bool) {
+        self.rates = rates;
+        self.has_direction = has_direction;
+        let width = self.width;
+        for (joint, levers) in robot.levers.iter().enumerate().rev() {
+            let rate = rates[joint].abs();
+            self.turns[joint] = self.turns[joint + 1] + rate;
+            let (own, beyond) = self.speeds[joint * width..].split_at_mut(width);
+            let (bends, bends_beyond) = self.bends[joint * width..].split_at_mut(width);
+            for ball in 0..width {
+                let speed = rate * levers[ball];
+                own[ball] = beyond[ball] + speed;
+                bends[ball] = bends_beyond[ball] + rate * (speed + 2.0 * beyond[ball]);
+            }
+        }
+    }
+
+    /// The fastest that a ball can move.
+    #[inline(always)]
+    pub(super) fn speed(&self, from: usize, ball: usize) -> f32 {
+        self.speeds[from * self.width + ball]
+    }
+
+    /// The largest that the second derivative of its centre's place can be.
+    #[inline(always)]
+    pub(super) fn bend(&self, from: usize, ball: usize) -> f32 {
+        self.bends[from * self.width + ball]
+    }
+
+    /// The fastest that a link can turn.
+    #[inline(always)]
+    pub(super) fn turn(&self, from: usize) -> f32 {
+        self.turns[from]
+    }
+}

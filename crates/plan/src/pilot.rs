@@ -1,0 +1,316 @@
+//! A motion as a Pilot: follows it tick by tick, and stops where the arm does not.
+
+mod feedforward;
+mod memory;
+
+use std::collections::BTreeMap;
+
+use citrange_core::{Event, Fault, Observation, Outcome, Pilot, RigSpec, Verdict};
+use serde_json::json;
+
+use crate::error::PlanError;
+use crate::timing::{Moment, Trajectory};
+pub use feedforward::Feedforward;
+use memory::{Memory, Phase};
+
+/// When a motion may begin, has to be given up, and is done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PilotSettings {
+    /// How far from the start of the plan a joint may be when the motion begins.
+    pub start_tolerance_rad: f64,
+    /// How far from the plan a joint may be while it moves …
+    pub tracking_limit_rad: f64,
+    /// … for longer than this.
+    pub tracking_grace_s: f64,
+    /// How far from its goal a joint may be at the end.
+    pub goal_tolerance_rad: f64,
+    /// Joints that are slower than this are still.
+    pub still_rad_s: f64,
+    /// Longest time to settle at the end, or to come to rest after a stop.
+    pub settle_s: f64,
+    /// Targets that are fed forward beyond a joint's range by more than this make the whole
+    /// motion slower: the rig would cut them off, and the arm would lag.
+    pub overrun_rad: f64,
+}
+
+impl Default for PilotSettings {
+    fn default() -> Self {
+        Self {
+            start_tolerance_rad: 1_f64.to_radians(),
+            tracking_limit_rad: 5_f64.to_radians(),
+            tracking_grace_s: 0.1,
+            goal_tolerance_rad: 0.5_f64.to_radians(),
+            still_rad_s: 0.02,
+            settle_s: 2.0,
+            overrun_rad: 0.25_f64.to_radians(),
+        }
+    }
+}
+
+/// By how much a motion is slowed down at a time, near the end of a joint's range.
+const SLOWER: f64 = 0.85;
+
+/// Follows a trajectory with the arm's joints; all others keep their targets.
+#[derive(Clone, Debug)]
+pub struct PlanPilot {
+    trajectory: Trajectory,
+    slowed: f64,
+    feedforward: Option<Feedforward>,
+    settings: PilotSettings,
+    names: Vec<String>,
+    ranges: Vec<Option<[f64; 2]>>,
+    tick_s: f64,
+    memory: Memory,
+}
+
+impl PlanPilot {
+    /// For a rig whose first joints are the trajectory's. Without `feedforward` positions are sent
+    /// as they are, for robots that follow by themselves.
+    ///
+    /// # Errors
+    /// When the rig, the trajectory and the servos do not have the same joints.
+    pub fn new(
+        trajectory: Trajectory,
+        spec: &RigSpec,
+        feedforward: Option<Feedforward>,
+        settings: PilotSettings,
+    ) -> Result<Self, PlanError> {
+        let arm = spec.joints.iter().filter(|j| j.gripper.is_none()).count();
+        let what = || format!("a plan for {}", spec.robot);
+        let joints = trajectory.joints();
+        if joints != arm {
+            let reason = format!("it moves {joints} joints, the arm has {arm}");
+            return Err(PlanError::bad(what(), reason));
+        }
+        if spec.rates.control_hz == 0 {
+            return Err(PlanError::bad(what(), "control_hz is 0, must be above"));
+        }
+        if let Some(servos) = feedforward.as_ref().map(Feedforward::joints)
+            && servos != spec.joints.len()
+        {
+            let reason = format!("servos of {servos} joints, the rig has {}", spec.joints.len());
+            return Err(PlanError::bad(what(), reason));
+        }
+        let mut pilot = Self {
+            trajectory,
+            slowed: 1.0,
+            feedforward,
+            settings,
+            names: spec.joints.iter().map(|j| j.name.clone()).collect(),
+            ranges: spec.joints.iter().map(|j| j.range).collect(),
+            tick_s: 1.0 / f64::from(spec.rates.control_hz),
+            memory: Memory::default(),
+        };
+        pilot.slow_down();
+        Ok(pilot)
+    }
+
+    /// The motion as it is followed.
+    #[must_use]
+    pub fn trajectory(&self) -> &Trajectory {
+        &self.trajectory
+    }
+
+    /// Share of the given trajectory's speed that is used; below 1 near the end of a range.
+    #[must_use]
+    pub fn slowed(&self) -> f64 {
+        self.slowed
+    }
+
+    /// Where the plan wants the arm at the next tick that is decided.
+    #[must_use]
+    pub fn wanted(&self) -> Moment {
+        self.trajectory.sample(self.memory.ticks as f64 * self.tick_s)
+    }
+
+    /// Goes on with the memory that a snapshot has.
+    ///
+    /// # Errors
+    /// When the snapshot holds the memory of another plan.
+    pub fn recall(&mut self, fields: &BTreeMap<String, Vec<f64>>) -> Result<(), PlanError> {
+        let (joints, duration_s) = (self.names.len(), self.trajectory.duration_s());
+        self.memory = Memory::recall(fields, joints, duration_s)?;
+        Ok(())
+    }
+
+    /// Slows the motion down until what is fed forward stays within the joints' ranges.
+    fn slow_down(&mut self) {
+        let full = self.trajectory.clone();
+        // What gravity needs cannot be helped.
+        let still_rad = self.overrun(&full, 0.0);
+        let mut share = 1.0;
+        while self.overrun(&full, share) > still_rad + self.settings.overrun_rad {
+            share *= SLOWER;
+        }
+        if share < 1.0 {
+            self.trajectory = full.slowed(share);
+        }
+        self.slowed = share;
+    }
+
+    /// How far targets go beyond ranges when a motion is followed at a share of its speed.
+    fn overrun(&mut self, full: &Trajectory, share: f64) -> f64 {
+        let mut most = 0.0_f64;
+        for mut moment in full.moments(1.0 / self.tick_s) {
+            moment.velocities.iter_mut().for_each(|v| *v *= share);
+            moment.accelerations.iter_mut().for_each(|a| *a *= share * share);
+            let mut all = moment.positions.clone();
+            all.resize(self.names.len(), 0.0);
+            let targets = self.fed_forward(&moment, &all);
+            for (target, range) in targets.iter().zip(&self.ranges) {
+                if let Some([low, high]) = range {
+                    most = most.max(low - target).max(target - high);
+                }
+            }
+        }
+        most
+    }
+
+    /// Targets of the arm's joints that make it follow a moment. `all` has the positions of the
+    /// joints that are not the arm's.
+    fn fed_forward(&mut self, moment: &Moment, all: &[f64]) -> Vec<f64> {
+        let mut targets = moment.positions.clone();
+        if let Some(feedforward) = &mut self.feedforward {
+            for (target, ahead) in targets.iter_mut().zip(feedforward.ahead(moment, all)) {
+                *target += ahead;
+            }
+        }
+        targets
+    }
+
+    fn send(&mut self, moment: &Moment, seen: &Observation, targets: &mut [f64]) {
+        let sent = self.fed_forward(moment, &seen.joint_pos);
+        for ((target, sent), range) in targets.iter_mut().zip(sent).zip(&self.ranges) {
+            *target = range.map_or(sent, |[low, high]| sent.clamp(low, high));
+        }
+    }
+
+    /// The joint that is farthest from where it should be, and how far.
+    fn worst(&self, seen: &Observation, wanted: &[f64]) -> (usize, f64) {
+        let off = wanted.iter().zip(&seen.joint_pos).map(|(w, s)| (w - s).abs()).enumerate();
+        off.fold((0, 0.0), |worst, this| if this.1 > worst.1 { this } else { worst })
+    }
+
+    fn check(&self, seen: &Observation, targets: &[f64]) -> Result<(), Fault> {
+        let joints = self.names.len();
+        let found = [seen.joint_pos.len(), seen.joint_vel.len(), targets.len()];
+        if found.iter().any(|n| *n != joints) {
+            return Err(format!("the plan is for {joints} joints, the rig has {found:?}").into());
+        }
+        for ((name, position), speed) in self.names.iter().zip(&seen.joint_pos).zip(&seen.joint_vel)
+        {
+            if !(position.is_finite() && speed.is_finite()) {
+                return Err(format!("{name} is at {position} with {speed}: no numbers").into());
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, seen: &Observation, events: &mut Vec<Event>) -> Result<(), Fault> {
+        let start = self.trajectory.sample(0.0).positions;
+        let (joint, off_rad) = self.worst(seen, &start);
+        if off_rad > self.settings.start_tolerance_rad {
+            return Err(format!(
+                "the arm is not where the plan starts: {} is at {:.4} rad, {:.4} is right to \
+                 within {:.4}; plan again from where it is",
+                self.names[joint],
+                seen.joint_pos[joint],
+                start[joint],
+                self.settings.start_tolerance_rad
+            )
+            .into());
+        }
+        self.memory.phase = Phase::Moving;
+        let detail = json!({
+            "phase": "move", "duration_s": self.trajectory.duration_s(), "slowed": self.slowed,
+        });
+        events.push(Event { name: "plan".to_owned(), detail });
+        Ok(())
+    }
+
+    /// Whether a joint has been too far from the plan for too long.
+    fn is_lost(&mut self, off_rad: f64) -> bool {
+        let is_off = off_rad > self.settings.tracking_limit_rad;
+        self.memory.ticks_off = if is_off { self.memory.ticks_off + 1 } else { 0 };
+        self.memory.ticks_off as f64 * self.tick_s > self.settings.tracking_grace_s
+    }
+
+    fn hold(&mut self, seen: &Observation, targets: &mut [f64]) {
+        let arm = self.trajectory.joints();
+        let positions = self.memory.held.iter().take(arm).copied().collect();
+        let still = || vec![0.0; arm];
+        let moment = Moment {
+            time_s: 0.0,
+            positions,
+            velocities: still(),
+            accelerations: still(),
+            jerks: still(),
+        };
+        self.send(&moment, seen, targets);
+    }
+}
+
+impl Pilot for PlanPilot {
+    fn name(&self) -> &str {
+        "plan"
+    }
+
+    fn decide(
+        &mut self,
+        seen: &Observation,
+        targets: &mut [f64],
+        events: &mut Vec<Event>,
+    ) -> Result<Verdict, Fault> {
+        self.check(seen, targets)?;
+        let arm = self.trajectory.joints();
+        let speed = seen.joint_vel.iter().take(arm).map(|v| v.abs()).fold(0.0, f64::max);
+        let is_still = speed <= self.settings.still_rad_s;
+        let ended = |success, reason: &str| {
+            Ok(Verdict::Done(Outcome { success: Some(success), reason: reason.to_owned() }))
+        };
+        if self.memory.phase == Phase::Waiting {
+            self.begin(seen, events)?;
+        }
+        let time_s = self.memory.ticks as f64 * self.tick_s;
+        self.memory.ticks += 1;
+        if self.memory.phase == Phase::Stopped {
+            let is_over = time_s > self.memory.stopped_s + self.settings.settle_s;
+            // The hold must have been carried out once before the episode may end.
+            if is_over || (is_still && time_s > self.memory.stopped_s + self.tick_s) {
+                return ended(false, "not_following");
+            }
+            self.hold(seen, targets);
+            return Ok(Verdict::Go);
+        }
+        let (joint, off_rad) = self.worst(seen, &self.trajectory.sample(time_s).positions);
+        if self.is_lost(off_rad) {
+            let detail = json!({
+                "phase": "stop", "joint": self.names[joint], "off_rad": off_rad,
+                "reason": "the arm does not follow",
+            });
+            events.push(Event { name: "plan".to_owned(), detail });
+            self.memory.phase = Phase::Stopped;
+            self.memory.stopped_s = time_s;
+            self.memory.held.clone_from(&seen.joint_pos);
+            self.hold(seen, targets);
+            return Ok(Verdict::Go);
+        }
+        if time_s >= self.trajectory.duration_s() {
+            let is_there = off_rad <= self.settings.goal_tolerance_rad;
+            if is_there && is_still {
+                return ended(true, "reached");
+            }
+            if time_s > self.trajectory.duration_s() + self.settings.settle_s {
+                return ended(false, "not_reached");
+            }
+        }
+        // A target is held for a tick: the middle of the tick is the best of it.
+        let moment = self.trajectory.sample(time_s + 0.5 * self.tick_s);
+        self.send(&moment, seen, targets);
+        Ok(Verdict::Go)
+    }
+
+    fn remember(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
+        self.memory.remember(self.trajectory.duration_s(), fields);
+    }
+}

@@ -1,0 +1,165 @@
+//! Targets ahead of the motion, so that a soft servo follows it.
+//!
+//! A servo pulls with kp (target - position) - kv velocity. A target at the wanted position would
+//! leave the arm behind by what damping, weight and inertia need; so the target is that much
+//! ahead: (kv velocity + torque) / kp.
+
+use citrange_control::{Chain, Kinematics};
+use citrange_core::robot::Servo;
+use nalgebra::Vector3;
+
+use crate::error::PlanError;
+use crate::timing::Moment;
+
+/// Servos and masses of a robot.
+#[derive(Clone, Debug)]
+pub struct Feedforward {
+    kinematics: Kinematics,
+    gravity_m_s2: Vector3<f64>,
+    links: Vec<Link>,
+    arm_joints: usize,
+    positions: Vec<f64>,
+}
+
+#[derive(Clone, Debug)]
+struct Link {
+    parent: Option<usize>,
+    mass_kg: f64,
+    com_m: Vector3<f64>,
+    stiffness: f64,
+    damping: f64,
+    moves: Moves,
+}
+
+/// How a link moves, and what must act on it and on all links that it carries.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moves {
+    anchor_m: Vector3<f64>,
+    turn_rad_s: Vector3<f64>,
+    turn_rad_s2: Vector3<f64>,
+    anchor_m_s2: Vector3<f64>,
+    force_n: Vector3<f64>,
+    /// About the origin of the world.
+    torque_nm: Vector3<f64>,
+}
+
+impl Feedforward {
+    /// For a robot and the gains of its servos. Masses count as points: the turning of a link
+    /// about its own middle is left out.
+    ///
+    /// # Errors
+    /// When the chain makes no sense, an arm joint slides, or its servo has no stiffness.
+    pub fn new(chain: &Chain, servo: &Servo) -> Result<Self, PlanError> {
+        let what = || format!("servos of {}", chain.robot);
+        chain.check().map_err(|e| PlanError::bad(what(), e.to_string()))?;
+        let mut links = Vec::with_capacity(chain.joints.len());
+        for (index, joint) in chain.joints.iter().enumerate() {
+            let stiffness = servo.kp.at(index).unwrap_or(0.0);
+            let damping = servo.kv.at(index).unwrap_or(0.0);
+            let is_arm = index < chain.arm_joints;
+            if is_arm && !(stiffness > 0.0 && stiffness.is_finite() && damping.is_finite()) {
+                let reason =
+                    format!("{}: kp {stiffness} and kv {damping}, kp must be above 0", joint.name);
+                return Err(PlanError::bad(what(), reason));
+            }
+            if is_arm && joint.is_slide {
+                let reason = format!("{} slides, only turning joints can be planned", joint.name);
+                return Err(PlanError::bad(what(), reason));
+            }
+            links.push(Link {
+                parent: joint.parent,
+                mass_kg: joint.mass_kg,
+                com_m: Vector3::from(joint.com_m),
+                stiffness,
+                damping,
+                moves: Moves::default(),
+            });
+        }
+        Ok(Self {
+            kinematics: Kinematics::new(chain),
+            gravity_m_s2: Vector3::from(chain.gravity_m_s2),
+            positions: vec![0.0; links.len()],
+            links,
+            arm_joints: chain.arm_joints,
+        })
+    }
+
+    /// All joints of the robot.
+    #[must_use]
+    pub fn joints(&self) -> usize {
+        self.links.len()
+    }
+
+    /// How far ahead of a moment's positions the targets of the arm's joints must be. `all` has
+    /// the positions of the joints that are not the arm's, which rest.
+    pub fn ahead<'a>(
+        &'a mut self,
+        moment: &'a Moment,
+        all: &[f64],
+    ) -> impl Iterator<Item = f64> + 'a {
+        self.positions.iter_mut().zip(all).for_each(|(to, from)| *to = *from);
+        let arm = self.positions.iter_mut().take(self.arm_joints);
+        arm.zip(&moment.positions).for_each(|(to, from)| *to = *from);
+        self.kinematics.update(&self.positions);
+        self.move_links(moment);
+        self.carry_links();
+        let arm = self.links.iter().take(self.arm_joints).enumerate();
+        arm.zip(&moment.velocities).map(|((index, link), velocity)| {
+            let Moves { anchor_m, force_n, torque_nm, .. } = link.moves;
+            let about_axis = torque_nm - anchor_m.cross(&force_n);
+            let torque = self.kinematics.axis(index).dot(&about_axis);
+            (link.damping * velocity + torque) / link.stiffness
+        })
+    }
+
+    /// From the base outwards: how every link turns and its anchor is accelerated.
+    fn move_links(&mut self, moment: &Moment) {
+        for index in 0..self.links.len() {
+            let parent = self.links[index].parent.map(|p| self.links[p].moves);
+            let before = parent.unwrap_or_default();
+            let axis = self.kinematics.axis(index);
+            let rate = |of: &[f64]| match of.get(index) {
+                Some(rate) if index < self.arm_joints => axis * *rate,
+                _ => Vector3::zeros(),
+            };
+            let (turn, turn_change) = (rate(&moment.velocities), rate(&moment.accelerations));
+            let anchor_m = self.kinematics.anchor(index);
+            let from_parent = anchor_m - before.anchor_m;
+            self.links[index].moves = Moves {
+                anchor_m,
+                turn_rad_s: before.turn_rad_s + turn,
+                turn_rad_s2: before.turn_rad_s2 + turn_change + before.turn_rad_s.cross(&turn),
+                anchor_m_s2: before.anchor_m_s2 + acceleration(&before, &from_parent),
+                force_n: Vector3::zeros(),
+                torque_nm: Vector3::zeros(),
+            };
+        }
+    }
+
+    /// From the tips inwards: what must act on every link and all that it carries.
+    fn carry_links(&mut self) {
+        for index in (0..self.links.len()).rev() {
+            let link = &self.links[index];
+            let at = self.kinematics.link(index);
+            let com_m = at.pos_m + at.rot * link.com_m;
+            let moves = &link.moves;
+            let com_m_s2 = moves.anchor_m_s2 + acceleration(moves, &(com_m - moves.anchor_m));
+            let own_n = (com_m_s2 - self.gravity_m_s2) * link.mass_kg;
+            let parent = link.parent;
+            let moves = &mut self.links[index].moves;
+            moves.force_n += own_n;
+            moves.torque_nm += com_m.cross(&own_n);
+            let (force_n, torque_nm) = (moves.force_n, moves.torque_nm);
+            if let Some(parent) = parent {
+                self.links[parent].moves.force_n += force_n;
+                self.links[parent].moves.torque_nm += torque_nm;
+            }
+        }
+    }
+}
+
+/// Acceleration of a point of a link relative to the link's anchor.
+fn acceleration(link: &Moves, from_anchor_m: &Vector3<f64>) -> Vector3<f64> {
+    let velocity = link.turn_rad_s.cross(from_anchor_m);
+    link.turn_rad_s2.cross(from_anchor_m) + link.turn_rad_s.cross(&velocity)
+}

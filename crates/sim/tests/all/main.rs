@@ -1,0 +1,19 @@
+//! Integration tests of `sim`, one binary. Apart: `gl` (OpenGL is chosen once per process), `scenes`
+//! (no engine message in the whole process).
+
+mod arm;
+mod bad_input;
+mod cells;
+mod chain;
+#[path = "../common/mod.rs"]
+mod common;
+mod draw;
+mod engine;
+mod law;
+mod oracle;
+mod rig;
+mod shapes;
+mod snapshot;
+mod state;
+mod variation;
+mod velocity;
