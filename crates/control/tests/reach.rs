@@ -1,7 +1,7 @@
 //! Inverse kinematics from many starts, against the oracle: every solution there is, none that
 //! is not one, and honest misses.
+#![allow(dead_code)] // other tests use the rest of `common`
 
-#[allow(dead_code)] // other tests use the rest
 #[path = "all/common.rs"]
 mod common;
 
