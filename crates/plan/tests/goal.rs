@@ -5,8 +5,8 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 use citrange_core::rng::Rng;
 use citrange_plan::{
-    Arm, Ball, Config, Contact, Contacts, End, Goal, GoalReport, GoalSettings, JointLimit, Motions,
-    Outcome, Touched, check_goal,
+    Arm, Ball, Collider, ColliderSettings, Config, Contact, Contacts, End, Goal, GoalReport,
+    GoalSettings, JointLimit, Motions, Obstacles, Outcome, Touched, check_goal,
 };
 use citrange_space::Body;
 use nalgebra::{Isometry3, Point3, Rotation3, Vector3};
@@ -400,4 +400,38 @@ fn a_start_held_from_all_sides_stays_refused() {
     let report = check_goal(&arm, &mut world, &START, &goal, &anyway).unwrap();
     assert_eq!(report.outcome, Some(Outcome::StartInCollision { contact }));
     assert!(report.escape.is_none() && report.warnings[0].contains("no way out"), "{report:?}");
+}
+
+#[test]
+fn the_collider_answers_as_well() {
+    let arm = arm();
+    let wanted = Vector3::new(0.1, 0.55, 1.2);
+    let mut plain = Balls::new(&arm, &[(wanted.into(), 0.08)]);
+    let obstacles = Obstacles { balls: plain.balls.clone(), ..Obstacles::default() };
+    let mut collider = Collider::new(&arm, &obstacles, &ColliderSettings::default()).unwrap();
+    let goal = Goal::Point { at_m: wanted.into() };
+    let report = check_goal(&arm, &mut collider, &START, &goal, &GoalSettings::default()).unwrap();
+    assert!(matches!(report.outcome, Some(Outcome::GoalInCollision { .. })), "{report:?}");
+    let anyway = GoalSettings { proceed_anyway: true, ..GoalSettings::default() };
+    let report = check_goal(&arm, &mut collider, &START, &goal, &anyway).unwrap();
+    check_report(&arm, &mut plain, &report, &wanted);
+    assert!((0.08..0.3).contains(&report.reached_m.unwrap()), "{report:?}");
+    assert!(report.candidates.iter().all(|at| collider.is_free(at)));
+    // Backed out of a ball that reaches 2 cm into the hand.
+    let hand = tool(&arm, &START);
+    let mut down_m = 0.6;
+    let touching = loop {
+        let below = hand - Vector3::new(0.0, 0.0, down_m);
+        let mut world = Balls::new(&arm, &[(below.into(), 0.1)]);
+        match world.contact(&START) {
+            Some(contact) if contact.depth_m > 0.02 => break world,
+            _ => down_m -= 0.001,
+        }
+    };
+    let obstacles = Obstacles { balls: touching.balls.clone(), ..Obstacles::default() };
+    let mut collider = Collider::new(&arm, &obstacles, &ColliderSettings::default()).unwrap();
+    let goal = Goal::Joints(vec![1.5, -1.2, 1.4, -1.7, -FRAC_PI_2, 0.0]);
+    let report = check_goal(&arm, &mut collider, &START, &goal, &anyway).unwrap();
+    assert!(report.outcome.is_none() && report.candidates.len() == 1, "{report:?}");
+    assert!(collider.is_free(&report.escape.unwrap()));
 }
