@@ -1,5 +1,8 @@
 //! The collider against a plain brute force in double precision.
 
+#[path = "../../space/tests/robots/mod.rs"]
+mod robots;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::path::Path;
@@ -10,7 +13,7 @@ use citrange_plan::{
     Arm, Ball, Capsule, Collider, ColliderSettings, Config, Cuboid, JointLimit, Motions, Obstacles,
     Touched,
 };
-use citrange_space::{Body, Grid, Isa, Snapshot};
+use citrange_space::{Body, BodySettings, Grid, Isa, Snapshot};
 use nalgebra::{Isometry3, Point3, Quaternion, UnitQuaternion, Vector3};
 
 thread_local! {
@@ -381,4 +384,41 @@ fn a_contact_says_what_and_how_deep() {
     let contact = collider.contact(&folded).unwrap();
     assert!(matches!(contact.with, Touched::Link(_)), "{contact:?}");
     assert!(!collider.is_free(&Config::of(&folded)));
+}
+
+/// A crane with odd axes, shapes, and a gripper whose joints, one a slide, are held.
+#[test]
+fn shapes_and_held_joints_count() {
+    let (chain, shapes) = robots::crane();
+    let body = Body::new(&chain, &shapes, &BodySettings::default()).unwrap();
+    let planned = body.chain().arm_joints;
+    let limits = chain.joints[..planned].iter().map(|joint| JointLimit {
+        range: joint.range.unwrap_or([-3.0, 3.0]),
+        velocity: 3.0,
+        acceleration: 10.0,
+        jerk: 100.0,
+    });
+    let mut rng = Rng::new(7);
+    let held = robots::positions(&chain, &mut rng);
+    let arm = Arm::new(body, limits.collect(), &held).unwrap();
+    let mut seen = [0; 2];
+    for _ in 0..10 {
+        let obstacles = surroundings(&mut rng);
+        let mut collider = collider(&arm, &obstacles);
+        for _ in 0..100 {
+            let from = Config::of(&robots::positions(&chain, &mut rng)[..planned]);
+            let toward = Config::of(&robots::positions(&chain, &mut rng)[..planned]);
+            let gap_m = collider.clearance_m(&from);
+            if gap_m.abs() > BAND_M {
+                assert_eq!(collider.is_free(&from), gap_m > 0.0, "{from:?} {gap_m}");
+            }
+            let is_free = collider.is_motion_free(&from, &toward);
+            seen[usize::from(is_free)] += 1;
+            for step in (0..=200_u16).filter(|_| is_free) {
+                let at = from.toward(&toward, f32::from(step) / 200.0);
+                assert!(collider.clearance_m(&at) > 0.0, "{from:?} {toward:?} {step}");
+            }
+        }
+    }
+    assert!(seen.iter().all(|n| *n > 20), "{seen:?}");
 }
