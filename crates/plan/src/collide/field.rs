@@ -12,7 +12,7 @@ use super::vector::{Triple, Vector};
 use citrange_space::lanes::{LANES, Lane};
 
 /// Fine cells that are made at most: more would not stay in the cache.
-const MOST_CELLS: usize = 1 << 20;
+const MOST_CELLS: usize = 3 << 20;
 
 /// Beyond this all distances are the same.
 const REACH_M: f64 = 0.4;

@@ -47,41 +47,11 @@ impl Lane {
         self.zip(other, |a, b| if a < b { a } else { b })
     }
 
-    /// The greater of the two, each.
-    #[inline(always)]
-    #[must_use]
-    pub fn greater(self, other: Self) -> Self {
-        self.zip(other, |a, b| if a > b { a } else { b })
-    }
-
     /// Each times the same number.
     #[inline(always)]
     #[must_use]
     pub fn times(self, number: f32) -> Self {
         self.map(|n| n * number)
-    }
-
-    /// Whether every number is at least the other's; false where one is NaN.
-    #[inline(always)]
-    #[must_use]
-    pub fn all_at_least(self, other: Self) -> bool {
-        let mut all = true;
-        for lane in 0..LANES {
-            all &= self.0[lane] >= other.0[lane];
-        }
-        all
-    }
-
-    /// Where a number is not at least the other's, as bits; NaN is not.
-    #[inline(always)]
-    #[must_use]
-    pub fn not_at_least(self, other: Self) -> u16 {
-        let mut bits = 0;
-        for lane in 0..LANES {
-            let is_at_least = self.0[lane] >= other.0[lane];
-            bits |= u16::from(!is_at_least) << lane;
-        }
-        bits
     }
 }
 
@@ -121,8 +91,7 @@ const QUARTER: [f32; 3] = [201.0 / 128.0, 2029.0 / 4_194_304.0, 7.549_79e-8];
 /// The angle is brought to within an eighth of a turn; there, polynomials fitted for the least
 /// largest error (3.7e-9 for the sine, 1e-10 for the cosine, before rounding).
 #[inline(always)]
-#[must_use]
-pub fn sin_cos(angle: Lane) -> (Lane, Lane) {
+pub(crate) fn sin_cos(angle: Lane) -> (Lane, Lane) {
     let mut sin = angle;
     let mut cos = angle;
     for lane in 0..LANES {

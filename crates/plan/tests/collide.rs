@@ -1,0 +1,384 @@
+//! The collider against a plain brute force in double precision.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::path::Path;
+use std::sync::Arc;
+
+use citrange_core::rng::Rng;
+use citrange_plan::{
+    Arm, Ball, Capsule, Collider, ColliderSettings, Config, Cuboid, JointLimit, Motions, Obstacles,
+    Touched,
+};
+use citrange_space::{Body, Grid, Isa, Snapshot};
+use nalgebra::{Isometry3, Point3, Quaternion, UnitQuaternion, Vector3};
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: everything is left to the system's allocator.
+#[expect(unsafe_code, reason = "counts what the system's allocator is asked for")]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// Distances that single precision cannot tell from 0.
+const BAND_M: f64 = 5e-5;
+
+fn arm() -> Arm {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/plan/ur5_robotiq.json");
+    let body: Body = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let limit = JointLimit { range: [-3.2, 3.2], velocity: 3.0, acceleration: 10.0, jerk: 100.0 };
+    Arm::new(body, vec![limit; 6], &[0.0; 6]).unwrap()
+}
+
+fn collider(arm: &Arm, obstacles: &Obstacles) -> Collider {
+    Collider::new(arm, obstacles, &ColliderSettings::default()).unwrap()
+}
+
+fn random(rng: &mut Rng) -> Config {
+    Config::of(&std::array::from_fn::<f64, 6, _>(|_| rng.uniform(-3.1, 3.1)))
+}
+
+/// Solids and cubes around the arm of the tests, whose shoulder is at 0, 0, 1.
+fn surroundings(rng: &mut Rng) -> Obstacles {
+    let point =
+        |rng: &mut Rng| [rng.uniform(-0.9, 0.9), rng.uniform(-0.9, 0.9), rng.uniform(0.2, 1.9)];
+    let mut obstacles = Obstacles::default();
+    for index in 0..4 {
+        let tilt = if index % 2 == 0 { 0.0 } else { 1.0 };
+        let mut angle = |size: f64| rng.uniform(-size, size);
+        let axis = Vector3::new(angle(3.0) * tilt, angle(3.0) * tilt, angle(3.0));
+        let turn = UnitQuaternion::from_scaled_axis(axis);
+        let half_m = std::array::from_fn(|_| rng.uniform(0.01, 0.15));
+        let quat_wxyz = [turn.w, turn.i, turn.j, turn.k];
+        obstacles.boxes.push(Cuboid { centre_m: point(rng), quat_wxyz, half_m });
+        let radius_m = rng.uniform(0.02, 0.12);
+        obstacles.balls.push(Ball { centre_m: point(rng), radius_m });
+        let a_m = point(rng);
+        let b_m = a_m.map(|c| c + rng.uniform(-0.3, 0.3));
+        obstacles.capsules.push(Capsule { a_m, b_m, radius_m: rng.uniform(0.01, 0.08) });
+    }
+    obstacles.map = Some(Arc::new(cubes(rng, 4)));
+    obstacles
+}
+
+/// Small heaps of cubes.
+fn cubes(rng: &mut Rng, heaps: usize) -> Snapshot {
+    let grid = Grid::new([-1.0, -1.0, 0.0], [1.0, 1.0, 2.0], 0.05).unwrap();
+    let mut keys = Vec::new();
+    for _ in 0..heaps {
+        let at = [0; 3].map(|_: usize| rng.uniform(2.0, 37.0) as usize);
+        for step in 0..8 {
+            let cell = [at[0] + (step & 1), at[1] + (step >> 1 & 1), at[2] + (step >> 2)];
+            keys.push(grid.key(cell));
+        }
+    }
+    Snapshot::from_voxels(&grid, &keys).unwrap()
+}
+
+/// The least gap to anything, by looking at everything.
+struct Brute<'a> {
+    body: &'a Body,
+    obstacles: &'a Obstacles,
+    cubes: Vec<[f64; 3]>,
+}
+
+impl<'a> Brute<'a> {
+    fn new(arm: &'a Arm, obstacles: &'a Obstacles) -> Self {
+        let cubes = obstacles.map.iter().flat_map(|map| {
+            let grid = *map.grid();
+            let centre = move |key: u32| grid.centre_m(grid.cell_of(key));
+            map.voxels().iter().map(move |v| centre(v.key)).collect::<Vec<_>>()
+        });
+        Self { body: arm.body(), obstacles, cubes: cubes.collect() }
+    }
+
+    fn gap_m(&self, joints: &[f64]) -> f64 {
+        let [obstacles_m, own_m] = self.gaps_m(joints);
+        obstacles_m.min(own_m)
+    }
+
+    /// To obstacles, and of links to each other.
+    fn gaps_m(&self, joints: &[f64]) -> [f64; 2] {
+        let mut poses = [Isometry3::identity(); 16];
+        self.body.link_poses(joints, &mut poses).unwrap();
+        let spheres = self.body.spheres();
+        let centres: Vec<Point3<f64>> =
+            spheres.iter().map(|s| poses[usize::from(s.link)] * Point3::from(s.centre_m)).collect();
+        let [mut obstacles_m, mut own_m] = [f64::INFINITY; 2];
+        for (sphere, centre) in spheres.iter().zip(&centres) {
+            if sphere.link > 0 {
+                obstacles_m = obstacles_m.min(self.outside_m(centre) - sphere.radius_m);
+            }
+        }
+        for [a, b] in self.body.pairs() {
+            for (one, from) in spheres.iter().zip(&centres).filter(|(s, _)| s.link == *a) {
+                for (other, to) in spheres.iter().zip(&centres).filter(|(s, _)| s.link == *b) {
+                    own_m = own_m.min((from - to).norm() - one.radius_m - other.radius_m);
+                }
+            }
+        }
+        [obstacles_m, own_m]
+    }
+
+    fn outside_m(&self, point: &Point3<f64>) -> f64 {
+        let outside = |local: Vector3<f64>, half: [f64; 3]| {
+            Vector3::from_fn(|a, _| (local[a].abs() - half[a]).max(0.0)).norm()
+        };
+        let mut least = f64::INFINITY;
+        for solid in &self.obstacles.boxes {
+            let [w, x, y, z] = solid.quat_wxyz;
+            let turn = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
+            let local = turn.inverse() * (point.coords - Vector3::from(solid.centre_m));
+            least = least.min(outside(local, solid.half_m));
+        }
+        for ball in &self.obstacles.balls {
+            let from = point.coords - Vector3::from(ball.centre_m);
+            least = least.min(from.norm() - ball.radius_m);
+        }
+        for capsule in &self.obstacles.capsules {
+            let (a, b) = (Vector3::from(capsule.a_m), Vector3::from(capsule.b_m));
+            let part = ((point.coords - a).dot(&(b - a)) / (b - a).norm_squared()).clamp(0.0, 1.0);
+            least = least.min((point.coords - a - (b - a) * part).norm() - capsule.radius_m);
+        }
+        for cube in &self.cubes {
+            least = least.min(outside(point.coords - Vector3::from(*cube), [0.025; 3]));
+        }
+        least
+    }
+}
+
+#[test]
+fn configurations_are_free_where_nothing_is_near() {
+    let arm = arm();
+    let mut rng = Rng::new(1);
+    let mut seen = [0; 2];
+    for _ in 0..12 {
+        let obstacles = surroundings(&mut rng);
+        let brute = Brute::new(&arm, &obstacles);
+        let mut collider = collider(&arm, &obstacles);
+        for _ in 0..150 {
+            let at = random(&mut rng);
+            let gap_m = brute.gap_m(&at.positions(6));
+            assert!((collider.clearance_m(&at) - gap_m).abs() < 1e-9 || gap_m > 0.1);
+            let contact = collider.contact(&at.positions(6));
+            if gap_m.abs() < BAND_M {
+                continue;
+            }
+            assert_eq!(collider.is_free(&at), gap_m > 0.0, "{at:?} {gap_m}");
+            assert_eq!(contact.is_none(), gap_m > 0.0, "{contact:?} {gap_m}");
+            assert!(contact.is_none_or(|c| (c.depth_m + gap_m).abs() < 1e-9));
+            seen[usize::from(gap_m > 0.0)] += 1;
+        }
+    }
+    assert!(seen.iter().all(|n| *n > 200), "{seen:?}");
+}
+
+#[test]
+fn motions_are_free_only_where_every_configuration_is() {
+    let arm = arm();
+    let mut rng = Rng::new(2);
+    let mut seen = [0; 3];
+    for round in 0..18 {
+        let obstacles = surroundings(&mut rng);
+        let brute = Brute::new(&arm, &obstacles);
+        let mut collider = collider(&arm, &obstacles);
+        let mut tried = 0;
+        // Something may be where the shoulder always is: then there is nothing to find.
+        for _ in 0..1500 {
+            let (from, toward) = (random(&mut rng), random(&mut rng));
+            let length = if round % 3 == 0 { 0.1 } else { 0.4 };
+            let to = from.toward(&toward, length / from.distance(&toward));
+            // Motions that begin near to something, on purpose.
+            let [obstacles_m, own_m] = brute.gaps_m(&from.positions(6));
+            if !(0.0..0.02).contains(&obstacles_m) || own_m < 0.0 {
+                continue;
+            }
+            tried += 1;
+            if tried > 14 {
+                break;
+            }
+            let is_free = collider.is_motion_free(&from, &to);
+            let steps = (f64::from(from.distance(&to)) / 2.5e-4).ceil() as usize;
+            let gap_m = |step: usize| {
+                let at: Vec<f64> = (0..6)
+                    .map(|j| {
+                        let (a, b) = (f64::from(from.0[j]), f64::from(to.0[j]));
+                        a + (b - a) * step as f64 / steps as f64
+                    })
+                    .collect();
+                brute.gap_m(&at)
+            };
+            // Far away, the next configurations need no look.
+            let (mut step, mut least) = (0, f64::INFINITY);
+            while step <= steps {
+                let gap_m = gap_m(step);
+                least = least.min(gap_m);
+                // No ball moves more than 3 m per radian of joint space.
+                step += 1 + ((gap_m - 0.004).max(0.0) / 3.0 / 2.5e-4) as usize;
+                if least < 0.0 {
+                    break;
+                }
+            }
+            assert!(!is_free || least > 0.0, "{from:?} {to:?} {least}");
+            assert!(is_free || least < 0.002, "{from:?} {to:?} {least}");
+            seen[if is_free { 2 } else { usize::from(least > 0.0) }] += 1;
+        }
+    }
+    assert!(seen[0] > 50 && seen[2] > 50, "{seen:?}");
+    // Hardly any that is free is refused.
+    assert!(seen[1] * 50 < seen[2], "{seen:?}");
+}
+
+#[test]
+fn boxes_are_free_only_where_every_configuration_is() {
+    let arm = arm();
+    let mut rng = Rng::new(3);
+    let mut seen = [0; 2];
+    for round in 0..20 {
+        let obstacles = surroundings(&mut rng);
+        let brute = Brute::new(&arm, &obstacles);
+        let mut collider = collider(&arm, &obstacles);
+        for _ in 0..20 {
+            let at = random(&mut rng);
+            let size = if round % 2 == 0 { 0.02 } else { 0.1 };
+            let half = Config::of(&std::array::from_fn::<f64, 6, _>(|_| rng.uniform(0.0, size)));
+            let is_free = collider.is_box_free(&at, &half);
+            seen[usize::from(is_free)] += 1;
+            if !is_free {
+                // What is far from everything is not refused.
+                assert!(brute.gap_m(&at.positions(6)) < 3.0 * 6.0 * size, "{at:?}");
+                continue;
+            }
+            for _ in 0..40 {
+                let inside: Vec<f64> = (0..6)
+                    .map(|j| {
+                        let reach = f64::from(half.0[j]);
+                        let corner = if rng.unit() < 0.5 { -reach } else { reach };
+                        let share = if rng.unit() < 0.5 { 1.0 } else { rng.unit() };
+                        f64::from(at.0[j]) + corner * share
+                    })
+                    .collect();
+                assert!(brute.gap_m(&inside) > 0.0, "{at:?} {half:?} {inside:?}");
+            }
+        }
+    }
+    assert!(seen.iter().all(|n| *n > 30), "{seen:?}");
+}
+
+#[test]
+fn every_instruction_set_gives_the_same_answers() {
+    let arm = arm();
+    let mut rng = Rng::new(4);
+    for _ in 0..5 {
+        let obstacles = surroundings(&mut rng);
+        let mut colliders: Vec<Collider> = Isa::available()
+            .into_iter()
+            .map(|isa| {
+                let settings = ColliderSettings { isa, ..ColliderSettings::default() };
+                Collider::new(&arm, &obstacles, &settings).unwrap()
+            })
+            .collect();
+        for _ in 0..200 {
+            let (from, toward) = (random(&mut rng), random(&mut rng));
+            let to = from.toward(&toward, 0.2);
+            let half = Config([0.01; 8]);
+            let answers: Vec<[bool; 3]> = colliders
+                .iter_mut()
+                .map(|c| {
+                    [c.is_free(&from), c.is_motion_free(&from, &to), c.is_box_free(&from, &half)]
+                })
+                .collect();
+            assert!(answers.iter().all(|a| *a == answers[0]), "{answers:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_a_number_is_never_free() {
+    let arm = arm();
+    let mut collider = collider(&arm, &Obstacles::default());
+    let home = Config::of(&[0.0, -1.5, 0.5, -1.0, 0.3, 0.0]);
+    assert!(collider.is_free(&home) && collider.is_motion_free(&home, &home));
+    assert!(collider.is_box_free(&home, &Config([0.01; 8])));
+    for wrong in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30] {
+        for joint in 0..6 {
+            let mut at = home;
+            at.0[joint] = wrong;
+            assert!(!collider.is_free(&at));
+            assert!(!collider.is_motion_free(&home, &at) && !collider.is_motion_free(&at, &home));
+            assert!(!collider.is_box_free(&at, &Config::default()));
+            at.0[joint] = -wrong.abs();
+            assert!(!collider.is_box_free(&home, &at));
+        }
+    }
+    let ball = Ball { centre_m: [f64::NAN, 0.0, 0.0], radius_m: 0.1 };
+    let obstacles = Obstacles { balls: vec![ball], ..Obstacles::default() };
+    assert!(collider.set_obstacles(&obstacles).unwrap_err().to_string().contains("ball 0"));
+    assert!(!collider.is_free(&home));
+}
+
+#[test]
+fn nothing_is_allocated_after_the_first_questions() {
+    let arm = arm();
+    let mut rng = Rng::new(5);
+    let obstacles = surroundings(&mut rng);
+    let mut collider = collider(&arm, &obstacles);
+    let motions: Vec<(Config, Config)> =
+        (0..300).map(|_| (random(&mut rng), random(&mut rng))).collect();
+    let mut ask = || {
+        collider.set_obstacles(&obstacles).unwrap();
+        let count = |(from, to): &(Config, Config)| {
+            let near = from.toward(to, 0.05);
+            usize::from(collider.is_motion_free(from, &near))
+                + usize::from(collider.is_free(from))
+                + usize::from(collider.is_box_free(from, &Config([0.02; 8])))
+        };
+        motions.iter().map(count).sum::<usize>()
+    };
+    let first = ask();
+    let before = ALLOCATIONS.with(Cell::get);
+    let second = ask();
+    assert_eq!(ALLOCATIONS.with(Cell::get), before);
+    assert_eq!(first, second);
+}
+
+#[test]
+fn a_contact_says_what_and_how_deep() {
+    let arm = arm();
+    let at = [0.0, -1.5, 0.5, -1.0, 0.3, 0.0];
+    let mut poses = [Isometry3::identity(); 16];
+    arm.body().link_poses(&at, &mut poses).unwrap();
+    let sphere = arm.body().spheres().last().unwrap();
+    let hand = poses[usize::from(sphere.link)] * Point3::from(sphere.centre_m);
+    let away = hand.coords + Vector3::new(0.0, 0.0, 0.05 + sphere.radius_m - 0.004);
+    let balls = vec![
+        Ball { centre_m: [3.0; 3], radius_m: 0.1 },
+        Ball { centre_m: away.into(), radius_m: 0.05 },
+    ];
+    let mut collider = collider(&arm, &Obstacles { balls, ..Obstacles::default() });
+    let contact = collider.contact(&at).unwrap();
+    assert_eq!((contact.link.as_str(), contact.with), ("wrist_3_link", Touched::Ball(1)));
+    assert!(contact.depth_m > 0.0039, "{}", contact.depth_m);
+    // Folded onto itself.
+    let folded = [0.0, -1.5, 3.0, 0.0, 0.0, 0.0];
+    let contact = collider.contact(&folded).unwrap();
+    assert!(matches!(contact.with, Touched::Link(_)), "{contact:?}");
+    assert!(!collider.is_free(&Config::of(&folded)));
+}
