@@ -8,8 +8,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use citrange_plan::{
-    Arm, Collider, ColliderSettings, Config, JointLimit, Planner, Problem, Problems, SearchResult,
-    SearchSettings, path_length_rad,
+    Arm, Ball, Collider, ColliderSettings, Config, JointLimit, Obstacles, Planner, Problem,
+    Problems, SearchResult, SearchSettings, path_length_rad,
 };
 use citrange_space::Body;
 
@@ -28,6 +28,13 @@ struct Solved {
     raw_rad: f64,
     length_rad: f64,
     iterations: usize,
+}
+
+/// What a search came to in a world that has changed since.
+struct Mended {
+    same_us: f64,
+    replan_us: f64,
+    plan_us: f64,
 }
 
 fn main() -> Result<(), Failure> {
@@ -51,6 +58,7 @@ fn main() -> Result<(), Failure> {
     let arm = Arm::new(body, limits, &held)?;
     let mut out = std::io::stdout().lock();
     let mut solved = Vec::new();
+    let mut mended = Vec::new();
     let mut asked = 0;
     let valid = |p: &&Problem| if as_cubes { p.valid_voxels } else { p.valid_primitives };
     for problem in problems.problems.iter().filter(valid) {
@@ -75,10 +83,11 @@ fn main() -> Result<(), Failure> {
                 )?;
             }
             solved.push(s);
+            mended.extend(mend(&arm, &mut collider, problem, &obstacles, &settings)?);
+            collider.set_obstacles(&obstacles)?;
         }
     }
-    let mut row = |name: &str, of: &dyn Fn(&Solved) -> f64| -> Result<(), Failure> {
-        let mut values: Vec<f64> = solved.iter().map(of).collect();
+    let mut row = |name: &str, mut values: Vec<f64>| -> Result<(), Failure> {
         values.sort_by(f64::total_cmp);
         let at = |share: f64| {
             let place = (values.len().saturating_sub(1) as f64 * share).round() as usize;
@@ -86,16 +95,21 @@ fn main() -> Result<(), Failure> {
         };
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let (median, p95) = (at(0.5), at(0.95));
-        writeln!(out, "{name:14} median {median:8.2}  95th {p95:8.2}  mean {mean:8.2}")?;
+        writeln!(out, "{name:24} median {median:8.2}  95th {p95:8.2}  mean {mean:8.2}")?;
         Ok(())
     };
-    row("plan, us", &|s| s.plan_us)?;
-    row("simplify, us", &|s| s.simplify_us)?;
-    row("both, us", &|s| s.plan_us + s.simplify_us)?;
-    row("samples", &|s| s.iterations as f64)?;
-    row("raw, rad", &|s| s.raw_rad)?;
-    row("simplified, rad", &|s| s.length_rad)?;
-    writeln!(out, "solved {} of {asked}", solved.len())?;
+    let of = |value: fn(&Solved) -> f64| solved.iter().map(value).collect();
+    row("plan, us", of(|s| s.plan_us))?;
+    row("simplify, us", of(|s| s.simplify_us))?;
+    row("both, us", of(|s| s.plan_us + s.simplify_us))?;
+    row("samples", of(|s| s.iterations as f64))?;
+    row("raw, rad", of(|s| s.raw_rad))?;
+    row("simplified, rad", of(|s| s.length_rad))?;
+    let of = |value: fn(&Mended) -> f64| mended.iter().map(value).collect();
+    row("replan, same world, us", of(|m| m.same_us))?;
+    row("replan, ball on path, us", of(|m| m.replan_us))?;
+    row("plan, ball on path, us", of(|m| m.plan_us))?;
+    writeln!(out, "solved {} of {asked}, {} with a ball on the path", solved.len(), mended.len())?;
     Ok(())
 }
 
@@ -128,4 +142,42 @@ fn solve(
         });
     }
     Ok(best)
+}
+
+/// The last path again, then with a ball where the hand would be halfway: mended, and searched
+/// anew. Nothing where the ball leaves no path or blocks an end.
+fn mend(
+    arm: &Arm,
+    collider: &mut Collider,
+    problem: &Problem,
+    obstacles: &Obstacles,
+    settings: &SearchSettings,
+) -> Result<Option<Mended>, Failure> {
+    let (start, goal) = (Config::of(&problem.start), Config::of(&problem.goal));
+    let mut planner = Planner::new(arm.limits(), settings.clone())?;
+    let SearchResult::Found { mut path, .. } = planner.plan(collider, &start, &[goal]) else {
+        return Ok(None);
+    };
+    planner.simplify(collider, &mut path);
+    let began = Instant::now();
+    planner.replan(collider, &start, &[goal]);
+    let same_us = began.elapsed().as_secs_f64() * 1e6;
+    let middle = path.len() / 2;
+    let [Some(before), Some(after)] = [path.get(middle - 1), path.get(middle)] else {
+        return Ok(None);
+    };
+    let mut joints = Vec::new();
+    arm.all_joints(&before.toward(after, 0.5), &mut joints);
+    let mut more = obstacles.clone();
+    more.balls.push(Ball { centre_m: arm.body().tool_at(&joints)?, radius_m: 0.05 });
+    collider.set_obstacles(&more)?;
+    let began = Instant::now();
+    let again = planner.replan(collider, &start, &[goal]);
+    let replan_us = began.elapsed().as_secs_f64() * 1e6;
+    let mut planner = Planner::new(arm.limits(), settings.clone())?;
+    let began = Instant::now();
+    let anew = planner.plan(collider, &start, &[goal]);
+    let plan_us = began.elapsed().as_secs_f64() * 1e6;
+    let found = |result: &SearchResult| matches!(result, SearchResult::Found { .. });
+    Ok((found(&again) && found(&anew)).then_some(Mended { same_us, replan_us, plan_us }))
 }

@@ -317,6 +317,30 @@ fn a_path_that_is_still_free_costs_only_its_proof() {
 }
 
 #[test]
+fn mending_a_path_asks_less_than_a_new_search() {
+    let (mut mended, mut anew) = (0, 0);
+    for seed in 0..30 {
+        let mut rng = Rng::new(seed);
+        let (start, goal) = (Config::of(&[-2.5; 5]), Config::of(&[2.5; 5]));
+        let mut toy = Toy::random(5, 150, &mut rng, &[start, goal]);
+        let mut old = planner(5, with_seed(seed));
+        let SearchResult::Found { mut path, .. } = old.plan(&mut toy, &start, &[goal]) else {
+            continue;
+        };
+        old.simplify(&mut toy, &mut path);
+        let middle = path.len() / 2;
+        toy.balls.push((path[middle - 1].toward(&path[middle], 0.5), 0.1));
+        toy.asked = 0;
+        let path = path_of(old.replan(&mut toy, &start, &[goal]));
+        toy.assert_free(&path);
+        mended += std::mem::take(&mut toy.asked);
+        path_of(planner(5, with_seed(seed)).plan(&mut toy, &start, &[goal]));
+        anew += toy.asked;
+    }
+    assert!(mended < anew, "{mended} motions asked to mend, {anew} anew");
+}
+
+#[test]
 fn a_way_that_is_closed_is_not_taken_again() {
     let (start, goal) = (Config::of(&[-2.0, -2.0]), Config::of(&[2.0, -2.0]));
     let settings = SearchSettings { max_iterations: 3_000, ..SearchSettings::default() };
