@@ -150,8 +150,8 @@ impl Collider {
     /// before.
     ///
     /// # Errors
-    /// When an obstacle makes no sense, or a ball of the robot is wider than what the map
-    /// knows. Nothing counts as free then.
+    /// When an obstacle makes no sense, the map has more than 16 million cells, or a ball of the
+    /// robot is wider than what the map knows. Nothing counts as free then.
     pub fn set_obstacles(&mut self, obstacles: &Obstacles) -> Result<(), PlanError> {
         self.has_obstacles = false;
         self.obstacles.boxes.clone_from(&obstacles.boxes);
@@ -171,6 +171,14 @@ impl Collider {
             let reason = format!(
                 "the widest ball and the margin need {needed_m} m, the map knows {} m",
                 map.reach_m()
+            );
+            return Err(PlanError::bad("map", reason));
+        }
+        if map.grid().cells() > Field::MOST_VOXELS {
+            let reason = format!(
+                "{} cells, at most {} are possible",
+                map.grid().cells(),
+                Field::MOST_VOXELS
             );
             return Err(PlanError::bad("map", reason));
         }

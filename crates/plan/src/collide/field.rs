@@ -39,6 +39,9 @@ pub(super) struct Bounds<V> {
 }
 
 impl Field {
+    /// Single precision counts exactly up to here.
+    pub(super) const MOST_VOXELS: usize = 1 << 24;
+
     pub(super) fn new(snapshot: &Arc<Snapshot>) -> Self {
         let grid = snapshot.grid();
         let fits = |fine: &usize| grid.cells() * fine.pow(3) <= MOST_CELLS;
@@ -83,7 +86,7 @@ impl Field {
             let inside = point.greater(lower).lesser(V::splat(self.upper_m[axis]));
             let at = inside.minus(lower).by(self.per_m).minus(V::splat(0.5));
             let (_, cell) = at.greater(nothing).lesser(V::splat(self.last[axis])).whole();
-            // Keys are below 2^24, where single precision counts exactly.
+            // Keys are below 2^24: exact.
             key = key.plus(cell.by(self.strides[axis]));
             let middle = cell.plus(V::splat(0.5)).by(self.cell_m).plus(lower);
             let (off, way) = (inside.minus(middle), point.minus(middle));
