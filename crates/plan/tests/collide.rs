@@ -1,6 +1,6 @@
 //! The collider against a plain brute force in double precision.
 
-#[path = "../../space/tests/robots/mod.rs"]
+#[path = "../../space/tests/all/robots.rs"]
 mod robots;
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -26,8 +26,11 @@ use crate::verbs::compiled;
 const FORMAT: u32 = 1;
 
 #[derive(Debug, clap::Args)]
+#[group(id = "motion")]
+#[command(group = clap::ArgGroup::new("where").required(true).args(["goal", "goal_joints"]))]
 pub(crate) struct MakeArgs {
     /// Scene name or YAML file; its first robot moves.
+    #[arg(required = true)]
     scene: Option<String>,
     /// Where the arm starts: a pose of the robot by name, or joint positions in radians.
     #[arg(long, default_value = "home", value_name = "POSE", allow_hyphen_values = true)]
@@ -37,14 +40,14 @@ pub(crate) struct MakeArgs {
     #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
     goal: Vec<String>,
     /// The same as joint positions in radians, or as a pose of the robot by name.
-    #[arg(long, value_name = "POSE", allow_hyphen_values = true, conflicts_with = "goal")]
+    #[arg(long, value_name = "POSE", allow_hyphen_values = true)]
     goal_joints: Vec<String>,
     /// A map of voxels (`citrange space run --map`). It takes the place of the scene's objects;
     /// fixtures stay.
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
     /// Distance that everything must keep from the arm.
-    #[arg(long, default_value_t = 0.01)]
+    #[arg(long, default_value_t = 0.005)]
     margin_m: f64,
     /// How near the tool must come where it cannot come exactly.
     #[arg(long, default_value_t = 0.05)]
@@ -120,7 +123,8 @@ pub(crate) fn run(args: &MakeArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.film {
         setting.film(&mut rig, &legs, path)?;
     }
-    match legs.iter().find_map(|leg| text::reason(&leg.made.outcome, &setting.names)) {
+    match legs.iter().find_map(|leg| text::reason(&leg.made.outcome, &setting.names, args.margin_m))
+    {
         Some(reason) => Err(ProblemsFound(reason).into()),
         None => Ok(()),
     }
@@ -215,9 +219,6 @@ impl Setting {
             args.goal.iter().map(|text| Ok((text.clone(), Goal::parse(text)?))).collect()
         };
         let goals = goals?;
-        if goals.is_empty() {
-            anyhow::bail!("where to? Give --goal \"x y z\" or --goal-joints");
-        }
         let mut collider = Collider::new(&self.arm, &self.obstacles, &self.collider)?;
         let mut planner = Planner::new(self.arm.limits(), self.request.search.clone())?;
         let mut start = self.joints(&args.start)?;

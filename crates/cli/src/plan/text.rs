@@ -5,7 +5,7 @@ use citrange_plan::{Contact, End, Outcome, Touched};
 use super::setting::Names;
 
 /// Why there is no path; `None` where there is one.
-pub(super) fn reason(outcome: &Outcome, names: &Names) -> Option<String> {
+pub(super) fn reason(outcome: &Outcome, names: &Names, margin_m: f64) -> Option<String> {
     Some(match outcome {
         Outcome::Found(_) => return None,
         Outcome::NoPath { iterations, spent_s } => format!(
@@ -14,10 +14,16 @@ pub(super) fn reason(outcome: &Outcome, names: &Names) -> Option<String> {
             1e3 * spent_s
         ),
         Outcome::StartInCollision { contact } => {
-            format!("the robot touches something where it stands: {}", touch(contact, names))
+            format!(
+                "the robot touches something where it stands: {}",
+                touch(contact, names, margin_m)
+            )
         }
         Outcome::GoalInCollision { contact } => {
-            format!("the robot would touch something at the goal: {}", touch(contact, names))
+            format!(
+                "the robot would touch something at the goal: {}",
+                touch(contact, names, margin_m)
+            )
         }
         Outcome::GoalUnreachable { nearest_m, tolerance_m } => format!(
             "out of reach: the hand comes no nearer than {:.1} cm, {:.1} cm are allowed",
@@ -35,7 +41,7 @@ pub(super) fn reason(outcome: &Outcome, names: &Names) -> Option<String> {
 }
 
 /// What touches what.
-fn touch(contact: &Contact, names: &Names) -> String {
+fn touch(contact: &Contact, names: &Names, margin_m: f64) -> String {
     let named = |list: &[String], kind: &str, index: usize| match list.get(index) {
         Some(name) => name.clone(),
         None => format!("{kind} {index}"),
@@ -49,5 +55,11 @@ fn touch(contact: &Contact, names: &Names) -> String {
         Touched::Capsule(index) => named(&names.capsules, "capsule", *index),
         Touched::Link(link) => format!("its own {link}"),
     };
-    format!("{} reaches {:.1} mm into {thing}", contact.link, 1e3 * contact.depth_m)
+    let (deep_mm, margin_mm) = (1e3 * contact.depth_m, 1e3 * margin_m);
+    let margin = if matches!(contact.with, Touched::Link(_)) || margin_m == 0.0 {
+        String::new()
+    } else {
+        format!(" or the {margin_mm} mm around it")
+    };
+    format!("{} reaches {deep_mm:.1} mm into {thing}{margin}", contact.link)
 }
