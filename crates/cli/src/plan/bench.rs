@@ -173,7 +173,9 @@ fn first_contact(collider: &mut Collider, joints: usize, path: &[Config]) -> Opt
         let steps = (edge[0].distance(&edge[1]) / CHECK_RAD).ceil().max(1.0);
         for step in 0..=steps as usize {
             let at = edge[0].toward(&edge[1], step as f32 / steps);
-            if let Some(contact) = collider.contact(&at.positions(joints)) {
+            // What is nearer than single precision can tell is a contact of no depth.
+            let contact = collider.contact(&at.positions(joints));
+            if let Some(contact) = contact.filter(|contact| contact.depth_m > 0.0) {
                 return Some(format!("{contact:?}"));
             }
         }
