@@ -34,13 +34,13 @@ venv=$(scripts/peers.sh)
 # The other environments are fetched while we build.
 (scripts/space_venv.sh && scripts/plan_venv.sh && scripts/lerobot_venv.sh) > /dev/null &
 fetching=$!
-cargo build --quiet --release -p citrange-cli -p citrange-bench
-cargo build --quiet --release -p citrange-video --example make_movie
-cargo build --quiet --release -p citrange-hdf5 --example hdf5_files
+# What `make test` has built already: a release build would take minutes more.
+cargo build --quiet --workspace --bins --examples
 wait "$fetching"
-export CITRANGE_BIN="$PWD/target/release/citrange" CITRANGE_BENCH_BIN="$PWD/target/release/citrange-bench"
-export CITRANGE_MAKE_MOVIE="$PWD/target/release/examples/make_movie"
-export CITRANGE_HDF5_FILES="$PWD/target/release/examples/hdf5_files"
+built="${CARGO_TARGET_DIR:-$PWD/target}/debug"
+export CITRANGE_BIN="$built/citrange" CITRANGE_BENCH_BIN="$built/citrange-bench"
+export CITRANGE_MAKE_MOVIE="$built/examples/make_movie"
+export CITRANGE_HDF5_FILES="$built/examples/hdf5_files"
 # Driven by keys in a browser; lerobot reads it below.
 driven=$(mktemp -d)
 trap 'rm -rf "$driven"' EXIT

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use citrange_core::names::suggestion;
 use citrange_core::run::run as run_episode;
 use citrange_core::{Rig as _, RunSettings};
 use citrange_plan::{
     Arm, Collider, ColliderSettings, Effort, Feedforward, Goal, GoalSettings, Made, Outcome,
-    PilotSettings, PlanPilot, Planner, Request, SearchSettings, TimingSettings, Trajectory,
-    make_plan,
+    PilotSettings, PlanError, PlanPilot, Planner, Request, SearchSettings, TimingSettings,
+    Trajectory, make_plan,
 };
 use citrange_sim::SimRig;
 use serde_json::{Value, json};
@@ -198,11 +199,10 @@ impl Setting {
             return Ok(pose[..self.arm.joints()].to_vec());
         }
         if text.contains(char::is_alphabetic) {
-            let known = self.poses.keys().map(String::as_str);
-            anyhow::bail!(
-                "the robot has no pose {text:?}, {}",
-                citrange_core::names::suggestion(text, known)
-            );
+            let known = self.poses.keys().map(String::as_str).chain(["home"]);
+            let reason = suggestion(text, known);
+            let what = format!("the robot has no pose {text:?}");
+            return Err(PlanError::Bad { what, reason }.into());
         }
         match Goal::parse_joints(text, &self.arm)? {
             Goal::Joints(joints) => Ok(joints),

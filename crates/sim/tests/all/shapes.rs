@@ -206,3 +206,31 @@ fn self_collisions_are_those_of_the_engine() {
         assert!(count(true, true) > 30 && count(false, false) > 300, "{what}");
     }
 }
+
+/// What stands around a robot is where the engine says, and the robot is not part of it.
+#[test]
+fn what_is_around_a_robot_is_all_that_is_solid() {
+    let text = "name: t\ntitle: t\nrates: {physics_hz: 500, control_hz: 500, frame_hz: 50}\n\
+         robots: {robot0: {model: ur5e}}\nlook: {floor_z_m: -1}\n\
+         fixtures: {shelf: {pos_m: [0.5, 0, 0.2], parts: [\
+         {shape: {box: {half_m: [0.1, 0.2, 0.01]}}, pos_m: [0, 0, 0.3]}]}}\n\
+         objects: {ball: {parts: [{shape: {sphere: {radius_m: 0.04}}, mass_kg: 0.1}], \
+         place: {fixed: {pos_m: [0.4, 0.3, 0.6]}}}}\n";
+    let scene = common::scene_from(text, std::path::Path::new("")).unwrap();
+    let mut world = World::new(scene, 1, Threads::Exactly(1)).unwrap();
+    world.reset_env(0, 0, 0).unwrap();
+    let around = world.solids_around(0, "robot0").unwrap();
+    assert!(around.iter().all(|solid| !solid.body.starts_with("robot0")));
+    let find = |shape: &dyn Fn(&Shape) -> bool| around.iter().find(|s| shape(&s.shape)).unwrap();
+    let shelf = find(&|s| matches!(s, Shape::Box { half_m } if half_m[2] == 0.01));
+    assert_eq!((shelf.world_from_shape.pos_m, shelf.can_move), ([0.5, 0.0, 0.5], false));
+    let ball = find(&|s| matches!(s, Shape::Sphere { radius_m } if *radius_m == 0.04));
+    assert!(ball.can_move && ball.body.contains("ball"));
+    let at = ball.world_from_shape.pos_m;
+    assert!((at[0] - 0.4).abs() < 1e-9 && (at[1] - 0.3).abs() < 1e-9, "{at:?}");
+    // The floor is a slab whose upper side is the floor.
+    let floor = find(&|s| matches!(s, Shape::Box { half_m } if half_m[0] > 5.0));
+    let Shape::Box { half_m } = floor.shape else { panic!() };
+    assert!((floor.world_from_shape.pos_m[2] + half_m[2] + 1.0).abs() < 1e-9);
+    assert!(world.solids_around(0, "robot1").is_err());
+}
