@@ -62,7 +62,7 @@ fn a_scene_becomes_a_file_and_a_film() {
         assert_eq!(plan["outcome"], "found");
         assert_eq!(plan["trajectory"]["stops"], 0);
         assert!(plan["reached_m"].as_f64().unwrap() < 1e-4);
-        check_moments(plan, 3.1416);
+        check_moments(plan, std::f64::consts::PI + 1e-9);
     }
     assert_eq!(
         plans[1]["start"],

@@ -1,5 +1,6 @@
 //! The collider against a plain brute force in double precision.
 
+#[allow(dead_code)] // tests of `space` use the rest
 #[path = "../../space/tests/all/robots.rs"]
 mod robots;
 
