@@ -1,4 +1,4 @@
-//! Which bricks of a map are near to each of its cells, so that a ball is compared with few.
+//! Which bricks of a map are near to each place, so that a ball is compared with few.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,11 @@ use super::bricks::{Brick, bricks};
 use super::scene::rounding_m;
 use super::vector::{Triple, Vector};
 
-/// For every cell of a map's grid, all that is within a reach of it.
+/// Cells that lists are made for are not smaller than about this, however fine the voxels are:
+/// there would be too many.
+const LEAST_CELL_M: f64 = 0.05;
+
+/// For every cell, all that is within a reach of it. A cell is a cube of one or more voxels.
 #[derive(Clone, Debug)]
 pub(super) struct Near {
     reach_m: f32,
@@ -59,12 +63,13 @@ impl Near {
     /// Lists of what is within `reach_m`.
     pub(super) fn new(snapshot: &Snapshot, reach_m: f64) -> Self {
         let grid = snapshot.grid();
-        let size = grid.size();
-        let longest = size.iter().fold(0, |most, n| *n.max(&most)) as f64;
+        let voxels = (LEAST_CELL_M / grid.voxel_m()).round().clamp(1.0, 1e3) as usize;
+        let size = grid.size().map(|n| n.div_ceil(voxels));
+        let longest = grid.size().iter().fold(0, |most, n| *n.max(&most)) as f64;
         // Rounding may pick the neighbour of a cell whose edge a point is on.
         let rounding = 1e-3 + longest * 4.0 * f64::from(f32::EPSILON);
         let bricks = bricks(snapshot);
-        let all = Cells::new(&bricks, size, reach_m / grid.voxel_m() + rounding);
+        let all = Cells::new(&bricks, size, voxels, reach_m / grid.voxel_m() + rounding);
         let (lists, starts, members) = all.shared();
         Self {
             reach_m: reach_m as f32,
@@ -73,7 +78,7 @@ impl Near {
             starts,
             members,
             lower_m: grid.lower_m().map(|v| v as f32),
-            per_m: (1.0 / grid.voxel_m()) as f32,
+            per_m: (1.0 / (voxels as f64 * grid.voxel_m())) as f32,
             last: size.map(|n| n as f32 - 1.0),
             strides: [1.0, size[0] as f32, (size[0] * size[1]) as f32],
         }
@@ -117,10 +122,11 @@ struct Cells {
 }
 
 impl Cells {
-    fn new(bricks: &[Brick], size: [usize; 3], reach: f64) -> Self {
+    /// `size` cells of `voxels` voxels along each axis; `reach` in voxels.
+    fn new(bricks: &[Brick], size: [usize; 3], voxels: usize, reach: f64) -> Self {
         let mut starts = vec![0_u32; size.iter().product::<usize>() + 1];
         for brick in bricks {
-            for_rows_near(brick, size, reach, |row| {
+            for_rows_near(brick, size, voxels, reach, |row| {
                 starts[row].iter_mut().for_each(|count| *count += 1);
             });
         }
@@ -132,7 +138,7 @@ impl Cells {
         }
         let mut members = vec![0_u32; sum as usize];
         for (number, brick) in bricks.iter().enumerate().rev() {
-            for_rows_near(brick, size, reach, |row| {
+            for_rows_near(brick, size, voxels, reach, |row| {
                 for start in &mut starts[row] {
                     *start -= 1;
                     members[*start as usize] = number as u32;
@@ -170,20 +176,23 @@ impl Cells {
     }
 }
 
-/// Calls for the keys of all rows of cells whose gap to a brick is at most `reach` cells.
+/// Calls for the keys of all rows of cells whose gap to a brick is at most `reach` voxels.
 fn for_rows_near(
     brick: &Brick,
     size: [usize; 3],
+    voxels: usize,
     reach: f64,
     mut call: impl FnMut(std::ops::Range<usize>),
 ) {
+    // A cell may begin where its gap is the reach, rounded down, and a cell before that.
     let range = |axis: usize, reach: f64| {
-        let cells = reach as usize + 1;
-        brick.low[axis].saturating_sub(cells)..(brick.high[axis] + cells).min(size[axis])
+        let reach = reach as usize;
+        let first = brick.low[axis].saturating_sub(reach + 1) / voxels;
+        first..((brick.high[axis] + reach) / voxels + 1).min(size[axis])
     };
     let gap2 = |axis: usize, at: usize| {
-        let before = brick.low[axis].saturating_sub(at + 1);
-        let gap = before.max(at.saturating_sub(brick.high[axis])) as f64;
+        let before = brick.low[axis].saturating_sub((at + 1) * voxels);
+        let gap = before.max((at * voxels).saturating_sub(brick.high[axis])) as f64;
         gap * gap
     };
     for z in range(2, reach) {
@@ -195,5 +204,49 @@ fn for_rows_near(
                 call(row + along.start..row + along.end);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use citrange_core::rng::Rng;
+    use citrange_space::Grid;
+
+    use super::super::vector::{Plain, dot};
+    use super::*;
+
+    /// In corners, on edges of cells, outside of the grid and beyond a last cube that sticks out
+    /// of it: lists have all that is within reach.
+    #[test]
+    fn lists_have_all_that_is_near_wherever_a_point_is() {
+        let mut rng = Rng::new(12);
+        let mut seen = 0;
+        for voxel_m in [0.05, 0.02, 0.013] {
+            let grid = Grid::new([-0.3, -0.4, 0.1], [0.31, 0.2, 0.72], voxel_m).unwrap();
+            let share = 0.01;
+            let keys: Vec<u32> = (0..grid.cells() as u32).filter(|_| rng.unit() < share).collect();
+            let snapshot = Snapshot::from_voxels(&grid, &keys).unwrap();
+            let near = Near::new(&snapshot, 0.12);
+            for _ in 0..3000 {
+                let on_edge = rng.unit() < 0.3;
+                let point_m: [f64; 3] = std::array::from_fn(|a| {
+                    let (lower, upper) = (grid.lower_m()[a], grid.upper_m()[a]);
+                    let any = rng.uniform(lower - 0.1, upper + 0.1);
+                    let whole = ((any - lower) / voxel_m).round() * voxel_m + lower;
+                    if on_edge { whole } else { any }
+                });
+                let points = point_m.map(|c| Plain::splat(c as f32));
+                let mut least2 = Lane::splat(near.reach_m().powi(2));
+                for wall in near.walls(near.lists(&points)[3]) {
+                    let away = wall.away(&points);
+                    dot(&away, &away).lesser(Plain::load(&least2)).store(&mut least2);
+                }
+                let exact_m = snapshot.distance(point_m).distance_m.min(0.12);
+                let found_m = f64::from(least2.0[3].sqrt());
+                assert!((found_m - exact_m).abs() < 5e-6, "{point_m:?} {found_m} {exact_m}");
+                seen += usize::from(exact_m < 0.12);
+            }
+        }
+        assert!(seen > 4000, "{seen}");
     }
 }
