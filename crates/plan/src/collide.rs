@@ -4,10 +4,12 @@
 //! `collide/block.rs` for how. All memory is kept, so that questions allocate nothing.
 
 mod block;
+mod bricks;
 mod exact;
 mod field;
 mod isa;
 mod joints;
+mod near;
 mod own;
 mod robot;
 mod scene;
@@ -184,7 +186,7 @@ impl Collider {
         }
         let is_known = self.world.field.as_ref().is_some_and(|f| Arc::ptr_eq(f.snapshot(), map));
         if !is_known {
-            self.world.field = Some(Arc::new(Field::new(map)));
+            self.world.field = Some(Arc::new(Field::new(map, needed_m)));
         }
         self.has_obstacles = true;
         Ok(())

@@ -42,7 +42,8 @@ pub(super) struct Block {
     /// Ball and solid, where distance alone does not tell.
     unsure: Vec<(usize, usize)>,
     pub(super) unsure_pairs: Vec<(usize, [u16; 2])>,
-    pub(super) unsure_voxels: Vec<(usize, u16)>,
+    /// Ball and what it is away from voxels at least.
+    pub(super) unsure_voxels: Vec<(usize, Lane)>,
 }
 
 impl Block {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use citrange_space::Snapshot;
 
+use super::near::Near;
 use super::vector::{Triple, Vector};
 use citrange_space::lanes::{LANES, Lane};
 
@@ -17,10 +18,14 @@ const MOST_CELLS: usize = 3 << 20;
 /// Beyond this all distances are the same.
 const REACH_M: f64 = 0.4;
 
+/// Parts of a motion in which a ball may move further than this near to something are cut.
+const MOST_MOVED_M: f64 = 0.1;
+
 /// Distances to the cubes of a map. Made once per snapshot and shared.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
     snapshot: Arc<Snapshot>,
+    near: Near,
     /// Distance of every fine cell's middle, in steps of `step_m`, rounded down.
     steps: Vec<u8>,
     step_m: f32,
@@ -42,7 +47,8 @@ impl Field {
     /// Single precision counts exactly up to here.
     pub(super) const MOST_VOXELS: usize = 1 << 24;
 
-    pub(super) fn new(snapshot: &Arc<Snapshot>) -> Self {
+    /// For balls that must stay `widest_m` away from everything, or less.
+    pub(super) fn new(snapshot: &Arc<Snapshot>, widest_m: f64) -> Self {
         let grid = snapshot.grid();
         let fits = |fine: &usize| grid.cells() * fine.pow(3) <= MOST_CELLS;
         let fine = [4, 2].into_iter().find(fits).unwrap_or(1);
@@ -60,6 +66,7 @@ impl Field {
         Self {
             steps: steps.collect(),
             snapshot: Arc::clone(snapshot),
+            near: Near::new(snapshot, widest_m + MOST_MOVED_M),
             step_m: step_m as f32,
             lower_m: grid.lower_m().map(|v| v as f32),
             upper_m: grid.upper_m().map(|v| v as f32),
@@ -72,6 +79,10 @@ impl Field {
 
     pub(super) fn snapshot(&self) -> &Arc<Snapshot> {
         &self.snapshot
+    }
+
+    pub(super) fn near(&self) -> &Near {
+        &self.near
     }
 
     /// Bounds for points, which may be outside of the grid.

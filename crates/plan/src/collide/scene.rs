@@ -156,7 +156,7 @@ fn are_sane(lengths_m: &[f64; 3]) -> bool {
 }
 
 /// What single precision can do to lengths of this size.
-fn rounding_m(lengths_m: &[f64; 3]) -> f64 {
+pub(super) fn rounding_m(lengths_m: &[f64; 3]) -> f64 {
     lengths_m.iter().fold(0.0_f64, |most, l| most.max(l.abs())) * 4.0 * f64::from(f32::EPSILON)
 }
 

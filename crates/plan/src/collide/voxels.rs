@@ -1,17 +1,13 @@
-//! Balls against the cubes of a map: bounds from the field, sixteen configurations at once, then
-//! exact distances where the bounds do not tell.
+//! Balls against the cubes of a map, sixteen configurations at once: bounds from the field, then
+//! bricks that are near where the bounds do not tell.
 
-use citrange_space::Snapshot;
 use citrange_space::lanes::{LANES, Lane};
 
 use super::block::Block;
 use super::field::Field;
 use super::robot::Robot;
 use super::sweep::Sweep;
-use super::vector::{Vector, load, store};
-
-/// Looks along the way of one ball, before its part of the motion is cut instead.
-const MOST_STEPS: usize = 12;
+use super::vector::{Vector, dot, load};
 
 /// Lanes that stay open, or `None` for a hit.
 #[inline(always)]
@@ -39,7 +35,7 @@ fn find<V: Vector>(
     sweep: &Sweep,
     block: &mut Block,
     reach_m: f32,
-    unsure: &mut Vec<(usize, u16)>,
+    unsure: &mut Vec<(usize, Lane)>,
 ) -> bool {
     for (index, link) in robot.links.iter().enumerate().skip(1).rev() {
         let half = V::load(&block.half);
@@ -60,13 +56,15 @@ fn find<V: Vector>(
             if !bounds.most_m.all_at_least(V::splat(touch)) {
                 return false;
             }
-            unsure.push((ball, bounds.least_m.not_at_least(sure)));
+            let mut least_m = Lane([0.0; LANES]);
+            bounds.least_m.store(&mut least_m);
+            unsure.push((ball, least_m));
         }
     }
     true
 }
 
-/// Looks at them exactly.
+/// Compares them with the bricks near to them.
 #[inline(always)]
 fn settle<V: Vector>(
     robot: &Robot,
@@ -74,82 +72,49 @@ fn settle<V: Vector>(
     sweep: &Sweep,
     block: &mut Block,
     reach_m: f32,
-    unsure: &[(usize, u16)],
+    unsure: &[(usize, Lane)],
 ) -> Option<u16> {
+    let near = field.near();
+    let half = V::load(&block.half);
     let mut open = 0;
-    for (ball, lanes) in unsure {
+    for (ball, least_m) in unsure {
         let at = &robot.balls[*ball];
-        let centre = block.centres_m[*ball];
-        let mut velocity = [Lane([0.0; LANES]); 3];
+        let centre = load::<V>(&block.centres_m[*ball]);
+        let (touch, bend) = (at.radius_m + reach_m, sweep.bend(0, *ball));
+        let mut moved = half.by(sweep.speed(0, *ball));
+        let mut velocity = [V::splat(0.0); 3];
         if sweep.has_direction {
-            let exact = block.velocity::<V>(robot, sweep, at.link, &load(&centre));
-            store(&exact, &mut velocity);
+            velocity = block.velocity::<V>(robot, sweep, at.link, &centre);
+            let bent = half.times(half).by(0.5 * bend);
+            moved = moved.lesser(dot(&velocity, &velocity).root().times(half).plus(bent));
         }
-        for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
-            let way = Way {
-                from_m: centre.map(|c| f64::from(c.0[lane])),
-                velocity: velocity.map(|v| f64::from(v.0[lane])),
-                half: f64::from(block.half.0[lane]),
-                speed: f64::from(sweep.speed(0, *ball)),
-                bend: f64::from(sweep.bend(0, *ball)),
-                touch_m: f64::from(at.radius_m + reach_m),
-                has_direction: sweep.has_direction,
-            };
-            if !way.is_free(field.snapshot())? {
-                open |= 1 << lane;
+        let sure = V::splat(touch).plus(moved);
+        let lanes = V::load(least_m).not_at_least(sure);
+        // Of what is beyond the lists only the distance is known.
+        open |= lanes & V::splat(near.reach_m()).not_at_least(sure);
+        let lists = near.lists(&centre);
+        let mut left = lanes;
+        while left != 0 {
+            let list = lists[left.trailing_zeros() as usize];
+            for (lane, other) in lists.iter().enumerate() {
+                left &= !(u16::from(*other == list) << lane);
+            }
+            for wall in near.walls(list) {
+                let away = wall.away(&centre);
+                let distance2 = dot(&away, &away);
+                let mut close = distance2.not_at_least(sure.times(sure)) & lanes;
+                if close == 0 {
+                    continue;
+                }
+                if !distance2.all_at_least(V::splat(touch * touch)) {
+                    return None;
+                }
+                if sweep.has_direction && close & !open != 0 {
+                    close &= block.nearing(&away, &velocity, touch, bend);
+                }
+                open |= close;
             }
         }
     }
     Some(open)
-}
-
-/// The way of one ball in one lane.
-struct Way {
-    from_m: [f64; 3],
-    velocity: [f64; 3],
-    half: f64,
-    speed: f64,
-    bend: f64,
-    touch_m: f64,
-    has_direction: bool,
-}
-
-impl Way {
-    /// Whether it stays free; `None` where it is not even free in the middle.
-    fn is_free(&self, map: &Snapshot) -> Option<bool> {
-        let distance_m = map.distance(self.from_m).distance_m;
-        let left_m = distance_m - self.touch_m;
-        if left_m.is_nan() || left_m < 0.0 {
-            return None;
-        }
-        if left_m >= self.half * self.speed {
-            return Some(true);
-        }
-        Some(
-            self.has_direction
-                && self.is_side_free(map, distance_m, 1.0)
-                && self.is_side_free(map, distance_m, -1.0),
-        )
-    }
-
-    /// Goes along the tangent, each time as far as the distance allows.
-    fn is_side_free(&self, map: &Snapshot, distance_m: f64, side: f64) -> bool {
-        let speed = self.velocity.iter().map(|v| v * v).sum::<f64>().sqrt();
-        let least_m = self.touch_m + 0.5 * self.bend * self.half * self.half;
-        let mut distance_m = distance_m;
-        let mut gone = 0.0;
-        for _ in 0..MOST_STEPS {
-            let left_m = distance_m - least_m;
-            if left_m.is_nan() || left_m <= 1e-5 {
-                return false;
-            }
-            gone += left_m / speed;
-            if gone >= self.half {
-                return true;
-            }
-            let at = std::array::from_fn(|a| self.from_m[a] + side * gone * self.velocity[a]);
-            distance_m = map.distance(at).distance_m;
-        }
-        false
-    }
 }
