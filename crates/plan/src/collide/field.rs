@@ -59,10 +59,12 @@ impl Field {
         let unit_m = cell_m / 2.0;
         let step_m = REACH_M / 250.0;
         let most = (REACH_M / step_m) as u8;
-        let steps = squares.iter().map(|s| {
-            let steps = f64::from(*s).sqrt() * unit_m / step_m;
-            (steps as u8).min(most)
-        });
+        // Few squares are possible: their roots are taken once.
+        let largest = squares.iter().fold(0, |largest, square| *square.max(&largest));
+        let roots: Vec<u8> = (0..=largest)
+            .map(|square| ((f64::from(square).sqrt() * unit_m / step_m) as u8).min(most))
+            .collect();
+        let steps = squares.iter().map(|square| roots[usize::from(*square)]);
         Self {
             steps: steps.collect(),
             snapshot: Arc::clone(snapshot),
