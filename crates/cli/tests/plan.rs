@@ -80,6 +80,25 @@ fn a_scene_becomes_a_file_and_a_film() {
 }
 
 #[test]
+fn threads_do_not_matter() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["ur5_cell", "--episode", "1", "--goal", "0.55 -0.35 0.12", "--rounds", "12"];
+    let with = |threads: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_citrange"));
+        command.current_dir(folder.path()).arg("plan").args(words);
+        command.args(["--json", "--time-ms", "60000"]).env("RAYON_NUM_THREADS", threads);
+        let told: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+        assert_eq!(told["plans"][0]["outcome"], "found");
+        told["plans"][0]["waypoints"].clone()
+    };
+    let one = with("1");
+    assert!(one.as_array().unwrap().len() > 1);
+    for threads in ["2", "3", "5"] {
+        assert_eq!(with(threads), one, "{threads} threads");
+    }
+}
+
+#[test]
 fn every_robot_plans() {
     let folder = tempfile::tempdir().unwrap();
     let ur5 = "name: t\ntitle: t\nrates: {physics_hz: 500, control_hz: 100, frame_hz: 20}\n\

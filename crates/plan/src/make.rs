@@ -16,6 +16,9 @@ use crate::timing::{TimingSettings, Trajectory};
 /// Share of full speed at which a robot backs out of a collision.
 const ESCAPE_SPEED: f64 = 0.1;
 
+/// What single precision may be off: far less than proofs leave between the robot and things.
+const SAME_RAD: f64 = 1e-6;
+
 /// How a plan is made.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -110,7 +113,7 @@ pub fn make_plan(
         begin.clone_from(&first);
     }
     if let (Goal::Joints(wanted), Some(end)) = (goal, waypoints.last_mut())
-        && path.last() == Some(&Config::of(wanted))
+        && end.iter().zip(wanted).all(|(e, w)| (e - w).abs() < SAME_RAD)
     {
         end.clone_from(wanted);
     }

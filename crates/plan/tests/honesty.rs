@@ -9,7 +9,7 @@ use std::sync::Arc;
 use citrange_core::rng::Rng;
 use citrange_plan::{
     Arm, Ball, Capsule, Collider, ColliderSettings, Contact, Cuboid, Goal, JointLimit, Made,
-    Obstacles, Outcome, Planner, Request, SearchSettings, Touched, make_plan,
+    Obstacles, Outcome, Planner, Problems, Request, SearchSettings, Touched, make_plan,
 };
 use citrange_space::{Body, Grid, Snapshot};
 use nalgebra::{Isometry3, Point3, Rotation3, UnitQuaternion, Vector3};
@@ -277,4 +277,37 @@ fn a_wall_that_cannot_be_passed_is_never_passed() {
         assert!(made.trajectory.is_none());
         done += 1;
     }
+}
+
+/// The other way round: what is found is free all the way, also where corners were rounded, by
+/// the same plain look at the balls.
+#[test]
+fn a_timed_motion_touches_nothing() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let problems = Problems::read(&folder.join("../../benches/plan/problems_ur5.json")).unwrap();
+    let mut bench = Bench::new();
+    bench.request = Request::default();
+    bench.planner = Planner::new(bench.arm.limits(), SearchSettings::default()).unwrap();
+    let mut blends = 0;
+    for (number, problem) in problems.problems.iter().enumerate().step_by(5) {
+        let obstacles = if problem.valid_voxels && number % 2 == 0 {
+            problem.cubes(problems.voxel_size_m, 0.3).unwrap()
+        } else {
+            problem.solids()
+        };
+        let made = bench.ask(&obstacles, &problem.start, &Goal::Joints(problem.goal.clone()));
+        let motion = made.trajectory.unwrap_or_else(|| panic!("{}", problem.name));
+        assert_eq!(motion.sample(0.0).positions, problem.start);
+        assert_eq!(motion.goal(), problem.goal);
+        assert_eq!(motion.stops(), 0, "{}", problem.name);
+        blends += motion.blends();
+        // 3 rad/s at most: about 6 mrad from one to the next.
+        for moment in motion.moments(500.0) {
+            let (gap_m, link) = least_gap(&bench.arm, &obstacles, &moment.positions);
+            assert!(gap_m > 0.0, "{}: link {link} at {} s: {gap_m}", problem.name, moment.time_s);
+            let own = bench.alone.contact(&moment.positions);
+            assert!(own.is_none_or(|c| c.depth_m == 0.0), "{}", problem.name);
+        }
+    }
+    assert!(blends > 10, "{blends}");
 }

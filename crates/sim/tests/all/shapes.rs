@@ -215,7 +215,7 @@ fn what_is_around_a_robot_is_all_that_is_solid() {
          fixtures: {shelf: {pos_m: [0.5, 0, 0.2], parts: [\
          {shape: {box: {half_m: [0.1, 0.2, 0.01]}}, pos_m: [0, 0, 0.3]}]}}\n\
          objects: {ball: {parts: [{shape: {sphere: {radius_m: 0.04}}, mass_kg: 0.1}], \
-         place: {fixed: {pos_m: [0.4, 0.3, 0.6]}}}}\n";
+         place: {spot_m: [0.4, 0.3]}}}\n";
     let scene = common::scene_from(text, std::path::Path::new("")).unwrap();
     let mut world = World::new(scene, 1, Threads::Exactly(1)).unwrap();
     world.reset_env(0, 0, 0).unwrap();
