@@ -17,6 +17,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 
@@ -124,10 +125,15 @@ def measure(args):
                     rows = todo[name](index + 1)
                     if {row["name"] for row in rows} != free.keys():
                         sys.exit(f"{name} answered {len(rows)} of {len(free)} problems")
-                    for row in rows:
-                        if row["outcome"] == "found" and index < args.judged:
-                            row["judged"] = judge(check, robot, grid, free[row["name"]], row)
-                        runs.append({"side": name, "seed": index + 1} | row)
+                    # Repeated searches give the same paths: judged once.
+                    if index < args.judged and name != AGAIN:
+                        found = [row for row in rows if row["outcome"] == "found"]
+                        cases = [(check, robot, grid, free[row["name"]], row) for row in found]
+                        with ThreadPoolExecutor() as judges:
+                            verdicts = judges.map(lambda case: judge(*case), cases)
+                            for row, verdict in zip(found, verdicts):
+                                row["judged"] = verdict
+                    runs.extend({"side": name, "seed": index + 1} | row for row in rows)
     for run in runs:
         run.pop("waypoints", None)
         run.pop("waypoints_raw", None)
@@ -161,11 +167,12 @@ def row_of(side, kind, runs):
     judged = [run["judged"] for run in found if "judged" in run]
     free = [f"{sum(one[which]['free'] for one in judged)}/{len(judged)}"
             for which in ("waypoints_raw", "waypoints")]
+    free = ", ".join(free) if judged else "as above"
     lengths = [median(run[key] for run in found) for key in ("length_raw_rad", "length_rad")]
     return (f"| {side} | {kind} | {len(found)}/{len(runs)} | {shown(median(plan))} "
             f"| {shown(percentile(plan, 0.95))} | {shown(median(both))} "
             f"| {shown(percentile(both, 0.95))} | {lengths[0]:.2f} / {lengths[1]:.2f} "
-            f"| {free[0]}, {free[1]} |")
+            f"| {free} |")
 
 
 def table(result):
