@@ -134,6 +134,7 @@ fn what_cannot_be_reached_is_told_with_its_reason() {
     assert!(joints("0 0", 3).contains("shoulder_pan_joint"));
     assert!(joints("hoem", 3).contains("did you mean \"home\""));
     bad(folder.path(), &["ur5_cell"], 2);
+    bad(folder.path(), &["ur5_cell", "--goal", "0.5 0 0.5", "--hz", "0"], 2);
     bad(folder.path(), &["ur5_cell", "--goal", "0.5 0 0.5", "--goal-joints", "home"], 2);
     let slow = ["ur5_cell", "--goal", "0.5 0 0.5", "--speed", "0"];
     assert!(bad(folder.path(), &slow, 3).contains("scale"));

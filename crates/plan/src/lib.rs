@@ -14,6 +14,9 @@
 //! | how a path becomes a motion over time | `timing.rs` |
 //! | files of problems, for measurements | `problems.rs` |
 //! | how a path is searched, shortened, mended | `search/` |
+//! | all of it, from a goal to a motion | `make.rs` |
+//!
+//! `docs/plan.md` shows how it is used.
 
 mod arm;
 mod collide;

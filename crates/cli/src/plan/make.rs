@@ -76,7 +76,7 @@ pub(crate) struct MakeArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Moments per second in that file.
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     hz: u32,
     /// Have the simulated arm follow the plan, and film it.
     #[arg(long, value_name = "FILE")]
