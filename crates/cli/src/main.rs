@@ -3,6 +3,7 @@
 //! Data goes to stdout, talk and progress to stderr. Exit codes: 0 ok, 1 failed, 2 usage, 3 bad
 //! input, 4 a check found problems, 5 robot or link, 130 interrupted.
 
+mod bodies;
 mod collect;
 mod drive;
 mod exit;

@@ -212,3 +212,17 @@ fn problems_of_a_file_are_solved_and_checked() {
     assert_ne!(paths("1"), first);
     assert!(bad(&folder, &["bench", "ur5_robotiq.json"], 3).contains("problems in"));
 }
+
+/// Targets are sent ahead by the gains that the scene has chosen: with others the arm would be
+/// off by many degrees, and the film would end with that.
+#[test]
+fn the_gains_of_the_scene_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = "name: t\ntitle: t\nrates: {physics_hz: 500, control_hz: 100, frame_hz: 20}\n\
+        robots: {robot0: {model: ur5, servo: stiff}}\nlook: {floor_z_m: -0.3}\n\
+        cameras: {c: {pos_m: [1, 1, 1], look_at_m: [0, 0, 0], fovy_deg: 50, width_px: 64, \
+        height_px: 48}}\n";
+    std::fs::write(folder.path().join("stiff.yaml"), scene).unwrap();
+    let words = ["stiff.yaml", "--start", "ready", "--goal", "0.4 0.3 0.3", "--film", "f.mp4"];
+    good(folder.path(), &words);
+}

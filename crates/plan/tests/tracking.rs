@@ -139,22 +139,28 @@ impl Alone {
     }
 }
 
-/// Follows 30 random plans at full limits: the largest error, and how many had to be slowed down.
-fn follows(robot: &str, rates: &str) -> usize {
+/// Follows random plans at full limits, 30 or `CITRANGE_PLANS` of them: none is left by a degree.
+/// The share that had to be slowed down.
+fn follows(robot: &str, rates: &str) -> f64 {
+    let wanted = std::env::var("CITRANGE_PLANS").map_or(30, |count| count.parse().unwrap());
     let mut alone = Alone::new(robot, rates);
-    let (mut plans, mut slowed) = (0, 0);
-    for seed in 0..200 {
+    let (mut plans, mut slowed, mut largest_deg) = (0, 0, 0.0_f64);
+    for seed in 0..5 * wanted {
         let points = alone.waypoints(4, &mut Rng::new(seed));
         let mut pilot = alone.pilot(alone.trajectory(&points));
         let Some((errors_deg, outcome)) = alone.follow(&mut pilot) else { continue };
         let worst_deg = errors_deg.iter().copied().fold(0.0, f64::max);
         assert!(worst_deg < 1.0, "{robot}, seed {seed}: {worst_deg} degrees");
+        largest_deg = largest_deg.max(worst_deg);
         assert_eq!((outcome.success, outcome.reason.as_str()), (Some(true), "reached"));
         assert_eq!(pilot.trajectory().stops(), 0);
-        slowed += usize::from(pilot.slowed() < 1.0);
+        slowed += i32::from(pilot.slowed() < 1.0);
         plans += 1;
-        if plans == 30 {
-            return slowed;
+        if plans == wanted {
+            println!(
+                "{robot}: {plans} plans within {largest_deg:.3} degrees, {slowed} slowed down"
+            );
+            return f64::from(slowed) / plans as f64;
         }
     }
     panic!("{robot} ran into itself in all but {plans} plans");
@@ -164,18 +170,18 @@ const RATES: &str = "{physics_hz: 500, control_hz: 100, frame_hz: 20}";
 
 #[test]
 fn ur_arms_follow_at_full_limits() {
-    assert_eq!((follows("ur5e", RATES), follows("ur5", RATES)), (0, 0));
+    assert_eq!((follows("ur5e", RATES), follows("ur5", RATES)), (0.0, 0.0));
 }
 
 #[test]
 fn a_panda_follows_and_is_slowed_down_where_its_wrist_is_too_weak() {
     let slowed = follows("panda", RATES);
-    assert!((1..15).contains(&slowed), "{slowed} of 30");
+    assert!((0.01..0.5).contains(&slowed), "{slowed}");
 }
 
 #[test]
 fn an_so101_follows_at_what_its_servos_can_do() {
-    assert!(follows("so101", "{physics_hz: 360, control_hz: 180, frame_hz: 30}") > 0);
+    assert!(follows("so101", "{physics_hz: 360, control_hz: 180, frame_hz: 30}") > 0.0);
 }
 
 #[test]

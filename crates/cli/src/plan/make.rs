@@ -16,8 +16,9 @@ use citrange_sim::SimRig;
 use serde_json::{Value, json};
 
 use super::film::PlanFilm;
-use super::setting::{Names, body_of, obstacles_of, stand_at};
+use super::setting::{Names, obstacles_of, stand_at};
 use super::text;
+use crate::bodies::body_of;
 use crate::exit::{Interrupted, ProblemsFound};
 use crate::say;
 use crate::session::{catch_stop, stopped};
@@ -148,8 +149,10 @@ impl Setting {
         let robot = rig.robot().to_owned();
         let scene = rig.world().scene().clone();
         let described = scene.robots.get(&robot).context("the robot has no description")?;
-        let body = body_of(&scene, &robot)?;
-        let feedforward = match described.servos.get("default") {
+        let body = body_of(&scene, &robot, &[])?;
+        // The gains in force: what the scene asks for, or the robot's own.
+        let asked = scene.scene.robots.get(&robot).and_then(|placed| placed.servo.as_deref());
+        let feedforward = match described.servos.get(asked.unwrap_or("default")) {
             Some(servo) => {
                 let inertias = scene.link_inertias(&robot)?;
                 Some(Feedforward::new(body.chain(), servo, Some(&inertias))?)

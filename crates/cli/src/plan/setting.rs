@@ -1,4 +1,4 @@
-//! A scene as the planner sees it: the arm, and what is in its way.
+//! A scene as the planner sees it: what is in the arm's way, and where the arm stands.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,16 +7,9 @@ use anyhow::Context as _;
 use citrange_core::shape::Shape;
 use citrange_core::{DictObjectState, DictRobotState, DictState, Pose};
 use citrange_plan::{Ball, Capsule, Cuboid, Obstacles};
-use citrange_sim::{CompiledScene, SimRig, SolidAround, World};
-use citrange_space::{Body, BodySettings, Snapshot};
+use citrange_sim::{SimRig, SolidAround, World};
+use citrange_space::Snapshot;
 use nalgebra::{Point3, Vector3};
-
-/// The robot of a scene, with the balls that cover it.
-pub(super) fn body_of(scene: &CompiledScene, robot: &str) -> anyhow::Result<Body> {
-    let allowed_pairs = scene.allowed_pairs(robot)?;
-    let settings = BodySettings { allowed_pairs, ..BodySettings::default() };
-    Ok(Body::new(&scene.chain(robot)?, &scene.link_shapes(robot)?, &settings)?)
-}
 
 /// What is around the robot. A map takes the place of everything that can move: it knows better
 /// where things are.

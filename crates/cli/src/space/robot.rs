@@ -7,7 +7,7 @@ use citrange_core::yaml::from_yaml;
 use citrange_core::{Pose, Scene};
 use citrange_sim::CompiledScene;
 use citrange_sim::catalog::SceneSource;
-use citrange_space::{Body, BodySettings, CellRobot};
+use citrange_space::{Body, CellRobot};
 use serde_json::json;
 
 /// A robot: what it collides with, and what cameras see of it.
@@ -36,10 +36,8 @@ pub(super) fn body_of(robot: &CellRobot, folder: &Path) -> anyhow::Result<Bodies
         link_from_shape: Pose { pos_m: part.pos_m, quat_wxyz: part.quat_wxyz },
         shape: part.shape.clone(),
     });
-    let (mut solid, mut seen) = (compiled.link_shapes("robot")?, compiled.seen_shapes("robot")?);
-    solid.extend(tool.clone());
-    seen.extend(tool);
-    let allowed_pairs = compiled.allowed_pairs("robot")?;
-    let settings = BodySettings { allowed_pairs, ..BodySettings::default() };
-    Ok(Bodies { body: Body::new(&chain, &solid, &settings)?, seen })
+    let tool: Vec<LinkShape> = tool.collect();
+    let mut seen = compiled.seen_shapes("robot")?;
+    seen.extend_from_slice(&tool);
+    Ok(Bodies { body: crate::bodies::body_of(&compiled, "robot", &tool)?, seen })
 }
