@@ -285,7 +285,7 @@ def main():
         if not args.clouds:
             args.clouds = made
             subprocess.run([TARGET / "citrange", "space", "simulate", "ur5_cell", "--camera",
-                            "depth", "--frames", "3", "-o", made], check=True)
+                            "depth", "--frames", "3", "--each-episode", "-o", made], check=True)
         python = subprocess.run([ROOT / "scripts" / "space_venv.sh"], check=True, text=True,
                                 stdout=subprocess.PIPE).stdout.strip() + "/bin/python"
         model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo")

@@ -25,7 +25,8 @@ def citrange(*words):
 def clouds(tmp_path_factory):
     """Frames of a simulated cell, with a sensor's noise."""
     folder = tmp_path_factory.mktemp("clouds")
-    citrange("simulate", "ur5_cell", "--camera", "depth", "--frames", FRAMES, "-o", folder)
+    citrange("simulate", "ur5_cell", "--camera", "depth", "--frames", FRAMES, "--each-episode",
+             "-o", folder)
     return folder
 
 

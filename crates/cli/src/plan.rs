@@ -4,4 +4,5 @@ pub(crate) mod bench;
 mod film;
 pub(crate) mod make;
 mod setting;
+mod start;
 mod text;

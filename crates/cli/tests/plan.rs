@@ -102,7 +102,7 @@ fn threads_do_not_matter() {
 fn every_robot_plans() {
     let folder = tempfile::tempdir().unwrap();
     let ur5 = "name: t\ntitle: t\nrates: {physics_hz: 500, control_hz: 100, frame_hz: 20}\n\
-               robots: {robot0: {model: ur5}}\nlook: {floor_z_m: -0.3}\n";
+               robots: {robot0: {model: ur5}}\n";
     std::fs::write(folder.path().join("ur5.yaml"), ur5).unwrap();
     let asked = [
         ("orange_plate", "--goal", "0.2 0.1 0.1", 5),
@@ -219,7 +219,7 @@ fn problems_of_a_file_are_solved_and_checked() {
 fn the_gains_of_the_scene_count() {
     let folder = tempfile::tempdir().unwrap();
     let scene = "name: t\ntitle: t\nrates: {physics_hz: 500, control_hz: 100, frame_hz: 20}\n\
-        robots: {robot0: {model: ur5, servo: stiff}}\nlook: {floor_z_m: -0.3}\n\
+        robots: {robot0: {model: ur5, servo: stiff}}\n\
         cameras: {c: {pos_m: [1, 1, 1], look_at_m: [0, 0, 0], fovy_deg: 50, width_px: 64, \
         height_px: 48}}\n";
     std::fs::write(folder.path().join("stiff.yaml"), scene).unwrap();

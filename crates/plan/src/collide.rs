@@ -9,6 +9,7 @@ mod exact;
 mod field;
 mod isa;
 mod joints;
+mod mount;
 mod near;
 mod own;
 mod robot;
@@ -31,9 +32,12 @@ use crate::outcome::Contact;
 use block::{Block, Verdict};
 use exact::Gap;
 use field::Field;
+use mount::Relation;
 use robot::Robot;
 use scene::Scene;
 use sweep::Sweep;
+
+pub use mount::Mount;
 
 /// Kernels compute in single precision and are off by a quarter of this: nothing that is nearer
 /// counts as free.
@@ -74,6 +78,9 @@ pub struct Collider {
     /// Whether the obstacles could all be taken in.
     has_obstacles: bool,
     homes_m: Vec<([f64; 3], f64)>,
+    /// Of every box: whether the first moving link need not care for it.
+    passes: Vec<bool>,
+    mounts: Vec<Mount>,
     world: World,
     sweep: Sweep,
     block: Block,
@@ -131,6 +138,8 @@ impl Collider {
             obstacles: Obstacles::default(),
             has_obstacles: false,
             homes_m: homes_m.collect(),
+            passes: Vec::new(),
+            mounts: Vec::new(),
             sweep: Sweep::new(&robot),
             block: Block::new(&robot),
             world: World {
@@ -160,7 +169,8 @@ impl Collider {
         self.obstacles.balls.clone_from(&obstacles.balls);
         self.obstacles.capsules.clone_from(&obstacles.capsules);
         self.obstacles.map.clone_from(&obstacles.map);
-        scene::fill(&mut self.world.scenes, &self.homes_m, obstacles)?;
+        self.find_mounts();
+        scene::fill(&mut self.world.scenes, &self.homes_m, obstacles, &self.passes)?;
         let Some(map) = &obstacles.map else {
             self.world.field = None;
             self.has_obstacles = true;
@@ -192,6 +202,26 @@ impl Collider {
         Ok(())
     }
 
+    /// Boxes that the robot is mounted on, so closely that its first moving link would count as
+    /// touching them wherever it turns. That link alone passes them.
+    #[must_use]
+    pub fn mounts(&self) -> &[Mount] {
+        &self.mounts
+    }
+
+    fn find_mounts(&mut self) {
+        self.passes.clear();
+        self.mounts.clear();
+        for (number, cuboid) in self.obstacles.boxes.iter().enumerate() {
+            let reach_m = self.settings.margin_m + SLACK_M;
+            let relation = self.world.robot.stand.relation(cuboid, reach_m);
+            if let Relation::Mounted(gap_m) = relation {
+                self.mounts.push(Mount { number, gap_m });
+            }
+            self.passes.push(relation != Relation::Open);
+        }
+    }
+
     /// What the robot touches most deeply, in double precision; also what it nearly touches,
     /// where single precision cannot tell. `None` where nothing is touched, or positions are
     /// not numbers.
@@ -218,7 +248,11 @@ impl Collider {
             *joint = *planned;
         }
         let margins = [self.settings.margin_m, self.settings.self_margin_m];
-        exact::least_gap(self.arm.body(), &joints, &self.obstacles, margins).ok().flatten()
+        let passes = |link: usize, number: usize| {
+            self.world.robot.carriers.get(link) == Some(&1)
+                && self.passes.get(number) == Some(&true)
+        };
+        exact::least_gap(self.arm.body(), &joints, &self.obstacles, margins, passes).ok().flatten()
     }
 
     /// Whether a configuration is one that the kernels can be asked about.

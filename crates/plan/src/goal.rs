@@ -14,6 +14,7 @@ mod report;
 mod retreat;
 
 pub use check::check_goal;
+pub(crate) use check::miss;
 pub use report::{GoalReport, GoalSettings};
 
 use citrange_control::{Aim, Turn};

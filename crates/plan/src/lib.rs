@@ -33,7 +33,7 @@ mod search;
 mod timing;
 
 pub use arm::{Arm, JointLimit};
-pub use collide::{Collider, ColliderSettings};
+pub use collide::{Collider, ColliderSettings, Mount};
 pub use config::{Config, MAX_JOINTS};
 pub use error::PlanError;
 pub use goal::{Contacts, Goal, GoalReport, GoalSettings, check_goal};

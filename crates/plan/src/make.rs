@@ -8,7 +8,7 @@ use crate::arm::Arm;
 use crate::collide::Collider;
 use crate::config::Config;
 use crate::error::PlanError;
-use crate::goal::{Goal, GoalReport, GoalSettings, check_goal};
+use crate::goal::{Goal, GoalReport, GoalSettings, check_goal, miss};
 use crate::outcome::{Outcome, Path};
 use crate::search::{Effort, Planner, SearchResult, SearchSettings, path_length_rad};
 use crate::timing::{TimingSettings, Trajectory};
@@ -116,6 +116,11 @@ pub fn make_plan(
         && end.iter().zip(wanted).all(|(e, w)| (e - w).abs() < SAME_RAD)
     {
         end.clone_from(wanted);
+    }
+    if let Some(end) = waypoints.last() {
+        let (reached_m, reached_rad) = miss(arm, goal, end)?;
+        report.reached_m = Some(reached_m);
+        report.reached_rad = reached_rad;
     }
     let began = Instant::now();
     let trajectory = Trajectory::along(&waypoints, arm.limits(), &request.timing, collider)?;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A box.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Cuboid {
     /// Its middle.
     pub centre_m: [f64; 3],
@@ -18,6 +19,7 @@ pub struct Cuboid {
 
 /// A ball.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Ball {
     /// Its middle.
     pub centre_m: [f64; 3],
@@ -27,6 +29,7 @@ pub struct Ball {
 
 /// All points that are within a radius of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Capsule {
     /// One end of the line.
     pub a_m: [f64; 3],

@@ -29,8 +29,12 @@ pub enum Outcome {
     GoalUnreachable {
         /// How near the hand can come.
         nearest_m: f64,
+        /// How it is turned away from what was asked there; none where any turn will do.
+        nearest_rad: Option<f64>,
         /// How near it would have to.
         tolerance_m: f64,
+        /// How nearly turned.
+        tolerance_rad: f64,
     },
     /// A joint is outside of its range.
     OutsideLimits {

@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use citrange_space::{Grid, Snapshot};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::error::PlanError;
 use crate::obstacles::{Ball, Capsule, Cuboid, Obstacles};
 
-/// Problems for one robot. Keys that are not known are left aside: such files carry notes.
+/// Problems for one robot. A key that is not known is refused: what is in the way must not be
+/// overlooked. `frame`, `note` and `rule` are for people.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Problems {
     /// Name of the robot.
     pub robot: String,
@@ -24,12 +27,17 @@ pub struct Problems {
     /// Where the cells of `voxel_runs` are, for files that have those.
     #[serde(default)]
     voxel_runs: Option<RunGrid>,
+    #[serde(default, rename = "frame")]
+    _frame: IgnoredAny,
+    #[serde(default, rename = "note")]
+    _note: IgnoredAny,
     /// The problems.
     pub problems: Vec<Problem>,
 }
 
 /// A start, a goal, and what is in the way, as solids and as voxels.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Problem {
     /// Its name.
     pub name: String,
@@ -40,9 +48,14 @@ pub struct Problem {
     pub start: Vec<f64>,
     /// Joints at the goal.
     pub goal: Vec<f64>,
+    #[serde(default)]
     boxes: Vec<BoxInFile>,
+    #[serde(default)]
     spheres: Vec<SphereInFile>,
+    #[serde(default)]
     capsules: Vec<CapsuleInFile>,
+    #[serde(default)]
+    cylinders: Vec<CylinderInFile>,
     /// Free cells, occupied cells, free cells, and so on: the short form of `voxels`.
     #[serde(default)]
     voxel_runs: Vec<usize>,
@@ -54,18 +67,24 @@ pub struct Problem {
     /// Whether they are free among the voxels.
     #[serde(default)]
     pub valid_voxels: bool,
+    #[serde(default, rename = "note")]
+    _note: IgnoredAny,
 }
 
 /// The cells that runs count through: x fastest, then y, then z.
 #[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct RunGrid {
     /// Number of the first cell along each axis.
     lower: [i32; 3],
     /// Cells along each axis.
     count: [usize; 3],
+    #[serde(default, rename = "rule")]
+    _rule: IgnoredAny,
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct BoxInFile {
     center: [f64; 3],
     quat_xyzw: [f64; 4],
@@ -73,16 +92,28 @@ struct BoxInFile {
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct SphereInFile {
     center: [f64; 3],
     radius: f64,
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct CapsuleInFile {
     a: [f64; 3],
     b: [f64; 3],
     radius: f64,
+}
+
+/// A cylinder along its z axis.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CylinderInFile {
+    center: [f64; 3],
+    quat_xyzw: [f64; 4],
+    radius: f64,
+    half_height: f64,
 }
 
 impl Problems {
@@ -138,18 +169,30 @@ impl RunGrid {
 }
 
 impl Problem {
-    /// What is in the way as solids.
+    /// How many cylinders there are: solids have the boxes around them instead.
+    #[must_use]
+    pub fn cylinders(&self) -> usize {
+        self.cylinders.len()
+    }
+
+    /// What is in the way as solids; cylinders as the boxes around them.
     #[must_use]
     pub fn solids(&self) -> Obstacles {
-        let boxes = self.boxes.iter().map(|b| {
-            let [x, y, z, w] = b.quat_xyzw;
-            Cuboid { centre_m: b.center, quat_wxyz: [w, x, y, z], half_m: b.half }
-        });
+        let cuboid = |centre_m: [f64; 3], [x, y, z, w]: [f64; 4], half_m: [f64; 3]| Cuboid {
+            centre_m,
+            quat_wxyz: [w, x, y, z],
+            half_m,
+        };
+        let boxes = self.boxes.iter().map(|b| cuboid(b.center, b.quat_xyzw, b.half));
+        let around = self
+            .cylinders
+            .iter()
+            .map(|c| cuboid(c.center, c.quat_xyzw, [c.radius, c.radius, c.half_height]));
         let balls = self.spheres.iter().map(|s| Ball { centre_m: s.center, radius_m: s.radius });
         let capsules =
             self.capsules.iter().map(|c| Capsule { a_m: c.a, b_m: c.b, radius_m: c.radius });
         Obstacles {
-            boxes: boxes.collect(),
+            boxes: boxes.chain(around).collect(),
             balls: balls.collect(),
             capsules: capsules.collect(),
             map: None,
@@ -244,6 +287,26 @@ mod tests {
         }
         let beyond = runs.replace("[1, 2, 4, 1]", "[1, 2, 4, 2]");
         assert!(read(&beyond).unwrap_err().to_string().contains("leave the file's grid"));
+    }
+
+    #[test]
+    fn cylinders_are_boxes_and_no_key_is_passed_over() {
+        let cylinder = r#"{"center": [1, 2, 3], "quat_xyzw": [0, 0, 0, 1], "radius": 0.1,
+            "half_height": 0.5}"#;
+        let with = |key: &str, value: &str| {
+            FILE.replace("\"spheres\"", &format!("\"{key}\": {value}, \"spheres\""))
+        };
+        let problems = read(&with("cylinders", &format!("[{cylinder}]"))).unwrap();
+        assert_eq!(problems.problems[0].cylinders(), 1);
+        assert_eq!(problems.problems[0].solids().boxes[1].half_m, [0.1, 0.1, 0.5]);
+        for text in [
+            with("meshes", "[]"),
+            FILE.replace("\"half\"", "\"rounding\": 0.1, \"half\""),
+            FILE.replace("\"note\"", "\"walls\": [], \"note\""),
+            with("cylinders", &format!("[{}]", cylinder.replace("radius", "radii"))),
+        ] {
+            assert!(read(&text).unwrap_err().to_string().contains("unknown field"), "{text}");
+        }
     }
 
     #[test]

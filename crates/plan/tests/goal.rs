@@ -151,8 +151,10 @@ fn numbers_that_are_none_are_errors_wherever_they_come_from() {
     ] {
         assert!(check_goal(&arm, &mut world, &START, &goal, &settings).is_err(), "{goal:?}");
     }
-    let strict = GoalSettings { tolerance_m: 0.0, ..settings };
-    assert!(check_goal(&arm, &mut world, &START, &good, &strict).is_err());
+    for wrong in [-0.01, f64::NAN] {
+        let settings = GoalSettings { tolerance_m: wrong, ..settings.clone() };
+        assert!(check_goal(&arm, &mut world, &START, &good, &settings).is_err());
+    }
 }
 
 #[test]
@@ -203,10 +205,11 @@ fn what_is_too_far_is_unreachable_by_as_much_as_brute_force_says() {
             let settings = GoalSettings { proceed_anyway, ..GoalSettings::default() };
             let goal = Goal::Point { at_m: at.into() };
             let report = check_goal(&arm, &mut world, &START, &goal, &settings).unwrap();
-            let Some(Outcome::GoalUnreachable { nearest_m, tolerance_m }) = report.outcome else {
+            let Some(Outcome::GoalUnreachable { nearest_m, tolerance_m, .. }) = report.outcome
+            else {
                 panic!("{report:?}");
             };
-            assert_eq!(tolerance_m, 0.05);
+            assert_eq!(tolerance_m, 1e-4);
             let mut best = (f64::INFINITY, START);
             for trial in 0..40_000 {
                 let width = 0.5 * 0.9995_f64.powi((trial - 20_000).max(0));
@@ -229,7 +232,7 @@ fn what_is_too_far_is_unreachable_by_as_much_as_brute_force_says() {
 }
 
 #[test]
-fn just_out_of_reach_is_near_enough_and_said() {
+fn just_out_of_reach_is_near_enough_on_request_and_said() {
     let arm = arm();
     let mut world = Balls::new(&arm, &[]);
     // Straight out: no pose reaches farther from the shoulder.
@@ -244,6 +247,9 @@ fn just_out_of_reach_is_near_enough_and_said() {
     let wanted = shoulder + out * (1.5 - nearest_m + 0.03);
     let goal = Goal::Point { at_m: wanted.into() };
     let report = check_goal(&arm, &mut world, &START, &goal, &GoalSettings::default()).unwrap();
+    assert!(matches!(report.outcome, Some(Outcome::GoalUnreachable { .. })), "{report:?}");
+    let about = GoalSettings { tolerance_m: 0.05, ..GoalSettings::default() };
+    let report = check_goal(&arm, &mut world, &START, &goal, &about).unwrap();
     check_report(&arm, &mut world, &report, &wanted);
     let reached_m = report.reached_m.unwrap();
     assert!((0.029..0.0311).contains(&reached_m), "{reached_m}");
@@ -258,11 +264,46 @@ fn a_turn_that_cannot_be_had_is_not_passed_over() {
     let (roll, pitch, yaw) = (outward * Rotation3::from_euler_angles(0.0, PI, 0.0)).euler_angles();
     // At the end of its reach the hand cannot look back at the robot.
     let goal = Goal::Pose { at_m: [0.85, 0.0, 1.0], roll_pitch_yaw_rad: [roll, pitch, yaw] };
-    let report = check_goal(&arm, &mut world, &START, &goal, &GoalSettings::default()).unwrap();
-    let Some(Outcome::GoalUnreachable { nearest_m, tolerance_m }) = report.outcome else {
-        panic!("{report:?}");
+    for (tolerance_m, tolerance_rad) in [(0.0, 0.0), (0.05, 0.1)] {
+        let settings = GoalSettings { tolerance_m, tolerance_rad, ..GoalSettings::default() };
+        let report = check_goal(&arm, &mut world, &START, &goal, &settings).unwrap();
+        let Some(Outcome::GoalUnreachable { nearest_m, nearest_rad, .. }) = report.outcome else {
+            panic!("{report:?}");
+        };
+        let off_rad = nearest_rad.unwrap();
+        assert!(nearest_m > tolerance_m || off_rad > tolerance_rad, "{nearest_m} {off_rad}");
+        assert!(nearest_m < 0.5, "{nearest_m}");
+    }
+}
+
+/// The tool as nearly turned as it can be: refused, unless that is near enough.
+#[test]
+fn a_turn_is_exact_unless_asked_otherwise() {
+    // Five joints cannot have every turn: the last one does not move.
+    let body: Body =
+        serde_json::from_str(include_str!("../../../benches/plan/ur5_robotiq.json")).unwrap();
+    let limit = |range| JointLimit { range, velocity: 3.0, acceleration: 10.0, jerk: 100.0 };
+    let mut limits = vec![limit([-PI, PI]); 6];
+    limits[5] = limit([-1e-4, 1e-4]);
+    let arm = Arm::new(body, limits, &[0.0; 6]).unwrap();
+    let mut world = Balls::new(&arm, &[]);
+    let mut poses = [Isometry3::identity(); 8];
+    arm.body().link_poses(&[0.3, -1.0, 1.2, -1.5, -1.4, 0.05], &mut poses).unwrap();
+    let hand = poses[6] * arm.body().chain().tool.link_from_site.isometry();
+    let (roll, pitch, yaw) = hand.rotation.euler_angles();
+    let at_m = hand.translation.vector.into();
+    let goal = Goal::Pose { at_m, roll_pitch_yaw_rad: [roll, pitch, yaw] };
+    let exact = check_goal(&arm, &mut world, &START, &goal, &GoalSettings::default()).unwrap();
+    let Some(Outcome::GoalUnreachable { nearest_rad: Some(off_rad), .. }) = exact.outcome else {
+        panic!("{exact:?}");
     };
-    assert!(nearest_m > tolerance_m && nearest_m < 0.5, "{nearest_m}");
+    assert!((0.01..0.1).contains(&off_rad), "{off_rad}");
+    let about = GoalSettings { tolerance_m: 0.01, tolerance_rad: 0.1, ..GoalSettings::default() };
+    let report = check_goal(&arm, &mut world, &START, &goal, &about).unwrap();
+    assert!(report.outcome.is_none(), "{report:?}");
+    let (off_m, off_rad) = (report.reached_m.unwrap(), report.reached_rad.unwrap());
+    assert!(off_m <= 0.01 && (0.002..0.1).contains(&off_rad), "{off_m} {off_rad}");
+    assert!(report.warnings[0].contains("degrees"), "{report:?}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ pub mod lanes;
 mod near;
 mod own;
 mod pairs;
+mod swept;
 mod tree;
 
 use citrange_control::{Chain, LinkShape};

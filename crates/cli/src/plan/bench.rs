@@ -19,7 +19,7 @@ const CHECK_RAD: f32 = 1e-3;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Problems: starts, goals, boxes, spheres, capsules, voxels.
+    /// Problems: starts, goals, boxes, spheres, capsules, cylinders, voxels.
     problems: PathBuf,
     /// The robot, as JSON; a UR5 with a gripper if it is not given.
     #[arg(long, value_name = "FILE")]
@@ -82,6 +82,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let chosen: Vec<&Problem> = problems.problems.iter().filter(is_free).collect();
     let bar = say::progress("problems", chosen.len() as u64);
     let mut tally = Tally::default();
+    if args.obstacles == Kind::Primitives {
+        tally.cylinders = chosen.iter().map(|problem| problem.cylinders()).sum();
+    }
     let mut collider = Collider::new(&arm, &Obstacles::default(), &ColliderSettings::default())?;
     for problem in chosen {
         let obstacles = match args.obstacles {
@@ -102,6 +105,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         bar.inc(1);
     }
     bar.finish_and_clear();
+    if tally.cylinders > 0 {
+        let count = tally.cylinders;
+        say::talk(&format!("cylinders that count as the boxes around them: {count}"));
+    }
     if args.json {
         say::data(&json!({"summary": tally.json(args.obstacles)}).to_string())?;
     } else {
@@ -120,7 +127,12 @@ fn arm_of(args: &Args, problems: &Problems) -> anyhow::Result<Arm> {
         None => include_str!("../../../../benches/plan/ur5_robotiq.json").to_owned(),
     };
     let body: Body = serde_json::from_str(&text).context("this is not the body of a robot")?;
-    let held = vec![0.0; body.chain().joints.len()];
+    // Problems say nothing of a gripper: all that it sweeps counts.
+    let opening = |end: usize| -> Vec<f64> {
+        body.chain().joints.iter().map(|j| j.gripper.map_or(0.0, |g| g[end])).collect()
+    };
+    let (held, open) = (opening(0), opening(1));
+    let body = if held == open { body } else { body.swept(&held, [&held, &open], 0.004)? };
     let limit = |range: &[f64; 2]| JointLimit {
         range: *range,
         velocity: std::f64::consts::PI,
@@ -211,6 +223,8 @@ fn told(args: &Args, arm: &Arm, problem: &Problem, solved: &Solved) -> Value {
 /// All problems together.
 #[derive(Default)]
 struct Tally {
+    /// Of all problems; boxes around them stand for them.
+    cylinders: usize,
     total: usize,
     solved: usize,
     valid: usize,
@@ -237,6 +251,7 @@ impl Tally {
     fn json(&mut self, kind: Kind) -> Value {
         json!({
             "obstacles": kind.name(),
+            "cylinders_as_boxes": self.cylinders,
             "total": self.total,
             "solved": self.solved,
             "valid": self.valid,

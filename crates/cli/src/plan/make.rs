@@ -8,15 +8,15 @@ use citrange_core::names::suggestion;
 use citrange_core::run::run as run_episode;
 use citrange_core::{Rig as _, RunSettings};
 use citrange_plan::{
-    Arm, Collider, ColliderSettings, Effort, Feedforward, Goal, GoalSettings, Made, Outcome,
-    PilotSettings, PlanError, PlanPilot, Planner, Request, SearchSettings, TimingSettings,
-    Trajectory, make_plan,
+    Arm, Collider, ColliderSettings, Effort, Feedforward, Goal, GoalSettings, Made, PilotSettings,
+    PlanError, PlanPilot, Planner, Request, SearchSettings, TimingSettings, Trajectory, make_plan,
 };
 use citrange_sim::SimRig;
 use serde_json::{Value, json};
 
 use super::film::PlanFilm;
-use super::setting::{Names, obstacles_of, stand_at};
+use super::setting::{Names, joints_now, obstacles_of, stand_at};
+use super::start::Start;
 use super::text;
 use crate::bodies::body_of;
 use crate::exit::{Interrupted, ProblemsFound};
@@ -34,9 +34,14 @@ pub(crate) struct MakeArgs {
     /// Scene name or YAML file; its first robot moves.
     #[arg(required = true)]
     scene: Option<String>,
-    /// Where the arm starts: a pose of the robot by name, or joint positions in radians.
-    #[arg(long, default_value = "home", value_name = "POSE", allow_hyphen_values = true)]
-    start: String,
+    /// Where the arm starts: a pose of the robot by name, or joint positions in radians; where the
+    /// scene has it if it is not given.
+    #[arg(long, value_name = "POSE", allow_hyphen_values = true)]
+    start: Option<String>,
+    /// Opening of the gripper that the plan is made for: open, closed, positions of its joints, or
+    /// sweep, so that it may open and close on the way. As it is at the start if it is not given.
+    #[arg(long, value_name = "OPENING", allow_hyphen_values = true)]
+    gripper: Option<String>,
     /// Where the tool should come: "x y z" in metres, in the world; or "x y z roll pitch yaw", in
     /// radians. Give it again to go on from there.
     #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
@@ -51,16 +56,23 @@ pub(crate) struct MakeArgs {
     /// Distance that everything must keep from the arm.
     #[arg(long, default_value_t = 0.005)]
     margin_m: f64,
-    /// How near the tool must come where it cannot come exactly.
-    #[arg(long, default_value_t = 0.05)]
+    /// How near the tool must come where it cannot come exactly; 0 is exactly (0.1 mm).
+    #[arg(long, default_value_t = 0.0)]
     tolerance_m: f64,
+    /// How nearly it must be turned as asked where it cannot be exactly; 0 is exactly (0.1
+    /// degrees).
+    #[arg(long, default_value_t = 0.0)]
+    tolerance_deg: f64,
     /// Go to the nearest free place if the goal touches something, and back out slowly if the
     /// start does.
     #[arg(long)]
     proceed_anyway: bool,
-    /// Seed: of the search, and of where the scene's objects are.
+    /// Seed of the search; 0 if it is not given.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Seed of where the scene's objects are: that of a collection, to plan in its episodes.
     #[arg(long, default_value_t = 0)]
-    seed: u64,
+    episode_seed: u64,
     /// Episode index: where the scene's objects are.
     #[arg(long, default_value_t = 0)]
     episode: u64,
@@ -91,10 +103,10 @@ pub(crate) struct MakeArgs {
 }
 
 /// A planned motion and what was asked.
-struct Leg {
-    start: Vec<f64>,
-    goal: String,
-    made: Made,
+pub(super) struct Leg {
+    pub(super) start: Vec<f64>,
+    pub(super) goal: String,
+    pub(super) made: Made,
 }
 
 pub(crate) fn run(args: &MakeArgs) -> anyhow::Result<()> {
@@ -103,8 +115,9 @@ pub(crate) fn run(args: &MakeArgs) -> anyhow::Result<()> {
     let camera = args.camera.clone().or_else(|| scene.camera_names().last().map(str::to_owned));
     let cameras: Vec<String> = camera.into_iter().filter(|_| args.film.is_some()).collect();
     let mut rig = SimRig::new(scene, Some(&cameras))?;
-    rig.world_mut().reset_env(0, args.seed, args.episode)?;
+    rig.world_mut().reset_env(0, args.episode_seed, args.episode)?;
     let setting = Setting::new(args, &mut rig)?;
+    setting.tell(args);
     let legs = setting.legs(args)?;
     if let Some(path) = &args.output {
         let text = serde_json::to_string_pretty(&setting.file(args, &legs))?;
@@ -116,7 +129,7 @@ pub(crate) fn run(args: &MakeArgs) -> anyhow::Result<()> {
     }
     for leg in &legs {
         if !args.json
-            && let Some(line) = summary(leg)
+            && let Some(line) = text::summary(leg)
         {
             say::data(&line)?;
         }
@@ -136,12 +149,13 @@ pub(crate) fn run(args: &MakeArgs) -> anyhow::Result<()> {
 struct Setting {
     poses: std::collections::BTreeMap<String, Vec<f64>>,
     home: String,
+    start: Start,
     arm: Arm,
+    space: Collider,
     feedforward: Option<Feedforward>,
     obstacles: citrange_plan::Obstacles,
     names: Names,
     request: Request,
-    collider: ColliderSettings,
 }
 
 impl Setting {
@@ -160,20 +174,26 @@ impl Setting {
             None => None,
         };
         let (obstacles, names) = obstacles_of(rig.world(), &robot, args.map.as_deref())?;
-        let arm = Arm::described(
-            body,
-            described,
-            described.pose(&described.home).map_err(anyhow::Error::msg)?,
-        )?;
+        let home = described.pose(&described.home).map_err(anyhow::Error::msg)?;
+        let plain = Arm::described(body.clone(), described, home)?;
+        let seen = joints_now(rig, &robot)?;
+        let start =
+            Start::new(&plain, described, &seen, args.start.as_deref(), args.gripper.as_deref())?;
+        let (body, held) = start.gripper.body(body, home)?;
+        let arm = Arm::described(body, described, &held)?;
+        let collider = ColliderSettings { margin_m: args.margin_m, ..ColliderSettings::default() };
+        let space = Collider::new(&arm, &obstacles, &collider)?;
+        let seed = args.seed.unwrap_or(0);
         let request = Request {
             goal: GoalSettings {
                 tolerance_m: args.tolerance_m,
+                tolerance_rad: args.tolerance_deg.to_radians(),
                 proceed_anyway: args.proceed_anyway,
-                seed: args.seed,
+                seed,
                 ..GoalSettings::default()
             },
             search: SearchSettings {
-                seed: args.seed,
+                seed,
                 time_limit_s: Some(f64::from(args.time_ms) / 1e3),
                 ..SearchSettings::default()
             },
@@ -186,13 +206,31 @@ impl Setting {
         Ok(Self {
             poses: described.poses.clone(),
             home: described.home.clone(),
+            start,
             arm,
+            space,
             feedforward,
             obstacles,
             names,
             request,
-            collider: ColliderSettings { margin_m: args.margin_m, ..ColliderSettings::default() },
         })
+    }
+
+    /// What was assumed, for people.
+    fn tell(&self, args: &MakeArgs) {
+        if args.json {
+            return;
+        }
+        self.start.gripper.text().iter().for_each(|line| say::talk(line));
+        for mount in self.space.mounts() {
+            say::talk(&text::mount(&self.arm, mount, &self.names));
+        }
+        if args.seed.is_some() && args.episode_seed == 0 {
+            say::talk(
+                "--seed is of the search alone; where things are is --episode-seed (here 0) and \
+                 --episode",
+            );
+        }
     }
 
     /// Joints of the arm by the name of a pose, or as numbers.
@@ -222,9 +260,9 @@ impl Setting {
             args.goal.iter().map(|text| Ok((text.clone(), Goal::parse(text)?))).collect()
         };
         let goals = goals?;
-        let mut collider = Collider::new(&self.arm, &self.obstacles, &self.collider)?;
+        let mut collider = self.space.clone();
         let mut planner = Planner::new(self.arm.limits(), self.request.search.clone())?;
-        let mut start = self.joints(&args.start)?;
+        let mut start = self.start.arm.clone();
         let mut legs = Vec::new();
         for (text, goal) in goals {
             let made =
@@ -241,15 +279,28 @@ impl Setting {
     fn file(&self, args: &MakeArgs, legs: &[Leg]) -> Value {
         let names: Vec<&str> =
             self.arm.body().chain().joint_names().take(self.arm.joints()).collect();
-        let plans: Vec<Value> = legs.iter().map(|leg| told(leg, args.hz)).collect();
+        let plans: Vec<Value> = legs.iter().map(|leg| text::told(leg, args.hz)).collect();
+        let mounts = self.space.mounts().iter().map(|mount| {
+            json!({
+                "link": self.arm.body().links().nth(1),
+                "with": self.names.boxes.get(mount.number),
+                "gap_m": mount.gap_m,
+            })
+        });
         json!({
             "format": FORMAT,
             "tool_version": env!("CARGO_PKG_VERSION"),
             "robot": self.arm.body().chain().robot,
             "scene": args.scene,
             "map": args.map,
-            "seed": args.seed,
+            "seed": self.request.search.seed,
+            "episode_seed": args.episode_seed,
+            "episode": args.episode,
             "margin_m": args.margin_m,
+            "tolerance_m": args.tolerance_m,
+            "tolerance_deg": args.tolerance_deg,
+            "gripper": self.start.gripper.json(),
+            "mounts": mounts.collect::<Vec<_>>(),
             "joints": names,
             "plans": plans,
         })
@@ -305,49 +356,4 @@ impl Setting {
         });
         places.collect()
     }
-}
-
-fn told(leg: &Leg, hz: u32) -> Value {
-    let made = &leg.made;
-    let mut told = json!(made.outcome);
-    let motion = |motion: &Trajectory| {
-        json!({
-            "duration_s": motion.duration_s(),
-            "blends": motion.blends(),
-            "stops": motion.stops(),
-            "moments": motion.moments(f64::from(hz)).collect::<Vec<_>>(),
-        })
-    };
-    told["goal"] = json!(leg.goal);
-    told["start"] = json!(leg.start);
-    told["reached_m"] = json!(made.goal.reached_m);
-    told["warnings"] = json!(made.goal.warnings);
-    told["times"] = json!(made.times);
-    told["escape"] = json!(made.escape.as_ref().map(motion));
-    told["trajectory"] = json!(made.trajectory.as_ref().map(motion));
-    told
-}
-
-/// A plan in one line; nothing where there is none.
-fn summary(leg: &Leg) -> Option<String> {
-    let (Outcome::Found(path), Some(motion)) = (&leg.made.outcome, &leg.made.trajectory) else {
-        return None;
-    };
-    let reached = leg.made.goal.reached_m.unwrap_or(0.0);
-    let near = if reached > 1e-3 {
-        format!(", {:.1} cm from the place asked for", 1e2 * reached)
-    } else {
-        String::new()
-    };
-    let times = &leg.made.times;
-    Some(format!(
-        "{}: {} way-points, {:.2} rad, {:.2} s{near}; goal {:.2} ms, search {:.2} ms, timing {:.2} ms",
-        leg.goal,
-        path.waypoints.len(),
-        path.length_rad,
-        motion.duration_s(),
-        1e3 * times.goal_s,
-        1e3 * times.search_s,
-        1e3 * times.timing_s,
-    ))
 }

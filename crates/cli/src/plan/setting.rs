@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use citrange_core::shape::Shape;
 use citrange_core::{DictObjectState, DictRobotState, DictState, Pose};
 use citrange_plan::{Ball, Capsule, Cuboid, Obstacles};
-use citrange_sim::{SimRig, SolidAround, World};
+use citrange_sim::{SimRig, SolidAround, StateQuery, World};
 use citrange_space::Snapshot;
 use nalgebra::{Point3, Vector3};
 
@@ -43,10 +43,11 @@ pub(super) struct Names {
 /// Cylinders and ellipsoids count as the boxes around them, which are larger.
 fn add(obstacles: &mut Obstacles, names: &mut Names, solid: &SolidAround) {
     let Pose { pos_m, quat_wxyz } = solid.world_from_shape;
+    let name = if solid.body == "world" { "the floor" } else { &solid.body };
     let half_m = match solid.shape {
         Shape::Sphere { radius_m } => {
             obstacles.balls.push(Ball { centre_m: pos_m, radius_m });
-            names.balls.push(solid.body.clone());
+            names.balls.push(name.to_owned());
             return;
         }
         Shape::Capsule { radius_m, half_height_m } => {
@@ -56,7 +57,7 @@ fn add(obstacles: &mut Obstacles, names: &mut Names, solid: &SolidAround) {
                 at.coords.into()
             };
             obstacles.capsules.push(Capsule { a_m: end(-along), b_m: end(along), radius_m });
-            names.capsules.push(solid.body.clone());
+            names.capsules.push(name.to_owned());
             return;
         }
         Shape::Box { half_m } => half_m,
@@ -68,7 +69,14 @@ fn add(obstacles: &mut Obstacles, names: &mut Names, solid: &SolidAround) {
         }
     };
     obstacles.boxes.push(Cuboid { centre_m: pos_m, quat_wxyz, half_m });
-    names.boxes.push(solid.body.clone());
+    names.boxes.push(name.to_owned());
+}
+
+/// Where the robot's joints are now.
+pub(super) fn joints_now(rig: &mut SimRig, robot: &str) -> anyhow::Result<Vec<f64>> {
+    let state = rig.world_mut().get_state(None, &StateQuery::default())?;
+    let joints = state.robots.get(robot).and_then(|robot| robot.joint_pos.as_ref());
+    Ok(joints.context("the robot does not say where its joints are")?.row(0).to_vec())
 }
 
 /// Puts the robot's joints somewhere, at rest; answers the targets in force.

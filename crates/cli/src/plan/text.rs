@@ -1,7 +1,9 @@
 //! What the planner answered, in words.
 
-use citrange_plan::{Contact, End, Outcome, Touched};
+use citrange_plan::{Arm, Contact, End, Mount, Outcome, Touched, Trajectory};
+use serde_json::{Value, json};
 
+use super::make::Leg;
 use super::setting::Names;
 
 /// Why there is no path; `None` where there is one.
@@ -25,11 +27,21 @@ pub(super) fn reason(outcome: &Outcome, names: &Names, margin_m: f64) -> Option<
                 touch(contact, names, margin_m)
             )
         }
-        Outcome::GoalUnreachable { nearest_m, tolerance_m } => format!(
-            "out of reach: the hand comes no nearer than {:.1} cm, {:.1} cm are allowed",
-            1e2 * nearest_m,
-            1e2 * tolerance_m
-        ),
+        Outcome::GoalUnreachable { nearest_m, nearest_rad, tolerance_m, tolerance_rad } => {
+            let (turned, allowed) = match nearest_rad {
+                Some(rad) => (
+                    format!(", turned {:.1} degrees away from what was asked", rad.to_degrees()),
+                    format!(" and {:.1} degrees", tolerance_rad.to_degrees()),
+                ),
+                None => (String::new(), String::new()),
+            };
+            format!(
+                "out of reach: the hand comes no nearer than {:.1} cm{turned}; {:.2} cm{allowed} \
+                 are allowed (--tolerance-m, --tolerance-deg)",
+                1e2 * nearest_m,
+                1e2 * tolerance_m
+            )
+        }
         Outcome::OutsideLimits { end, joint, position, range: [low, high] } => {
             let end = match end {
                 End::Start => "start",
@@ -62,4 +74,61 @@ fn touch(contact: &Contact, names: &Names, margin_m: f64) -> String {
         format!(" or the {margin_mm} mm around it")
     };
     format!("{} reaches {deep_mm:.1} mm into {thing}{margin}", contact.link)
+}
+
+/// What a link passes because the robot is mounted on it.
+pub(super) fn mount(arm: &Arm, mount: &Mount, names: &Names) -> String {
+    let link = arm.body().links().nth(1).unwrap_or("the first link");
+    let thing = names.boxes.get(mount.number).map_or("a box", String::as_str);
+    let gap_mm = 1e3 * mount.gap_m.abs();
+    let how = if mount.gap_m < 0.0 { "into" } else { "above" };
+    format!("{link} is {gap_mm:.1} mm {how} {thing} wherever it turns: that is its mount")
+}
+
+/// A plan as JSON.
+pub(super) fn told(leg: &Leg, hz: u32) -> Value {
+    let made = &leg.made;
+    let mut told = json!(made.outcome);
+    let motion = |motion: &Trajectory| {
+        json!({
+            "duration_s": motion.duration_s(),
+            "blends": motion.blends(),
+            "stops": motion.stops(),
+            "moments": motion.moments(f64::from(hz)).collect::<Vec<_>>(),
+        })
+    };
+    told["goal"] = json!(leg.goal);
+    told["start"] = json!(leg.start);
+    told["reached_m"] = json!(made.goal.reached_m);
+    told["reached_rad"] = json!(made.goal.reached_rad);
+    told["warnings"] = json!(made.goal.warnings);
+    told["times"] = json!(made.times);
+    told["escape"] = json!(made.escape.as_ref().map(motion));
+    told["trajectory"] = json!(made.trajectory.as_ref().map(motion));
+    told
+}
+
+/// A plan in one line; nothing where there is none.
+pub(super) fn summary(leg: &Leg) -> Option<String> {
+    let (Outcome::Found(path), Some(motion)) = (&leg.made.outcome, &leg.made.trajectory) else {
+        return None;
+    };
+    let turned = leg
+        .made
+        .goal
+        .reached_rad
+        .map_or(String::new(), |rad| format!(" and {:.2} degrees", rad.to_degrees()));
+    let times = &leg.made.times;
+    Some(format!(
+        "{}: {} way-points, {:.2} rad, {:.2} s, {:.2} mm{turned} off; goal {:.2} ms, search {:.2} \
+         ms, timing {:.2} ms",
+        leg.goal,
+        path.waypoints.len(),
+        path.length_rad,
+        motion.duration_s(),
+        1e3 * leg.made.goal.reached_m.unwrap_or(0.0),
+        1e3 * times.goal_s,
+        1e3 * times.search_s,
+        1e3 * times.timing_s,
+    ))
 }

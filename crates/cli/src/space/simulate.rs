@@ -18,6 +18,8 @@ use crate::verbs::compiled;
 const FLYING: u8 = 254;
 /// Label of a pixel without a point.
 const NOT_SEEN: u8 = 255;
+/// Frames of one episode are so many a second.
+const FRAME_HZ: f64 = 30.0;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -26,12 +28,19 @@ pub(crate) struct Args {
     /// Camera of the scene.
     #[arg(long)]
     camera: String,
-    /// How many frames: one per episode of the run.
+    /// How many frames of the episode, a thirtieth of a second apart.
     #[arg(long, default_value_t = 1)]
     frames: u64,
     /// Seed of the run.
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// Episode of the run: where the scene's objects are.
+    #[arg(long, default_value_t = 0)]
+    episode: u64,
+    /// Another episode for each frame, so that things are elsewhere: for measurements. One map of
+    /// such frames shows things that were never there together.
+    #[arg(long)]
+    each_episode: bool,
     /// What the sensor does to the truth.
     #[arg(long, value_enum, default_value_t = Kind::D435)]
     sensor: Kind,
@@ -63,9 +72,21 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     std::fs::create_dir_all(&args.output)
         .with_context(|| format!("cannot create {}", args.output.display()))?;
     let bar = say::progress("frames", args.frames);
+    let physics_hz = f64::from(scene.scene.rates.physics_hz);
+    // Physics steps of the episode so far.
+    let mut done = 0;
     for frame in 0..args.frames {
-        world.reset_env(0, args.seed, frame)?;
-        world.step((args.settle_s * f64::from(scene.scene.rates.physics_hz)).round() as u32)?;
+        let mut time_s = args.settle_s;
+        if args.each_episode || frame == 0 {
+            let number = if args.each_episode { frame } else { 0 };
+            world.reset_env(0, args.seed, args.episode + number)?;
+            done = 0;
+        } else {
+            time_s += frame as f64 / FRAME_HZ;
+        }
+        let until = (time_s * physics_hz).round() as u32;
+        world.step(until - done)?;
+        done = until;
         let state = world.get_state(None, &query)?;
         let seen = state.cameras.get(&args.camera).context("the camera gave nothing")?;
         let shot = Shot::of(seen)?;
@@ -74,7 +95,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             let is_object = scene.object_names().any(|name| name == owner);
             if is_robot { 3 } else { 1 + u8::from(is_object) }
         });
-        let stamp_ns = 1_000_000_000 + frame * 33_333_333;
+        let stamp_ns = 1_000_000_000 + (frame as f64 * 1e9 / FRAME_HZ) as u64;
         let taken = shot.take(&sensor, args.seed ^ (frame << 32), labels, stamp_ns)?;
         let path = args.output.join(format!("frame_{frame:03}.npz"));
         taken.write_npz(&path)?;

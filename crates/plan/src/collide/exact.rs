@@ -18,12 +18,13 @@ pub(super) struct Gap {
 }
 
 /// The least gap of a robot whose joints, all of them, are at `joints`; `None` where there is
-/// nothing to touch.
+/// nothing to touch. `passes`: whether a link need not care for a box.
 pub(super) fn least_gap(
     body: &Body,
     joints: &[f64],
     obstacles: &Obstacles,
     [margin_m, self_margin_m]: [f64; 2],
+    passes: impl Fn(usize, usize) -> bool,
 ) -> Result<Option<Gap>, PlanError> {
     let mut poses = vec![Isometry3::identity(); joints.len() + 1];
     body.link_poses(joints, &mut poses)?;
@@ -42,6 +43,9 @@ pub(super) fn least_gap(
         for (centre, radius_m) in placed(link) {
             let keep_m = radius_m + margin_m;
             for (number, solid) in obstacles.boxes.iter().enumerate() {
+                if passes(link, number) {
+                    continue;
+                }
                 offer(box_distance_m(solid, &centre) - keep_m, link, &|| Touched::Box(number));
             }
             for (number, solid) in obstacles.balls.iter().enumerate() {

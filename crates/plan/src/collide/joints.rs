@@ -4,10 +4,11 @@
 //! axis across this axis and the next one: so the way from one joint to the next is a step
 //! along x and z and a turn about x (as Denavit and Hartenberg chose them).
 
-use citrange_space::Body;
 use citrange_space::lanes::{LANES, Lane};
+use citrange_space::{Body, Form};
 use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
+use super::mount::Stand;
 use super::robot::moved_by;
 use super::vector::{Triple, Vector, add, cross, load, store, sub};
 use crate::arm::Arm;
@@ -192,6 +193,13 @@ impl Joints {
             frames.push((*carrier, at * moved_by(joint, *position)));
         }
         Ok(frames)
+    }
+
+    /// What the robot stands with; `shapes` of every link, in our frames.
+    pub(super) fn stand(&self, shapes: &[Vec<(Isometry3<f64>, Form)>]) -> Stand {
+        let turns = self.exact.first().is_some_and(|step| !step.is_slide);
+        let of = |link: usize| shapes.get(link).map(Vec::as_slice).unwrap_or_default();
+        Stand::new(of(0), of(1), &self.world_from_first, turns)
     }
 
     /// How many there are.

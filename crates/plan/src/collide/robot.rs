@@ -4,6 +4,7 @@ use citrange_space::{Body, Convex, Form};
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
 use super::joints::Joints;
+use super::mount::Stand;
 use crate::arm::Arm;
 use crate::error::PlanError;
 
@@ -23,6 +24,9 @@ pub(super) struct Robot {
     pub(super) levers: Vec<Vec<f32>>,
     /// Whether links that no planned joint moves against each other touch.
     pub(super) touches_always: bool,
+    pub(super) stand: Stand,
+    /// Of every link of the body: the link that carries it here.
+    pub(super) carriers: Vec<usize>,
 }
 
 /// One link.
@@ -125,6 +129,8 @@ impl Robot {
             links,
             pairs: Vec::new(),
             touches_always: false,
+            stand: joints.stand(&shapes),
+            carriers: frames.iter().map(|(carrier, _)| *carrier).collect(),
             joints,
         };
         made.find_pairs(body, &frames, &order);

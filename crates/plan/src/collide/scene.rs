@@ -74,11 +74,12 @@ impl Scene {
 }
 
 /// Sorts obstacles to the links that can reach them. `homes_m`: for every link a ball that it
-/// never leaves, margins included.
+/// never leaves, margins included. `passes`: boxes that do not count for the first moving link.
 pub(super) fn fill(
     scenes: &mut [Scene],
     homes_m: &[([f64; 3], f64)],
     obstacles: &Obstacles,
+    passes: &[bool],
 ) -> Result<(), PlanError> {
     scenes.iter_mut().for_each(Scene::clear);
     for (number, cuboid) in obstacles.boxes.iter().enumerate() {
@@ -89,7 +90,10 @@ pub(super) fn fill(
         let half_m = cuboid.half_m.map(|h| (h + slack_m) as f32);
         let centre_m = cuboid.centre_m.map(|c| c as f32);
         let is_upright = (axes[(2, 2)] - 1.0).abs() < 1e-14;
-        for (scene, (home, reach_m)) in scenes.iter_mut().zip(homes_m) {
+        for (link, (scene, (home, reach_m))) in scenes.iter_mut().zip(homes_m).enumerate() {
+            if link == 1 && passes.get(number) == Some(&true) {
+                continue;
+            }
             let away = Vector3::from(*home) - Vector3::from(cuboid.centre_m);
             let local = axes.inverse() * away;
             let out = Vector3::from_fn(|a, _| (local[a].abs() - cuboid.half_m[a]).max(0.0));

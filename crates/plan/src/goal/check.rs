@@ -1,6 +1,6 @@
 //! Which joints lead to a goal, and the reason when a search cannot begin.
 
-use citrange_control::{Aim, ControlError, Reach, ReachSettings, Solution};
+use citrange_control::{Aim, ControlError, Reach, ReachSettings, Solution, Turn};
 
 use super::escape::escape;
 use super::report::{GoalReport, GoalSettings, Kept};
@@ -48,10 +48,7 @@ pub fn check_goal<W: Motions + Contacts>(
     if let Some(outside) = arm.outside(End::Start, start) {
         return Ok(report.refuse(outside));
     }
-    let chain = arm.body().chain();
-    let no_kinematics = |why: ControlError| PlanError::bad("inverse kinematics", why.to_string());
-    let mut reach = Reach::new(chain, arm.held()).map_err(no_kinematics)?;
-    reach.set_ranges(arm.limits().iter().map(|l| l.range)).map_err(no_kinematics)?;
+    let reach = reach_of(arm)?;
     let mut asked = Asked { arm, world, reach, settings, from: start.to_vec() };
     if !asked.world.is_free(&Config::of(start)) {
         let why = asked.touched(start, |contact| Outcome::StartInCollision { contact });
@@ -79,6 +76,34 @@ pub fn check_goal<W: Motions + Contacts>(
     })
 }
 
+fn reach_of(arm: &Arm) -> Result<Reach, PlanError> {
+    let bad = |why: ControlError| PlanError::bad("inverse kinematics", why.to_string());
+    let mut reach = Reach::new(arm.body().chain(), arm.held()).map_err(bad)?;
+    reach.set_ranges(arm.limits().iter().map(|l| l.range)).map_err(bad)?;
+    Ok(reach)
+}
+
+/// How far joints leave the tool from a goal: its place, and its turn where that matters.
+pub(crate) fn miss(
+    arm: &Arm,
+    goal: &Goal,
+    joints: &[f64],
+) -> Result<(f64, Option<f64>), PlanError> {
+    let mut reach = reach_of(arm)?;
+    let aim = match (goal, goal.aim()) {
+        (_, Some(aim)) => aim,
+        (Goal::Joints(wanted), _) => reach.aim_of(wanted),
+        _ => reach.aim_of(joints),
+    };
+    let fit = reach.measure(&aim, joints);
+    Ok((fit.error_m, turn_of(&aim, &fit)))
+}
+
+/// The miss of a turn, where it is not free.
+fn turn_of(aim: &Aim, fit: &Solution) -> Option<f64> {
+    (aim.turn != Turn::Free).then_some(fit.angle_rad)
+}
+
 impl<W: Motions + Contacts> Asked<'_, W> {
     fn at_joints(&mut self, joints: &[f64], report: GoalReport) -> GoalReport {
         if let Some(outside) = self.arm.outside(End::Goal, joints) {
@@ -97,7 +122,7 @@ impl<W: Motions + Contacts> Asked<'_, W> {
         let mut search = ReachSettings {
             starts: self.settings.starts,
             seed: self.settings.seed,
-            turn_m: self.settings.tolerance_m / self.settings.tolerance_rad,
+            turn_m: self.settings.turn_m(),
             ..ReachSettings::default()
         };
         let mut found = self.reach.solve(aim, &self.from, &search);
@@ -115,9 +140,13 @@ impl<W: Motions + Contacts> Asked<'_, W> {
             let good = self.good_enough(goals);
             for goals in good.iter().filter(|goals| !goals.is_empty()) {
                 match self.keep_free(aim, goals) {
-                    Ok(kept) if found.solutions.is_empty() => {
+                    Ok(kept) if !kept.is_exact() => {
+                        let turned = kept.reached_rad.map_or(String::new(), |rad| {
+                            format!(" and {:.2} degrees turned away", rad.to_degrees())
+                        });
                         report.warnings.push(format!(
-                            "the goal cannot be reached exactly: the path ends {:.4} m from it",
+                            "the goal cannot be reached exactly: the path ends {:.4} m from it\
+                             {turned}",
                             kept.reached_m
                         ));
                         return kept.into_report(report);
@@ -130,10 +159,14 @@ impl<W: Motions + Contacts> Asked<'_, W> {
         match touching {
             Some((why, goals)) => self.collides(aim, why, &goals, report),
             None => {
-                let nearest = self.nearest(aim, &search, found.misses.first(), &mut report);
+                let (nearest_m, nearest_rad) = self.nearest(aim, &search, found.misses.first());
+                let nearest_rad = (aim.turn != Turn::Free).then_some(nearest_rad);
+                let (tolerance_m, tolerance_rad) = self.settings.allowed();
                 report.refuse(Outcome::GoalUnreachable {
-                    nearest_m: nearest,
-                    tolerance_m: self.settings.tolerance_m,
+                    nearest_m,
+                    nearest_rad,
+                    tolerance_m,
+                    tolerance_rad,
                 })
             }
         }
@@ -142,7 +175,7 @@ impl<W: Motions + Contacts> Asked<'_, W> {
     /// Goals within tolerance: those as good as the best, then the others; each sorted by
     /// their distance from where the search begins.
     fn good_enough(&self, goals: &[Solution]) -> [Vec<Solution>; 2] {
-        let GoalSettings { tolerance_m, tolerance_rad, .. } = *self.settings;
+        let (tolerance_m, tolerance_rad) = self.settings.allowed();
         let within = |s: &&Solution| s.error_m <= tolerance_m && s.angle_rad <= tolerance_rad;
         let mut all: Vec<Solution> = goals.iter().filter(within).cloned().collect();
         nearest_first(&mut all, &self.from);
@@ -151,27 +184,24 @@ impl<W: Motions + Contacts> Asked<'_, W> {
         [good, rest]
     }
 
-    /// How near the tool comes when it is turned as asked.
+    /// How near the tool comes when it is turned as asked, and how it is turned there; the best
+    /// miss where it cannot be turned so.
     fn nearest(
         &mut self,
         aim: &Aim,
         search: &ReachSettings,
         miss: Option<&Solution>,
-        report: &mut GoalReport,
-    ) -> f64 {
-        let GoalSettings { tolerance_m, tolerance_rad, .. } = *self.settings;
-        let Some(miss) = miss else { return FAR_M };
+    ) -> (f64, f64) {
+        let (tolerance_m, tolerance_rad) = self.settings.allowed();
+        let Some(miss) = miss else { return (FAR_M, std::f64::consts::PI) };
         if miss.angle_rad <= tolerance_rad && miss.error_m > tolerance_m {
-            return miss.error_m;
+            return (miss.error_m, miss.angle_rad);
         }
-        report.warnings.push(format!(
-            "the hand comes within {:.4} m, but turned {:.3} rad away from what was asked",
-            miss.error_m, miss.angle_rad
-        ));
         let strict = ReachSettings { turn_m: 20.0 * search.turn_m, ..*search };
         let turned = self.reach.solve(aim, &self.from, &strict).misses;
-        let kept = turned.iter().filter(|m| m.angle_rad <= tolerance_rad).map(|m| m.error_m);
-        kept.fold(FAR_M, f64::min)
+        let turned = turned.iter().filter(|m| m.angle_rad <= tolerance_rad);
+        let best = turned.min_by(|a, b| a.error_m.total_cmp(&b.error_m)).unwrap_or(miss);
+        (best.error_m, best.angle_rad)
     }
 
     fn collides(
@@ -207,6 +237,8 @@ impl<W: Motions + Contacts> Asked<'_, W> {
             if kept.candidates.len() < self.settings.most && self.world.is_free(&at) {
                 let fit = self.reach.measure(aim, &at.positions(self.arm.joints()));
                 kept.reached_m = kept.reached_m.max(fit.error_m);
+                let turned = turn_of(aim, &fit);
+                kept.reached_rad = turned.map(|rad| kept.reached_rad.unwrap_or(0.0).max(rad));
                 kept.candidates.push(at);
             }
         }
@@ -253,8 +285,8 @@ fn check_numbers(arm: &Arm, start: &[f64], settings: &GoalSettings) -> Result<()
         return Err(PlanError::bad("start", reason));
     }
     let tolerances = [settings.tolerance_m, settings.tolerance_rad];
-    if tolerances.iter().any(|t| !(t.is_finite() && *t > 0.0)) || settings.starts == 0 {
-        let reason = format!("tolerances and starts must be above 0: {settings:?}");
+    if tolerances.iter().any(|t| !(t.is_finite() && *t >= 0.0)) || settings.starts == 0 {
+        let reason = format!("tolerances must be from 0 on, starts above 0: {settings:?}");
         return Err(PlanError::bad("goal settings", reason));
     }
     Ok(())

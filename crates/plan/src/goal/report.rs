@@ -5,12 +5,20 @@ use serde::Serialize;
 use crate::config::Config;
 use crate::outcome::Outcome;
 
+/// No goal is asked for more exactly than this: it is what "exact" means.
+const EXACT_M: f64 = 1e-4;
+const EXACT_RAD: f64 = 0.1 * std::f64::consts::PI / 180.0;
+
+/// What a radian counts in metres where no tolerance says it.
+const TURN_M: f64 = 0.5;
+
 /// What counts as reaching a goal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GoalSettings {
-    /// How near the tool must come where it cannot come exactly.
+    /// How near the tool must come where it cannot come exactly; 0: exactly, which is within
+    /// 0.1 mm.
     pub tolerance_m: f64,
-    /// And how nearly turned as asked.
+    /// And how nearly turned as asked; 0: exactly, which is within 0.1 degrees.
     pub tolerance_rad: f64,
     /// Whether to go to the nearest free place instead of a goal in collision, and to back out
     /// of a collision at the start.
@@ -26,13 +34,29 @@ pub struct GoalSettings {
 impl Default for GoalSettings {
     fn default() -> Self {
         Self {
-            tolerance_m: 0.05,
-            tolerance_rad: 0.1,
+            tolerance_m: 0.0,
+            tolerance_rad: 0.0,
             proceed_anyway: false,
             starts: 64,
             seed: 0,
             most: 64,
         }
+    }
+}
+
+impl GoalSettings {
+    /// How far from the place and the turn a goal may be.
+    pub(super) fn allowed(&self) -> (f64, f64) {
+        (self.tolerance_m.max(EXACT_M), self.tolerance_rad.max(EXACT_RAD))
+    }
+
+    /// What a radian of turn counts in metres: what may be off is what is given up first.
+    pub(super) fn turn_m(&self) -> f64 {
+        if self.tolerance_m == 0.0 && self.tolerance_rad == 0.0 {
+            return TURN_M;
+        }
+        let (tolerance_m, tolerance_rad) = self.allowed();
+        (tolerance_m / tolerance_rad).clamp(TURN_M / 100.0, TURN_M * 100.0)
     }
 }
 
@@ -42,8 +66,11 @@ pub struct GoalReport {
     /// Free configurations at the goal, the one nearest to the start first.
     #[serde(skip)]
     pub candidates: Vec<Config>,
-    /// Farthest that the tool is from the wanted point in any of them.
+    /// Farthest that the tool is from the wanted point in any of them; of a plan that was found,
+    /// at its end.
     pub reached_m: Option<f64>,
+    /// The same of its turn; none where any turn will do.
+    pub reached_rad: Option<f64>,
     /// The reason when there is nothing to search for.
     pub outcome: Option<Outcome>,
     /// Where to go first, slowly, when the start touches something: the straight motion there
@@ -66,10 +93,16 @@ impl GoalReport {
 pub(super) struct Kept {
     pub(super) candidates: Vec<Config>,
     pub(super) reached_m: f64,
+    pub(super) reached_rad: Option<f64>,
 }
 
 impl Kept {
+    pub(super) fn is_exact(&self) -> bool {
+        self.reached_m <= EXACT_M && self.reached_rad.unwrap_or(0.0) <= EXACT_RAD
+    }
+
     pub(super) fn into_report(self, report: GoalReport) -> GoalReport {
-        GoalReport { candidates: self.candidates, reached_m: Some(self.reached_m), ..report }
+        let Self { candidates, reached_m, reached_rad } = self;
+        GoalReport { candidates, reached_m: Some(reached_m), reached_rad, ..report }
     }
 }

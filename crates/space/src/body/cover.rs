@@ -26,6 +26,12 @@ use crate::solid::Form;
 /// More cells per axis, layers, rings or sectors than this are not tried.
 const MOST_CELLS: usize = 48;
 
+/// Links up to this one pass closely over what the robot stands on, wherever they are.
+const NEAR_BASE: usize = 2;
+
+/// There a capsule that one ball would do for gets a few more: that makes it nearly exact.
+const NEAR_BASE_OVERHANG_M: f64 = 0.001;
+
 /// A convex part of a shape and the ball around it, in the shape's frame.
 #[derive(Clone, Debug)]
 struct Piece {
@@ -46,7 +52,15 @@ pub(crate) fn spheres(shapes: &[LinkShape], overhang_m: f64) -> Result<Vec<Spher
     let rank = |at: usize| (forms[at].half_extents_m().iter().product::<f64>(), at);
     let mut all: Vec<Sphere> = Vec::new();
     for (index, shape) in shapes.iter().enumerate() {
-        let pieces = cover(&forms[index], overhang_m).ok_or_else(|| {
+        let allowed_m = match forms[index] {
+            Form::RoundedBox { half_m: [x, y, half], .. }
+                if x == 0.0 && y == 0.0 && half <= overhang_m && link_of(shape) <= NEAR_BASE =>
+            {
+                overhang_m.min(NEAR_BASE_OVERHANG_M)
+            }
+            _ => overhang_m,
+        };
+        let pieces = cover(&forms[index], allowed_m).ok_or_else(|| {
             let reason = format!("{overhang_m} is too small for {}: more than 0.005?", shape.name);
             SpaceError::setting("overhang_m", reason)
         })?;
@@ -67,6 +81,11 @@ pub(crate) fn spheres(shapes: &[LinkShape], overhang_m: f64) -> Result<Vec<Spher
             }
         }
     }
+    Ok(without_inner(all))
+}
+
+/// Balls in the order of their links, without those inside of others.
+pub(super) fn without_inner(mut all: Vec<Sphere>) -> Vec<Sphere> {
     let inside = |a: &Sphere, b: &Sphere| {
         let apart = (Vector3::from(a.centre_m) - Vector3::from(b.centre_m)).norm();
         a.link == b.link && apart + a.radius_m <= b.radius_m
@@ -78,7 +97,7 @@ pub(crate) fn spheres(shapes: &[LinkShape], overhang_m: f64) -> Result<Vec<Spher
             kept.push(sphere);
         }
     }
-    Ok(kept)
+    kept
 }
 
 /// Pieces that make up a form, none of whose balls reaches more than `overhang_m` beyond it;

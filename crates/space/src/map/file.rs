@@ -23,6 +23,7 @@ const VOXEL_BYTES: usize = 16;
 const MAX_HEADER: usize = 1 << 16;
 
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Header {
     tool: String,
     lower_m: [f64; 3],

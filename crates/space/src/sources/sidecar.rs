@@ -5,6 +5,7 @@ use std::path::Path;
 use citrange_core::Pose;
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::cell::CellRobot;
 use crate::cloud::{Pinhole, View};
@@ -15,8 +16,10 @@ use crate::solid::Solid;
 /// How far a rotation's columns may be from right angles and length 1.
 const ROTATION_TOLERANCE: f64 = 1e-6;
 
-/// What is known about a cloud; everything may be missing, unknown keys are left alone.
+/// What is known about a cloud; everything may be missing, a key that is not known is refused.
+/// `seed` and `note` are for people.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Sidecar {
     /// Columns of the picture.
     pub width: Option<usize>,
@@ -49,6 +52,10 @@ pub struct Sidecar {
     workspace_upper: Option<[f64; 3]>,
     #[serde(default)]
     primitives: Vec<Primitive>,
+    #[serde(default, rename = "seed")]
+    _seed: IgnoredAny,
+    #[serde(default, rename = "note")]
+    _note: IgnoredAny,
 }
 
 /// A piece of the truth behind a made picture; only capsules of the robot are of use here.

@@ -1,0 +1,162 @@
+//! What a robot stands on, and what its gripper sweeps, against plain looks at balls.
+
+#[allow(dead_code)] // tests of `space` use the rest
+#[path = "../../space/tests/all/robots.rs"]
+mod robots;
+
+use citrange_core::rng::Rng;
+use citrange_plan::{
+    Arm, Ball, Collider, ColliderSettings, Config, Cuboid, JointLimit, Motions, Obstacles, Touched,
+};
+use citrange_space::{Body, BodySettings};
+use nalgebra::{Isometry3, Point3};
+
+/// What a sweep may grow by.
+const SLACK_M: f64 = 0.004;
+
+fn crane() -> Body {
+    let (chain, shapes) = robots::crane();
+    Body::new(&chain, &shapes, &BodySettings::default()).unwrap()
+}
+
+fn arm(body: Body, held: &[f64]) -> Arm {
+    let chain = body.chain();
+    let limits = chain.joints[..chain.arm_joints].iter().map(|joint| JointLimit {
+        range: joint.range.unwrap(),
+        velocity: 3.0,
+        acceleration: 10.0,
+        jerk: 100.0,
+    });
+    let limits = limits.collect();
+    Arm::new(body, limits, held).unwrap()
+}
+
+fn collider(arm: &Arm, obstacles: &Obstacles) -> Collider {
+    Collider::new(arm, obstacles, &ColliderSettings::default()).unwrap()
+}
+
+/// Positions of all joints with the gripper opened by a share.
+fn opened(body: &Body, share: f64) -> Vec<f64> {
+    let at = |[closed, open]: [f64; 2]| closed + share * (open - closed);
+    body.chain().joints.iter().map(|j| j.gripper.map_or(0.0, at)).collect()
+}
+
+#[test]
+fn a_sweep_is_free_where_every_opening_is() {
+    let body = crane();
+    let (closed, open) = (opened(&body, 0.0), opened(&body, 1.0));
+    let all = body.swept(&closed, [&closed, &open], SLACK_M).unwrap();
+    assert!(all.spheres().len() > body.spheres().len());
+    let swept = arm(all, &closed);
+    let openings: Vec<Arm> =
+        (0..=40).map(|step| arm(body.clone(), &opened(&body, f64::from(step) / 40.0))).collect();
+    let mut rng = Rng::new(11);
+    let mut seen = [0; 2];
+    let mut only_open = 0;
+    for _ in 0..12 {
+        // Small balls around the hand: what matters is which of the fingers is there.
+        let at = Config::of(&robots::positions(body.chain(), &mut rng)[..4]);
+        let hand = hand_of(&body, &at);
+        let near = |rng: &mut Rng| hand.coords.map(|c| c + rng.uniform(-0.16, 0.16)).into();
+        let balls = (0..3).map(|_| Ball { centre_m: near(&mut rng), radius_m: 0.01 });
+        let obstacles = Obstacles { balls: balls.collect(), ..Obstacles::default() };
+        let mut whole = collider(&swept, &obstacles);
+        let mut each: Vec<Collider> = openings.iter().map(|a| collider(a, &obstacles)).collect();
+        for _ in 0..60 {
+            let moved = at.0.map(|p| p + rng.uniform(-0.12, 0.12) as f32);
+            let moved = Config(std::array::from_fn(|j| if j < 4 { moved[j] } else { 0.0 }));
+            let gaps: Vec<f64> = each.iter_mut().map(|c| c.clearance_m(&moved)).collect();
+            let least = gaps.iter().copied().fold(f64::INFINITY, f64::min);
+            let is_free = whole.is_free(&moved);
+            assert!(!is_free || least > 0.0, "{moved:?} {least}");
+            // Grown by the slack at most, and openings between those that were tried.
+            assert!(is_free || least < SLACK_M * 1.8 + 0.002, "{moved:?} {least}");
+            seen[usize::from(is_free)] += 1;
+            only_open += usize::from(gaps[0] > 0.0 && least < 0.0);
+        }
+    }
+    assert!(seen.iter().all(|n| *n > 50) && only_open > 20, "{seen:?} {only_open}");
+}
+
+fn hand_of(body: &Body, at: &Config) -> Point3<f64> {
+    let mut joints = opened(body, 0.5);
+    joints[..4].copy_from_slice(&at.positions(4));
+    let mut poses = [Isometry3::identity(); 16];
+    body.link_poses(&joints, &mut poses).unwrap();
+    poses[4] * Point3::new(0.12, 0.0, 0.0)
+}
+
+/// The crane's base is at 0.1, -0.2, 0.05; its post reaches from 1 cm below that upward.
+fn table(top_m: f64, half_m: f64) -> Obstacles {
+    let half_m = [half_m, half_m, 0.02];
+    let centre_m = [0.1, -0.2, top_m - 0.02];
+    let boxes = vec![Cuboid { centre_m, quat_wxyz: [1.0, 0.0, 0.0, 0.0], half_m }];
+    Obstacles { boxes, ..Obstacles::default() }
+}
+
+#[test]
+fn a_mount_is_passed_by_the_link_above_it_alone() {
+    let body = crane();
+    let arm = arm(body.clone(), &opened(&body, 0.0));
+    let alone = collider(&arm, &Obstacles::default());
+    for (top_m, gap_m) in [(0.044, -0.004), (0.04, 0.0)] {
+        let obstacles = table(top_m, 0.6);
+        let mut mounted = collider(&arm, &obstacles);
+        let [mount] = mounted.mounts() else { panic!("{:?}", mounted.mounts()) };
+        assert!(mount.number == 0 && (mount.gap_m - gap_m).abs() < 1e-9, "{mount:?}");
+        let mut rng = Rng::new(5);
+        let mut seen = [0; 2];
+        for _ in 0..400 {
+            let at = Config::of(&robots::positions(body.chain(), &mut rng)[..4]);
+            let gap_m = beyond_the_post(&body, &at, top_m).min(alone.clone().clearance_m(&at));
+            if gap_m.abs() > 5e-5 {
+                assert_eq!(mounted.is_free(&at), gap_m > 0.0, "{at:?} {gap_m}");
+                assert_eq!(mounted.contact(&at.positions(4)).is_none(), gap_m > 0.0, "{at:?}");
+                seen[usize::from(gap_m > 0.0)] += 1;
+            }
+        }
+        assert!(seen.iter().all(|n| *n > 30), "{seen:?}");
+    }
+}
+
+/// Of all links but the base and the post: how far they are above a wide table.
+fn beyond_the_post(body: &Body, at: &Config, top_m: f64) -> f64 {
+    let mut joints = opened(body, 0.0);
+    joints[..4].copy_from_slice(&at.positions(4));
+    let mut poses = [Isometry3::identity(); 16];
+    body.link_poses(&joints, &mut poses).unwrap();
+    let links = body.spheres().iter().filter(|s| s.link > 1);
+    let gap = links.map(|s| {
+        let [x, y, z]: [f64; 3] =
+            (poses[usize::from(s.link)] * Point3::from(s.centre_m)).coords.into();
+        let out = |c: f64, half: f64| (c.abs() - half).max(0.0);
+        let (x, y) = (out(x - 0.1, 0.6), out(y + 0.2, 0.6));
+        let z = out(z - (top_m - 0.02), 0.02);
+        x.hypot(y).hypot(z) - s.radius_m
+    });
+    gap.fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn what_is_no_mount_is_in_the_way() {
+    let body = crane();
+    let arm = arm(body.clone(), &opened(&body, 0.0));
+    let up = [0.0, -1.2, 0.4, 0.0];
+    assert!(collider(&arm, &Obstacles::default()).is_free(&Config::of(&up)));
+    let mut beside = table(0.1, 0.02);
+    beside.boxes[0].centre_m = [0.1 + 0.085, -0.2, 0.1];
+    // Far too deep; a table that ends under the post; a block beside the post.
+    for obstacles in [table(0.07, 0.6), table(0.044, 0.05), beside] {
+        let mut blocked = collider(&arm, &obstacles);
+        assert!(blocked.mounts().is_empty());
+        let contact = blocked.contact(&up).unwrap();
+        assert_eq!((contact.link.as_str(), &contact.with), ("post", &Touched::Box(0)));
+        assert!(!blocked.is_free(&Config::of(&up)));
+    }
+    // Balls that cover the post reach further than it does: what its shapes never touch is free.
+    let ball_m = body.spheres().iter().filter(|s| s.link == 1);
+    let lowest_m = ball_m.map(|s| 0.15 + s.centre_m[2] - s.radius_m).fold(f64::INFINITY, f64::min);
+    assert!(lowest_m < 0.04 - 1e-4, "{lowest_m}");
+    let mut below = collider(&arm, &table(0.04 - 5e-5, 0.6));
+    assert!(below.mounts().is_empty() && below.is_free(&Config::of(&up)));
+}
