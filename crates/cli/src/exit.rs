@@ -46,7 +46,12 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     say::talk(&format!("citrange: {error:#}"));
-    let code = if error.downcast_ref::<ProblemsFound>().is_some() {
+    ExitCode::from(code(error))
+}
+
+/// The exit code of an error.
+pub(crate) fn code(error: &anyhow::Error) -> u8 {
+    if error.downcast_ref::<ProblemsFound>().is_some() {
         4
     } else if error.downcast_ref::<Interrupted>().is_some() {
         130
@@ -61,8 +66,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         3
     } else {
         1
-    };
-    ExitCode::from(code)
+    }
 }
 
 fn is_bad_input(error: &SimError) -> bool {

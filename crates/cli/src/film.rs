@@ -72,11 +72,17 @@ impl Film {
 
     /// Writes the file.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
+        let path = self.path.clone();
+        self.finish_as(&path)
+    }
+
+    /// Writes the file under another name.
+    pub(crate) fn finish_as(self, path: &Path) -> anyhow::Result<()> {
         let Some(config) = self.encoder.as_ref().and_then(Encoder::avc_config) else {
             return Ok(());
         };
         let format = mp4::avc_format(self.size.0, self.size.1, self.fps, config);
-        mp4::write(&self.path, &format, &self.infos, |index, buffer| {
+        mp4::write(path, &format, &self.infos, |index, buffer| {
             buffer.clear();
             buffer.extend_from_slice(&self.samples[index]);
             Ok(())

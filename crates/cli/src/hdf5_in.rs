@@ -83,7 +83,7 @@ fn exact(
     let folder = dataset.recording_folder(&header.uid);
     let recorder = Recorder::begin(&folder, header, &tape.model, &how())?;
     let bar = say::progress("importing", shown.len() as u64);
-    let verifier = Verifier::new(Arc::clone(&tape), shown.start);
+    let verifier = Verifier::new(Arc::clone(&tape), shown.clone());
     let mut both = Repeating { recorder, verifier: Some(verifier), bar: &bar };
     let mut pilot = ExactReplay::new(Arc::clone(&tape), shown.clone());
     let frames = play(&mut pilot, &mut rig, &mut both, &targets)?;

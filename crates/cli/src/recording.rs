@@ -79,8 +79,10 @@ impl RecordArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum UnitArg {
+    #[value(alias = "deg")]
     Degrees,
     Percent,
+    #[value(alias = "rad")]
     Radians,
 }
 

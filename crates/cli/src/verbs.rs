@@ -11,6 +11,7 @@ pub(crate) mod drive;
 pub(crate) mod plan;
 pub(crate) mod replay;
 mod replay_play;
+mod replay_report;
 mod replay_rows;
 pub(crate) mod report;
 pub(crate) mod scene;

@@ -3,10 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use citrange_video::mp4::Movie;
+
 use crate::check_rows;
 use crate::check_videos;
 use crate::dataset::Dataset;
 use crate::files;
+use crate::movie;
 use crate::stats::{self, FeatureStats, Stats};
 
 /// How bad it is.
@@ -78,8 +81,31 @@ impl Default for CheckOptions {
     }
 }
 
+/// What a check found, and what it could not look at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// What is wrong, worst first.
+    pub findings: Vec<Finding>,
+    /// Videos whose pictures were to be decoded and cannot be here, by codec: `AV1`.
+    pub not_decoded: BTreeMap<String, usize>,
+}
+
+impl Checked {
+    /// `2 videos not decoded: AV1`; nothing where all was decoded, or nothing was to be.
+    #[must_use]
+    pub fn not_decoded_text(&self) -> Option<String> {
+        let each = |(codec, count): (&String, &usize)| {
+            let videos = if *count == 1 { "video" } else { "videos" };
+            format!("{count} {videos} not decoded: {codec}")
+        };
+        let all: Vec<String> = self.not_decoded.iter().map(each).collect();
+        (!all.is_empty()).then(|| all.join(", "))
+    }
+}
+
 /// Collects findings.
-pub(crate) struct Findings(Vec<Finding>);
+#[derive(Default)]
+pub(crate) struct Findings(Checked);
 
 /// Where a finding is.
 #[derive(Clone, Debug, Default)]
@@ -102,7 +128,11 @@ impl At {
 impl Findings {
     fn add(&mut self, severity: Severity, code: &'static str, at: At, message: String) {
         let At { episode, frame, file } = at;
-        self.0.push(Finding { severity, code, episode, frame, file, message });
+        self.0.findings.push(Finding { severity, code, episode, frame, file, message });
+    }
+
+    pub(crate) fn not_decoded(&mut self, movie: &Movie) {
+        *self.0.not_decoded.entry(movie::kind(movie)).or_default() += 1;
     }
 
     pub(crate) fn error(&mut self, code: &'static str, at: At, message: String) {
@@ -121,7 +151,17 @@ pub fn check(
     options: &CheckOptions,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Vec<Finding> {
-    let mut found = Findings(Vec::new());
+    check_all(dataset, options, progress).findings
+}
+
+/// The same, with what could not be looked at.
+#[must_use]
+pub fn check_all(
+    dataset: &Dataset,
+    options: &CheckOptions,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Checked {
+    let mut found = Findings::default();
     let videos = check_videos::group(dataset);
     let total = dataset.episodes.len() + videos.len();
     let mut done = 0;
@@ -148,7 +188,7 @@ pub fn check(
         check_videos::check(dataset, video, options, &motion, &mut found);
         step();
     }
-    found.0.sort_by_key(|f| std::cmp::Reverse(f.severity));
+    found.0.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
     found.0
 }
 

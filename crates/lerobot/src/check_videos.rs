@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use citrange_video::mp4::Movie;
 
+use crate::av1;
 use crate::check::{At, CheckOptions, Findings};
 use crate::check_rows::{Motion, TOLERANCE_SECS};
 use crate::dataset::Dataset;
@@ -64,6 +65,16 @@ pub(crate) fn check(
     };
     if let Err(e) = movie.is_constant_rate(fps) {
         found.error("video-rate", at(), e.to_string());
+    }
+    if let Err(e) = movie.is_well_placed() {
+        found.error("unreadable", at(), e.to_string());
+        return;
+    }
+    if let Err(reason) = av1::check(&movie) {
+        found.error("undecodable", at(), reason);
+    }
+    if !movie::is_decoded_here(&movie) {
+        found.not_decoded(&movie);
     }
     check_format(dataset, key, &movie, at(), found);
     let frames = movie.frame_count() as usize;

@@ -170,9 +170,20 @@ pub(crate) struct Rows {
 
 /// Reads rows (all when `None`) of a data file: every stored feature, in order.
 pub(crate) fn read(path: &Path, features: &Features, rows: Option<Range<usize>>) -> Result<Rows> {
-    let table = table::read(path, rows)?;
+    read_some(path, features, rows, None)
+}
+
+/// The same, of the stored features that are named (all when `None`).
+pub(crate) fn read_some(
+    path: &Path,
+    features: &Features,
+    rows: Option<Range<usize>>,
+    wanted: Option<&[&str]>,
+) -> Result<Rows> {
+    let table = table::read_columns(path, rows, wanted)?;
     let mut columns = Vec::new();
-    for (name, feature) in stored(features) {
+    let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.contains(&name));
+    for (name, feature) in stored(features).filter(|(name, _)| is_wanted(name)) {
         let bad = |reason: String| damaged(path, format!("column {name:?}: {reason}"));
         let mut column = empty_column(feature)?;
         let width = feature.width().map_err(&bad)?;

@@ -215,10 +215,23 @@ impl Dataset {
     /// # Errors
     /// When there is no such episode, or its file is missing, damaged, or holds other rows.
     pub fn read_episode(&self, index: usize) -> Result<EpisodeData> {
+        self.read_some(index, None)
+    }
+
+    /// Some features of all frames of an episode; those that are no column are left out.
+    ///
+    /// # Errors
+    /// As [`Dataset::read_episode`].
+    pub fn read_columns(&self, index: usize, names: &[&str]) -> Result<EpisodeData> {
+        let names: Vec<&str> = names.iter().copied().chain(["index"]).collect();
+        self.read_some(index, Some(&names))
+    }
+
+    fn read_some(&self, index: usize, names: Option<&[&str]>) -> Result<EpisodeData> {
         let meta = self.episode(index)?;
         let path = self.data_path(meta.data)?;
-        let columns =
-            data::read(&path, &self.info.features, Some(self.rows_in_file(meta)))?.columns;
+        let rows = Some(self.rows_in_file(meta));
+        let columns = data::read_some(&path, &self.info.features, rows, names)?.columns;
         let data =
             EpisodeData { episode: index, length: meta.length, tasks: meta.tasks.clone(), columns };
         let first = meta.from_index as i64;

@@ -62,7 +62,7 @@ impl Outline {
             frames: movie.frame_count() as usize,
             bytes: movie.samples.iter().map(|s| u64::from(s.size)).sum(),
             keys,
-            can_encode: movie.avc_config().is_some() && movie.is_in_order(),
+            can_encode: is_decoded_here(movie),
         }
     }
 
@@ -79,6 +79,22 @@ impl Outline {
     }
 }
 
+/// Whether pictures of a film can be decoded here: H.264 without B-frames.
+pub(crate) fn is_decoded_here(movie: &Movie) -> bool {
+    movie.avc_config().is_some() && movie.is_in_order()
+}
+
+/// What a film is, as people call it.
+pub(crate) fn kind(movie: &Movie) -> String {
+    let name = match movie.codec.as_str() {
+        "av1" => "AV1".to_owned(),
+        "h264" => "H.264".to_owned(),
+        "hevc" => "H.265".to_owned(),
+        other => other.to_uppercase(),
+    };
+    if movie.is_in_order() { name } else { format!("{name} with B-frames") }
+}
+
 /// Decodes frames one after the other. `each` gets the frame number and the picture, and says
 /// whether to go on. False when this codec is not decoded here.
 pub(crate) fn decode_frames(
@@ -86,10 +102,9 @@ pub(crate) fn decode_frames(
     frames: std::ops::Range<usize>,
     mut each: impl FnMut(usize, &[u8], u32, u32) -> bool,
 ) -> std::result::Result<bool, VideoError> {
-    let Some(config) = movie.avc_config() else { return Ok(false) };
-    if !movie.is_in_order() {
+    let Some(config) = movie.avc_config().filter(|_| is_decoded_here(movie)) else {
         return Ok(false);
-    }
+    };
     let mut decoder = Decoder::new(config)?;
     let (mut sample, mut rgb) = (Vec::new(), Vec::new());
     let end = frames.end.min(movie.samples.len());

@@ -10,13 +10,14 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
-use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::{ArrowWriter, ProjectionMask};
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
 use crate::error::{LerobotError, Result, damaged, io};
+use crate::footer;
 
 /// Rows decoded at a time.
 const BATCH_ROWS: usize = 1024;
@@ -38,13 +39,23 @@ pub(crate) struct Table {
 /// Reads the given rows (all when `None`) of a parquet file. A range beyond the end gives what
 /// is there.
 pub(crate) fn read(path: &Path, rows: Option<Range<usize>>) -> Result<Table> {
+    read_columns(path, rows, None)
+}
+
+/// The same, of some columns only (all when `None`).
+pub(crate) fn read_columns(
+    path: &Path,
+    rows: Option<Range<usize>>,
+    columns: Option<&[&str]>,
+) -> Result<Table> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(e) => return Err(io("open", path)(e)),
     };
     let bytes = file.metadata().map_err(io("read", path))?.len();
+    footer::check(&file, bytes).map_err(|reason| damaged(path, reason))?;
     // The reader is written for files it wrote itself: a flipped bit can make it panic.
-    match catch_unwind(AssertUnwindSafe(|| read_unguarded(file, bytes, rows))) {
+    match catch_unwind(AssertUnwindSafe(|| read_unguarded(file, bytes, rows, columns))) {
         Ok(Ok(table)) => Ok(table),
         Ok(Err(reason)) => Err(damaged(path, reason)),
         Err(_) => Err(damaged(path, "the parquet reader gave up on it")),
@@ -55,6 +66,7 @@ fn read_unguarded(
     file: File,
     bytes: u64,
     rows: Option<Range<usize>>,
+    columns: Option<&[&str]>,
 ) -> std::result::Result<Table, String> {
     let text = |e: &dyn std::fmt::Display| format!("not a complete parquet file ({e})");
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| text(&e))?;
@@ -83,7 +95,13 @@ fn read_unguarded(
     let skipped = groups.first().map_or(0, |g| wanted.start - starts[*g]);
     let ours = metadata.file_metadata().created_by().is_some_and(|w| w.starts_with("citrange"));
     let schema = builder.schema().clone();
+    let mask = columns.map_or_else(ProjectionMask::all, |columns| {
+        let fields = builder.parquet_schema().root_schema().get_fields().iter().enumerate();
+        let wanted = fields.filter(|(_, field)| columns.contains(&field.name()));
+        ProjectionMask::roots(builder.parquet_schema(), wanted.map(|(index, _)| index))
+    });
     let reader = builder
+        .with_projection(mask)
         .with_row_groups(groups)
         .with_offset(skipped)
         .with_limit(wanted.len())

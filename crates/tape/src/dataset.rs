@@ -9,14 +9,12 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use citrange_core::RigSpec;
 use citrange_lerobot::{Column, Feature, Info, NewEpisode, NewImages, NewVideo};
 
 use crate::coded::Coded;
-use crate::episode::Episode;
 use crate::error::TapeError;
 use crate::index::{Entry, INDEX, Index, SIDE, tape_name};
 use crate::recorder::Recording;
@@ -38,7 +36,7 @@ pub struct Dataset {
     /// Our side.
     pub index: Index,
     /// Held while this process may write.
-    _lock: Option<File>,
+    pub(crate) _lock: Option<File>,
 }
 
 impl Dataset {
@@ -132,61 +130,6 @@ impl Dataset {
         let length = self.lerobot.episodes().get(episode)?.length;
         let entry = self.index.episodes.get(episode)?.as_ref()?;
         (entry.frames.len() == length).then_some(entry)
-    }
-
-    /// The tape of an episode and the part of it that the episode shows; `None` when it has none.
-    ///
-    /// # Errors
-    /// When there is no such episode, or its tape cannot be read.
-    pub fn tape(&self, episode: usize) -> Result<Option<(Episode, Range<usize>)>, TapeError> {
-        self.check_episode(episode)?;
-        let Some(entry) = self.entry(episode) else { return Ok(None) };
-        let tape = Episode::read(&self.root().join(tape_name(&entry.uid)))?;
-        // Tapes are saved whole: whatever cannot be read was damaged since.
-        if let Some(damage) = tape.damage.first() {
-            return Err(TapeError::Log {
-                path: tape.path,
-                reason: format!(
-                    "it is damaged from byte {} to {}: the first {} of the {} frames that the \
-                     episode shows are whole; its rows and videos are not touched \
-                     (`--frame-targets` replays those)",
-                    damage.from,
-                    damage.to,
-                    tape.frames.len().saturating_sub(entry.frames.start).min(entry.frames.len()),
-                    entry.frames.len()
-                ),
-            });
-        }
-        if entry.frames.end > tape.len() {
-            return Err(TapeError::Log {
-                path: tape.path,
-                reason: format!(
-                    "it is not the episode's tape: the episode shows frames {} to {}, {} can be read",
-                    entry.frames.start,
-                    entry.frames.end,
-                    tape.frames.len()
-                ),
-            });
-        }
-        Ok(self.shows(episode, &tape, &entry.frames)?.then(|| (tape, entry.frames.clone())))
-    }
-
-    /// Whether an episode's rows are those of the tape. Other programs delete and reorder
-    /// episodes without knowing of our index.
-    fn shows(&self, episode: usize, tape: &Episode, of: &Range<usize>) -> Result<bool, TapeError> {
-        // Rows that hold pictures are too large to be read for this.
-        if self.lerobot.info().features.0.iter().any(|(_, f)| f.dtype == "image") {
-            return Ok(true);
-        }
-        let rows = self.lerobot.read_episode(episode)?;
-        let Some(state) = rows.column(STATE).and_then(Column::floats) else { return Ok(false) };
-        let units = &self.index.units;
-        let same = |(row, frame): (&[f32], &crate::Frame)| {
-            let shown = units.iter().zip(&frame.joint_pos).map(|(unit, v)| unit.show(*v) as f32);
-            row.iter().map(|v| v.to_bits()).eq(shown.map(f32::to_bits))
-        };
-        let frames = tape.frames.get(of.clone()).unwrap_or_default();
-        Ok(state.chunks_exact(units.len().max(1)).zip(frames).all(same))
     }
 
     /// Refuses an episode that is not there.
@@ -338,7 +281,7 @@ pub(crate) fn info(
     info
 }
 
-fn units_said(info: &Info) -> Vec<JointUnit> {
+pub(crate) fn units_said(info: &Info) -> Vec<JointUnit> {
     let said = info.extra.get(UNITS_KEY).and_then(|said| said.get("joints")).cloned();
     said.and_then(|joints| serde_json::from_value(joints).ok()).unwrap_or_default()
 }

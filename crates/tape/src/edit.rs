@@ -132,7 +132,7 @@ impl Dataset {
     /// The dataset's joints in another unit.
     fn units_as(&self, unit: Unit) -> Result<Vec<JointUnit>, TapeError> {
         for episode in 0..self.len() {
-            if let Some((tape, _)) = self.tape(episode)? {
+            if let Ok(Some((tape, _))) = self.tape(episode) {
                 return unit.of(&tape.header.rig).map_err(TapeError::Missing);
             }
         }

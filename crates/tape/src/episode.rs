@@ -176,6 +176,15 @@ impl Episode {
         self.snapshot_of(frame.step, &frame.state, frame.layout)
     }
 
+    /// Whether the complete state at a frame is known; `frame == len()` is the end.
+    pub(crate) fn has_snapshot(&self, frame: usize) -> bool {
+        let layout = match frame == self.frames.len() {
+            true => self.last.as_ref().map(|(.., layout)| *layout),
+            false => self.frames.get(frame).map(|frame| frame.layout),
+        };
+        layout.is_some_and(|layout| layout < self.layouts.len())
+    }
+
     fn snapshot_of(&self, step: u64, state: &[f64], layout: usize) -> Option<Snapshot> {
         let mut rest = state;
         let mut fields = BTreeMap::new();

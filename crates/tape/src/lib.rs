@@ -10,9 +10,10 @@
 //! | bytes of the log | `log.rs` (records), `record.rs` (frames, ticks), `header.rs` |
 //! | what happens while recording | `recorder.rs`, pictures `camera.rs`, `coded.rs` |
 //! | saving | `dataset.rs`, `index.rs` |
+//! | whose tape a tape is | `tapes.rs`; tied again: `rebuild.rs` |
 //! | repair after a crash | `recover.rs` (one recording), `repair.rs` |
 //! | deleting, trimming, merging, … | `edit.rs` |
-//! | units of joint values | `units.rs` |
+//! | units of joint values | `units.rs`; rows of others `rows.rs` |
 //! | replay and its verification | `replay.rs`, `verify.rs` |
 //! | HDF5 files | out `demo.rs`, `pictures.rs`; in `demo_in.rs`, `order.rs`, `motion.rs` |
 
@@ -30,12 +31,15 @@ mod log;
 mod motion;
 mod order;
 mod pictures;
+mod rebuild;
 mod record;
 mod recorder;
 mod recover;
 mod repair;
 mod replay;
+mod rows;
 mod run_name;
+mod tapes;
 mod units;
 mod verify;
 
@@ -50,10 +54,12 @@ pub use header::{Header, Parent, new_uid, utc_now};
 pub use index::{Entry, Index};
 pub use log::Damage;
 pub use motion::Motion;
+pub use rebuild::Rebuilt;
 pub use record::{Frame, Tick};
 pub use recorder::{RecordSettings, Recorder, Recording};
 pub use repair::Repaired;
 pub use replay::{ExactReplay, FrameReplay};
+pub use rows::{JointRows, Reading};
 pub use run_name::RunName;
 pub use units::{JointUnit, Unit};
-pub use verify::{Difference, Verifier, VerifyReport};
+pub use verify::{Difference, Extent, Verifier, VerifyReport};

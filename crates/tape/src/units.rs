@@ -45,6 +45,16 @@ impl JointUnit {
 }
 
 impl Unit {
+    /// Its name, for people.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Degrees => "degrees",
+            Self::Percent => "percent",
+            Self::Radians => "radians",
+        }
+    }
+
     /// The unit of every joint of a rig.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! Whether a replay is the recorded episode: a tape that compares instead of keeping.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use citrange_core::tape::{FrameRecord, TickRecord};
@@ -13,8 +14,19 @@ use crate::episode::Episode;
 #[derive(Debug)]
 pub struct Verifier {
     episode: Arc<Episode>,
-    first_frame: usize,
+    range: Range<usize>,
     report: VerifyReport,
+}
+
+/// How much a comparison must cover.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Extent {
+    /// Complete states, the last one included.
+    pub frames: u64,
+    /// Control ticks.
+    pub ticks: u64,
+    /// Physics steps.
+    pub steps: u64,
 }
 
 /// What the comparison found.
@@ -26,6 +38,8 @@ pub struct VerifyReport {
     pub steps: u64,
     /// Ticks whose commands were compared.
     pub ticks: u64,
+    /// What all of it would be.
+    pub expected: Extent,
     /// The first difference, if there is one.
     pub first: Option<Difference>,
     /// The largest difference of any number of any compared state.
@@ -50,20 +64,35 @@ pub struct Difference {
 }
 
 impl VerifyReport {
-    /// Whether something was compared and nothing differed.
+    /// Whether all that there is was compared.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        let Extent { frames, ticks, steps } = self.expected;
+        self.frames >= frames && self.ticks >= ticks && self.steps >= steps
+    }
+
+    /// Whether everything was compared and nothing differed.
     #[must_use]
     pub fn is_bitwise(&self) -> bool {
-        self.first.is_none() && self.frames > 0
+        self.first.is_none() && self.frames > 0 && self.is_complete()
     }
 }
 
 impl fmt::Display for VerifyReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(first) = &self.first else {
+            let Self { frames, ticks, steps, expected, .. } = self;
+            if self.is_bitwise() {
+                return write!(
+                    f,
+                    "bitwise equal: {frames} frames, {ticks} ticks, {steps} physics steps"
+                );
+            }
             return write!(
                 f,
-                "bitwise equal: {} frames, {} ticks, {} physics steps",
-                self.frames, self.ticks, self.steps
+                "not verified: {frames} of {} frames and {steps} of {} physics steps were \
+                 compared; those are equal",
+                expected.frames, expected.steps
             );
         };
         write!(f, "differs from step {} (frame {}) on", first.step, first.frame)?;
@@ -72,15 +101,27 @@ impl fmt::Display for VerifyReport {
             write!(f, ": {field} was {}, is {} ({size:.1e} apart)", first.was, first.is)?;
         }
         write!(f, "; largest difference {:.1e}", self.largest)?;
-        write!(f, "; likely cause: {}", first.likely_cause)
+        write!(f, "; likely cause: {}", first.likely_cause)?;
+        if !self.is_complete() {
+            write!(f, "; only {} of {} frames were compared", self.frames, self.expected.frames)?;
+        }
+        Ok(())
     }
 }
 
 impl Verifier {
-    /// Compares a replay that starts at `first_frame` of the tape.
+    /// Compares a replay of these frames of the tape, all of them.
     #[must_use]
-    pub fn new(episode: Arc<Episode>, first_frame: usize) -> Self {
-        Self { episode, first_frame, report: VerifyReport::default() }
+    pub fn new(episode: Arc<Episode>, range: Range<usize>) -> Self {
+        let per_frame = episode.header.rig.rates.ticks_per_frame() as usize;
+        let ticks = range.start * per_frame..range.end * per_frame;
+        let digests = episode.ticks.get(ticks.clone()).unwrap_or_default().iter();
+        let expected = Extent {
+            frames: (range.start..=range.end).filter(|f| episode.has_snapshot(*f)).count() as u64,
+            ticks: ticks.len() as u64,
+            steps: digests.map(|tick| tick.digests.len() as u64).sum(),
+        };
+        Self { episode, range, report: VerifyReport { expected, ..VerifyReport::default() } }
     }
 
     /// What was found.
@@ -125,7 +166,7 @@ impl Verifier {
         }
         if let Some((field, was, is, size)) = worst {
             self.report.largest = self.report.largest.max(size);
-            let at_start = frame == self.first_frame;
+            let at_start = frame == self.range.start;
             let cause = if at_start { START } else { ENGINE };
             self.differ(self.step_of(frame), frame as u64, cause);
             if let Some(first) = self.report.first.as_mut().filter(|d| d.field.is_none()) {
@@ -148,7 +189,7 @@ const COMMANDS: &str = "the commands differ: limits or joints of the rig are not
 impl Tape for Verifier {
     fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
         if let Some(snapshot) = frame.snapshot {
-            self.compare(self.first_frame + frame.index as usize, snapshot);
+            self.compare(self.range.start + frame.index as usize, snapshot);
         }
         Ok(())
     }
@@ -156,7 +197,7 @@ impl Tape for Verifier {
     fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault> {
         let rates = self.episode.header.rig.rates;
         let per_frame = rates.ticks_per_frame() as usize;
-        let index = self.first_frame * per_frame + tick.index as usize;
+        let index = self.range.start * per_frame + tick.index as usize;
         let episode = Arc::clone(&self.episode);
         let Some(was) = episode.ticks.get(index) else { return Ok(()) };
         let per_tick = u64::from(rates.steps_per_tick());
@@ -171,7 +212,6 @@ impl Tape for Verifier {
             self.report.steps += 1;
             if was != is {
                 self.differ(step + offset as u64 + 1, frame, ENGINE);
-                break;
             }
         }
         Ok(())
@@ -180,7 +220,7 @@ impl Tape for Verifier {
     fn end(&mut self, _: &Outcome, last: Option<&Snapshot>) -> Result<(), Fault> {
         let ran = self.report.ticks / u64::from(self.episode.header.rig.rates.ticks_per_frame());
         if let Some(snapshot) = last {
-            self.compare(self.first_frame + ran as usize, snapshot);
+            self.compare(self.range.start + ran as usize, snapshot);
         }
         Ok(())
     }

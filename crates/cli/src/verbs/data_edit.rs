@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use citrange_lerobot::{Edit, Packing};
-use citrange_tape::{Dataset, TapeError};
+use citrange_tape::{Dataset, Rebuilt, TapeError};
 use serde_json::json;
 
 use crate::recording::tell_repaired;
@@ -105,11 +105,44 @@ struct How {
 }
 
 pub(crate) fn repair(root: &Path, json: bool) -> anyhow::Result<()> {
+    let index = Dataset::repair_index(root)?;
+    if let Some(rebuilt) = &index {
+        tell_rebuilt(rebuilt, json)?;
+    }
     let repaired = Dataset::repair(root)?;
     tell_repaired(&repaired, json)?;
-    if !json && repaired.is_empty() {
-        say::talk("nothing to repair: no recording was cut off");
+    if !json && repaired.is_empty() && index.is_none() {
+        say::talk("nothing to repair: no recording was cut off, every tape is in its place");
     }
+    Ok(())
+}
+
+/// Says what was wrong with the index and what became of it.
+fn tell_rebuilt(rebuilt: &Rebuilt, as_json: bool) -> anyhow::Result<()> {
+    let Rebuilt { reason, changed, episodes, with_tape, kept, renamed, old, problems } = rebuilt;
+    if as_json {
+        let line = json!({
+            "event": "index", "reason": reason, "changed": changed, "episodes": episodes,
+            "with_tape": with_tape, "kept": kept, "renamed": renamed, "old": old,
+            "problems": problems,
+        });
+        return say::data(&line.to_string());
+    }
+    let made = if *changed { "made again from the tapes" } else { "left as it is" };
+    let mut line = format!(
+        "citrange/index.json: {reason}; {made}: {with_tape} of {episodes} episodes have their tape"
+    );
+    if *changed {
+        line += &format!(", labels, notes and judgements of {kept} could be taken over");
+    }
+    if *renamed > 0 {
+        line += &format!("; {renamed} tapes were put under their own names");
+    }
+    if let Some(old) = old {
+        line += &format!("; the old one is {}", old.display());
+    }
+    say::talk(&line);
+    problems.iter().for_each(|problem| say::talk(&format!("not repaired: {problem}")));
     Ok(())
 }
 

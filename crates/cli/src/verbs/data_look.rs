@@ -1,9 +1,11 @@
 //! `citrange data list|show|check`: looking without touching.
 
+use std::cmp::Reverse;
 use std::path::PathBuf;
 
-use citrange_lerobot::{CheckOptions, Severity};
+use citrange_lerobot::{CheckOptions, Finding, Severity};
 use citrange_tape::Dataset;
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::exit::ProblemsFound;
@@ -42,17 +44,56 @@ pub(crate) struct Check {
     json: bool,
 }
 
+/// How an episode can be replayed: what `list`, `check` and `replay` agree on.
+enum Replay {
+    /// By its tape, bit for bit.
+    Exact,
+    /// By its rows: it has no tape.
+    Near,
+    /// It should have a tape, which cannot be used.
+    Broken(String),
+}
+
+impl Replay {
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Near => "near",
+            Self::Broken(_) => "BROKEN",
+        }
+    }
+
+    /// Of every episode; reads every tape.
+    fn of_all(dataset: &Dataset) -> Vec<Self> {
+        let bar = say::progress("reading tapes", dataset.len() as u64);
+        let one = |episode| {
+            let replay = match dataset.tape(episode) {
+                Ok(Some(_)) => Self::Exact,
+                Ok(None) => Self::Near,
+                Err(problem) => Self::Broken(problem.to_string()),
+            };
+            bar.inc(1);
+            replay
+        };
+        let all = (0..dataset.len()).into_par_iter().map(one).collect();
+        bar.finish_and_clear();
+        all
+    }
+}
+
 /// What is known about an episode, for machines.
-fn episode_json(dataset: &Dataset, episode: usize) -> Value {
+fn episode_json(dataset: &Dataset, episode: usize, replay: &Replay) -> Value {
     let meta = &dataset.lerobot.episodes()[episode];
     let fps = f64::from(dataset.lerobot.info().fps);
     let entry = dataset.entry(episode);
+    let problem = if let Replay::Broken(problem) = replay { Some(problem) } else { None };
     json!({
         "episode": episode,
         "frames": meta.length,
         "seconds": meta.length as f64 / fps,
         "tasks": meta.tasks,
-        "exact": entry.is_some(),
+        "exact": matches!(replay, Replay::Exact),
+        "problem": problem,
         "uid": entry.map(|e| &e.uid),
         "tape_frames": entry.map(|e| [e.frames.start, e.frames.end]),
         "outcome": entry.map(|e| &e.outcome),
@@ -64,12 +105,14 @@ fn episode_json(dataset: &Dataset, episode: usize) -> Value {
 
 pub(crate) fn list(args: &List) -> anyhow::Result<()> {
     let dataset = Dataset::open(&args.dataset)?;
-    let all: Vec<Value> = (0..dataset.len()).map(|e| episode_json(&dataset, e)).collect();
+    let replays = Replay::of_all(&dataset);
     if args.json {
+        let all = replays.iter().enumerate();
+        let all: Vec<Value> = all.map(|(e, replay)| episode_json(&dataset, e, replay)).collect();
         return say::data(&json!({ "episodes": all }).to_string());
     }
     say::data("episode  frames  seconds  replay  outcome            task")?;
-    for episode in 0..dataset.len() {
+    for (episode, replay) in replays.iter().enumerate() {
         let meta = &dataset.lerobot.episodes()[episode];
         let entry = dataset.entry(episode);
         let outcome = entry.map_or_else(
@@ -85,10 +128,15 @@ pub(crate) fn list(args: &List) -> anyhow::Result<()> {
             "{episode:>7}  {:>6}  {:>7.2}  {:<6}  {outcome:<17}  {}{}",
             meta.length,
             meta.length as f64 / f64::from(dataset.lerobot.info().fps),
-            if entry.is_some() { "exact" } else { "near" },
+            replay.word(),
             meta.tasks.join("; "),
             labels.map(|l| format!("  [{l}]")).unwrap_or_default(),
         ))?;
+    }
+    for (episode, replay) in replays.iter().enumerate() {
+        if let Replay::Broken(problem) = replay {
+            say::talk(&format!("episode {episode}: {problem}"));
+        }
     }
     Ok(())
 }
@@ -99,7 +147,8 @@ pub(crate) fn show(args: &Show) -> anyhow::Result<()> {
         return show_episode(&dataset, episode, args.json);
     }
     let info = dataset.lerobot.info();
-    let exact = (0..dataset.len()).filter(|e| dataset.entry(*e).is_some()).count();
+    let replays = Replay::of_all(&dataset);
+    let exact = replays.iter().filter(|replay| matches!(replay, Replay::Exact)).count();
     let features: Vec<Value> = info
         .features
         .iter()
@@ -135,8 +184,14 @@ pub(crate) fn show(args: &Show) -> anyhow::Result<()> {
 
 fn show_episode(dataset: &Dataset, episode: usize, as_json: bool) -> anyhow::Result<()> {
     dataset.check_episode(episode)?;
-    let mut report = episode_json(dataset, episode);
-    if let Some((tape, shown)) = dataset.tape(episode)? {
+    let tape = dataset.tape(episode);
+    let replay = match &tape {
+        Ok(Some(_)) => Replay::Exact,
+        Ok(None) => Replay::Near,
+        Err(problem) => Replay::Broken(problem.to_string()),
+    };
+    let mut report = episode_json(dataset, episode, &replay);
+    if let Ok(Some((tape, shown))) = tape {
         let h = &tape.header;
         let first = shown.start as u64 * u64::from(h.rig.rates.ticks_per_frame());
         let last = shown.end as u64 * u64::from(h.rig.rates.ticks_per_frame());
@@ -162,51 +217,52 @@ pub(crate) fn check(args: &Check) -> anyhow::Result<()> {
     let bar = say::progress("checking", 1);
     let options =
         CheckOptions { deep: args.deep, joint_limits: limits(&dataset), ..CheckOptions::default() };
-    let found = citrange_lerobot::check(&dataset.lerobot, &options, &mut |done, all| {
+    let checked = citrange_lerobot::check_all(&dataset.lerobot, &options, &mut |done, all| {
         bar.set_length(all as u64);
         bar.set_position(done as u64);
     });
     bar.finish_and_clear();
-    let errors = found.iter().filter(|f| f.severity == Severity::Error).count();
+    let not_decoded = checked.not_decoded_text();
+    let mut found = checked.findings;
     // The tapes are ours to check.
-    let mut damaged = Vec::new();
-    for episode in 0..dataset.len() {
-        match dataset.tape(episode) {
-            Ok(Some((tape, _))) if !tape.damage.is_empty() => {
-                damaged.push(format!("error [tape] episode {episode}: its tape is damaged"));
-            }
-            Ok(_) => {}
-            Err(error) => damaged.push(format!("error [tape] episode {episode}: {error}")),
-        }
-    }
+    let tapes: Vec<Vec<Finding>> =
+        (0..dataset.len()).into_par_iter().map(|e| dataset.check_tape(e)).collect();
+    found.extend(tapes.into_iter().flatten());
+    found.extend(dataset.unused_tapes()?);
+    found.sort_by_key(|f| Reverse(f.severity));
+    let errors = found.iter().filter(|f| f.severity == Severity::Error).count();
+    let warnings = found.len() - errors;
     if args.json {
-        let list: Vec<Value> = found
-            .iter()
-            .map(|f| {
-                json!({
-                    "severity": if f.severity == Severity::Error { "error" } else { "warning" },
-                    "code": f.code, "episode": f.episode, "frame": f.frame, "file": f.file,
-                    "message": f.message,
-                })
-            })
-            .collect();
-        say::data(&json!({ "findings": list, "tapes": damaged }).to_string())?;
+        let list: Vec<Value> = found.iter().map(finding_json).collect();
+        let report = json!({
+            "findings": list, "errors": errors, "warnings": warnings, "decoded": args.deep,
+            "not_decoded": checked.not_decoded,
+        });
+        say::data(&report.to_string())?;
     } else {
-        for line in found.iter().map(ToString::to_string).chain(damaged.iter().cloned()) {
-            say::data(&line)?;
-        }
+        found.iter().try_for_each(|finding| say::data(&finding.to_string()))?;
     }
-    let errors = errors + damaged.len();
-    let warnings = found.len() + damaged.len() - errors;
+    let mut counts = format!("{errors} errors, {warnings} warnings");
+    // What nobody looked at is not fine.
+    if let Some(not_decoded) = not_decoded {
+        counts += &format!("; {not_decoded}");
+    } else if !args.deep && dataset.lerobot.info().features.video_keys().next().is_some() {
+        counts += "; videos not decoded (--deep does)";
+    }
     if errors > 0 {
-        return Err(ProblemsFound(format!("{errors} errors, {warnings} warnings")).into());
+        return Err(ProblemsFound(counts).into());
     }
-    say::talk(&format!(
-        "{} episodes, {} frames: no errors, {warnings} warnings",
-        dataset.len(),
-        dataset.lerobot.info().total_frames
-    ));
+    let (episodes, frames) = (dataset.len(), dataset.lerobot.info().total_frames);
+    say::talk(&format!("{episodes} episodes, {frames} frames: {counts}"));
     Ok(())
+}
+
+fn finding_json(f: &Finding) -> Value {
+    json!({
+        "severity": if f.severity == Severity::Error { "error" } else { "warning" },
+        "code": f.code, "episode": f.episode, "frame": f.frame, "file": f.file,
+        "message": f.message,
+    })
 }
 
 /// Joint limits in the dataset's own units, from the first tape there is.

@@ -96,7 +96,7 @@ fn verify(dataset: &Dataset) -> anyhow::Result<()> {
     let tape: Arc<Episode> = Arc::new(tape);
     let mut rig = rig_of(&tape, Some(&[]))?;
     let targets = go_to(&mut rig, &tape, shown.start)?;
-    let mut verifier = Verifier::new(Arc::clone(&tape), shown.start);
+    let mut verifier = Verifier::new(Arc::clone(&tape), shown.clone());
     let mut pilot = ExactReplay::new(Arc::clone(&tape), shown);
     run_episode(&mut pilot, &mut rig, &mut verifier, &targets, &RunSettings::default())?;
     let report = verifier.into_report();

@@ -1,24 +1,21 @@
 //! `citrange replay`: repeats a recorded episode, exactly where the file allows it.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use citrange_sim::SimRig;
-use citrange_tape::{
-    Dataset, DemoEpisode, Episode, ExactReplay, TapeError, Verifier, VerifyReport,
-};
+use citrange_tape::{Dataset, DemoEpisode, Episode, ExactReplay, TapeError, Verifier};
 use rayon::prelude::*;
-use serde_json::{Value, json};
 
 use super::replay_play::play;
+use super::replay_report::{Replayed, Told, conclude};
 use super::replay_rows::{Rows, by_rows, near};
-use crate::exit::ProblemsFound;
 use crate::hdf5_in::{Prepared, is_demo, prepare};
+use crate::recording::UnitArg;
 use crate::say;
-use crate::session::{catch_stop, go_to, rig_of};
+use crate::session::{catch_stop, go_to, rig_of, stopped};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -51,6 +48,10 @@ pub(crate) struct Args {
     /// Scene for files that have none, as LeRobot datasets of others.
     #[arg(long)]
     pub(super) scene: Option<String>,
+    /// What joint values of such a dataset mean, where it does not say: deg, percent (-100 to 100
+    /// of a joint's range, grippers 0 to 100) or rad; by default a guess, which is said.
+    #[arg(long, value_enum)]
+    pub(super) unit: Option<UnitArg>,
     /// Threads for verifying several episodes.
     #[arg(long, default_value_t = 1)]
     threads: usize,
@@ -67,6 +68,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    catch_stop()?;
     let source = Source::open(args)?;
     let episodes: Vec<usize> = match args.episode {
         Some(episode) => vec![episode],
@@ -76,14 +78,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     for episode in &episodes {
         source.check(*episode)?;
     }
-    catch_stop()?;
     let bar = say::progress("replaying", episodes.len() as u64);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.max(1)).build()?;
-    let results: Vec<anyhow::Result<Replayed>> = pool.install(|| {
+    let results: Vec<Told> = pool.install(|| {
         let one = |episode: &usize| {
+            if stopped() {
+                return Told::NotPlayed;
+            }
             let result = replay(args, &source, *episode);
             bar.inc(1);
-            result
+            result.map_or_else(Told::Failed, Told::Played)
         };
         if args.threads > 1 {
             episodes.par_iter().map(one).collect()
@@ -92,25 +96,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         }
     });
     bar.finish_and_clear();
-    let mut differing = 0;
-    let mut lines = Vec::new();
-    for (episode, result) in episodes.iter().zip(results) {
-        let replayed = result.with_context(|| format!("episode {episode}"))?;
-        differing += usize::from(!replayed.good(args.verify));
-        if args.json {
-            lines.push(replayed.json(*episode));
-        } else {
-            say::data(&format!("episode {episode}: {}", replayed.text()))?;
-        }
-    }
-    if args.json {
-        say::data(&json!({ "episodes": lines, "differing": differing }).to_string())?;
-    }
-    if args.verify && differing > 0 {
-        let all = episodes.len();
-        return Err(ProblemsFound(format!("{differing} of {all} episodes differ")).into());
-    }
-    Ok(())
+    conclude(episodes.into_iter().zip(results).collect(), args.verify, args.json)
 }
 
 /// Where episodes come from.
@@ -158,76 +144,6 @@ impl Source {
     }
 }
 
-/// What came of a replay.
-pub(super) enum Replayed {
-    Exact {
-        verify: VerifyReport,
-        frames: u64,
-    },
-    /// Played only, nothing compared.
-    Played {
-        frames: u64,
-        late_ticks: u64,
-    },
-    Near {
-        frames: u64,
-        level: String,
-        largest_rad: f64,
-        mean_rad: f64,
-        /// How far objects ended from where they were; none where that is not known.
-        objects_m: BTreeMap<String, f64>,
-    },
-}
-
-impl Replayed {
-    fn good(&self, verify: bool) -> bool {
-        match self {
-            Self::Exact { verify, .. } => verify.is_bitwise(),
-            Self::Played { .. } => true,
-            Self::Near { .. } => !verify,
-        }
-    }
-
-    fn text(&self) -> String {
-        match self {
-            Self::Exact { verify, .. } => verify.to_string(),
-            Self::Played { frames, late_ticks } => {
-                format!("{frames} frames, every command, {late_ticks} ticks late")
-            }
-            Self::Near { frames, level, largest_rad, .. } if largest_rad.is_nan() => {
-                format!("{frames} frames by one target per frame; {level}; no joints to compare")
-            }
-            Self::Near { frames, level, largest_rad, mean_rad, objects_m } => {
-                let mut text = format!(
-                    "{frames} frames by one target per frame; {level}; joints within \
-                     {largest_rad:.4} rad of the recorded ones (mean {mean_rad:.4})"
-                );
-                if let Some(worst) = objects_m.values().copied().reduce(f64::max) {
-                    text += &format!("; objects end within {:.1} mm", worst * 1e3);
-                }
-                text
-            }
-        }
-    }
-
-    fn json(&self, episode: usize) -> Value {
-        match self {
-            Self::Exact { verify, frames } => json!({
-                "episode": episode, "kind": "exact", "frames": frames,
-                "bitwise": verify.is_bitwise(), "verify": verify,
-            }),
-            Self::Played { frames, late_ticks } => json!({
-                "episode": episode, "kind": "exact", "frames": frames, "late_ticks": late_ticks,
-            }),
-            Self::Near { frames, level, largest_rad, mean_rad, objects_m } => json!({
-                "episode": episode, "kind": "frame_targets", "frames": frames, "start": level,
-                "largest_joint_error_rad": largest_rad, "mean_joint_error_rad": mean_rad,
-                "object_end_errors_m": objects_m,
-            }),
-        }
-    }
-}
-
 fn replay(args: &Args, source: &Source, episode: usize) -> anyhow::Result<Replayed> {
     match source {
         Source::Demos(demos) => demo(args, &demos[episode]),
@@ -244,9 +160,15 @@ fn replay(args: &Args, source: &Source, episode: usize) -> anyhow::Result<Replay
             go_to(&mut rig, tape, args.from.min(tape.len().saturating_sub(1)))?;
             near(args, rig, rows, "exact start".into(), tape.snapshot(tape.len()))
         }
-        Source::Dataset(dataset) => match dataset.tape(episode)? {
-            Some((tape, shown)) if !args.frame_targets => exact(args, Arc::new(tape), shown),
-            tape => by_rows(args, dataset, episode, tape),
+        Source::Dataset(dataset) => match dataset.tape(episode) {
+            Ok(Some((tape, shown))) if !args.frame_targets => exact(args, Arc::new(tape), shown),
+            Ok(tape) => by_rows(args, dataset, episode, tape),
+            // Rows can be played without it.
+            Err(problem) if args.frame_targets => {
+                say::talk(&format!("the tape cannot be used: {problem}"));
+                by_rows(args, dataset, episode, None)
+            }
+            Err(problem) => Err(problem.into()),
         },
     }
 }
@@ -290,11 +212,13 @@ fn exact(
     let range = shown.start + args.from..shown.end;
     let mut rig = rig_for(args, &tape)?;
     let targets = go_to(&mut rig, &tape, range.start)?;
-    let mut verifier = Verifier::new(Arc::clone(&tape), range.start);
+    let of = range.len() as u64;
+    let mut verifier = Verifier::new(Arc::clone(&tape), range.clone());
     let mut pilot = ExactReplay::new(Arc::clone(&tape), range);
-    let report = play(args, &mut rig, &mut pilot, &mut verifier, &targets)?;
+    let report = play(args, &mut rig, &mut pilot, &mut verifier, &targets, of)?;
+    let frames = report.frames;
     if args.verify {
-        return Ok(Replayed::Exact { verify: verifier.into_report(), frames: report.frames });
+        return Ok(Replayed::Exact { verify: verifier.into_report(), frames, of });
     }
-    Ok(Replayed::Played { frames: report.frames, late_ticks: report.late_ticks })
+    Ok(Replayed::Commands { frames, of, late_ticks: report.late_ticks })
 }

@@ -19,13 +19,14 @@ use crate::film::Film;
 use crate::say::{self, Voice};
 use crate::session::stopped;
 
-/// Runs a pilot, filming it if asked to.
+/// Runs a pilot, filming it if asked to; `of` are the frames that all of it would be.
 pub(super) fn play(
     args: &Args,
     rig: &mut SimRig,
     pilot: &mut dyn Pilot,
     tape: &mut dyn Tape,
     targets: &[f64],
+    of: u64,
 ) -> anyhow::Result<RunReport> {
     let stop = &crate::session::STOP;
     let settings = RunSettings {
@@ -41,10 +42,20 @@ pub(super) fn play(
         return Ok(run_episode(pilot, rig, tape, targets, &settings)?);
     };
     let film = Film::begin(path, &rig.spec().cameras, rig.spec().rates.frame_hz)?;
-    let mut filming = Filming { tape, film };
+    let mut filming = Filming { tape, film, of };
     let report = run_episode(pilot, rig, &mut filming, targets, &settings)?;
-    filming.film.finish()?;
-    say::talk(&format!("film: {}", path.display()));
+    if report.frames >= of {
+        filming.film.finish()?;
+        say::talk(&format!("film: {}", path.display()));
+    } else if report.frames == 0 {
+        say::talk("film: none, it was stopped before the first frame");
+    } else {
+        // Under its own name it would be taken for the whole.
+        let part = path.with_extension("partial.mp4");
+        filming.film.finish_as(&part)?;
+        let frames = report.frames;
+        say::talk(&format!("film: stopped after {frames} of {of} frames: {}", part.display()));
+    }
     Ok(report)
 }
 
@@ -83,11 +94,15 @@ fn show(
 struct Filming<'a> {
     tape: &'a mut dyn Tape,
     film: Film,
+    of: u64,
 }
 
 impl Tape for Filming<'_> {
     fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
         self.film.add(&frame.seen.pictures)?;
+        if frame.index == 0 {
+            say::talk(&format!("filming {} frames", self.of));
+        }
         self.tape.frame(frame)
     }
     fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault> {

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use citrange_core::tape::FrameRecord;
 use citrange_core::{Fault, Rig as _, Snapshot, Tape};
 use citrange_sim::SimRig;
-use citrange_tape::{Dataset, Episode, FrameReplay};
+use citrange_tape::{Dataset, Episode, FrameReplay, Reading, TapeError};
 
 use super::compiled;
-use super::replay::{Args, Replayed, rig_for};
+use super::replay::{Args, rig_for};
 use super::replay_play::play;
+use super::replay_report::Replayed;
 use crate::say;
 use crate::session::go_to;
 
@@ -20,31 +21,6 @@ pub(super) struct Rows {
     pub(super) seen: Vec<Vec<f64>>,
 }
 
-impl Rows {
-    fn read(dataset: &Dataset, episode: usize) -> anyhow::Result<Self> {
-        let rows = dataset.lerobot.read_episode(episode)?;
-        let units = &dataset.index.units;
-        let read = |name: &str| {
-            let column = rows.column(name).and_then(|c| c.floats()).with_context(|| {
-                format!("{} has no feature {name} of floats", dataset.root().display())
-            })?;
-            let width = column.len() / rows.length.max(1);
-            if !units.is_empty() && units.len() != width {
-                bail!("{name} has {width} numbers per frame, the dataset's units {}", units.len());
-            }
-            let value = |(i, shown): (usize, &f32)| match units.get(i) {
-                Some(unit) => unit.read(f64::from(*shown)),
-                // Nobody said: LeRobot's arms are in degrees, grippers in percent; without a
-                // description of the joints only radians can be taken literally.
-                None => f64::from(*shown),
-            };
-            let rows = column.chunks(width.max(1));
-            Ok(rows.map(|row| row.iter().enumerate().map(value).collect()).collect())
-        };
-        Ok(Self { targets: read("action")?, seen: read("observation.state")? })
-    }
-}
-
 /// Plays rows of a dataset: in the tape's scene if there is a tape, else in the scene named.
 pub(super) fn by_rows(
     args: &Args,
@@ -52,31 +28,47 @@ pub(super) fn by_rows(
     episode: usize,
     tape: Option<(Episode, std::ops::Range<usize>)>,
 ) -> anyhow::Result<Replayed> {
-    let rows = Rows::read(dataset, episode)?;
+    let unit = args.unit.map(Into::into);
     if let Some((tape, shown)) = tape {
         let mut rig = rig_for(args, &tape)?;
+        let rows = dataset.joint_rows(episode, rig.spec(), unit)?;
+        let rows = Rows { targets: rows.targets, seen: rows.seen };
         go_to(&mut rig, &tape, shown.start + args.from.min(shown.len().saturating_sub(1)))?;
         return near(args, rig, rows, "exact start".into(), tape.snapshot(shown.end));
     }
-    let name = args.scene.as_deref().with_context(|| {
-        format!(
+    let Some(name) = args.scene.as_deref() else {
+        bail!(TapeError::Missing(format!(
             "episode {episode} of {} has no tape: name a scene to play it in, for example \
              --scene orange_plate",
             dataset.root().display()
-        )
-    })?;
+        )));
+    };
     let mut rig = SimRig::new(compiled(name)?, args.sees_nothing().then_some(&[]))?;
-    if dataset.index.units.is_empty() {
-        say::talk("the dataset does not say its units: taken as radians");
+    let rows = dataset.joint_rows(episode, rig.spec(), unit)?;
+    let reading = rows.reading.to_string();
+    if matches!(rows.reading, Reading::Guessed { .. }) {
+        say::talk(&format!("joint values are read in {reading}"));
     }
+    rows.check_limits(rig.spec())?;
+    let rows = Rows { targets: rows.targets, seen: rows.seen };
     // Without a kept state the arm at least begins where it was seen.
-    let joints = rows.seen.get(args.from).context("there is no such frame")?;
+    let Some(joints) = rows.seen.get(args.from) else {
+        bail!(TapeError::Missing(format!(
+            "there is no frame {}; the episode has {}, numbered from 0",
+            args.from,
+            rows.seen.len()
+        )));
+    };
     let start = citrange_core::StartData {
         named: [(rig.robot().to_owned(), joints.clone())].into(),
         ..citrange_core::StartData::default()
     };
     let report = rig.world_mut().restore_best(0, &start)?;
-    near(args, rig, rows, report.to_string(), None)
+    let mut replayed = near(args, rig, rows, report.to_string(), None)?;
+    if let Replayed::Near { unit, .. } = &mut replayed {
+        *unit = Some(reading);
+    }
+    Ok(replayed)
 }
 
 /// Holds a target per frame and measures how far the joints are from those recorded.
@@ -90,12 +82,20 @@ pub(super) fn near(
     let from = args.from.min(rows.targets.len());
     let per_frame = rig.spec().rates.ticks_per_frame();
     let mut pilot = FrameReplay::new(rows.targets[from..].to_vec(), per_frame);
-    let mut meter = Meter { seen: rows.seen[from..].to_vec(), largest: 0.0, sum: 0.0, count: 0 };
+    let mut meter = Meter {
+        seen: rows.seen.get(from..).unwrap_or_default().to_vec(),
+        largest: 0.0,
+        sum: 0.0,
+        count: 0,
+    };
     let targets = rig.begin();
-    let report = play(args, &mut rig, &mut pilot, &mut meter, &targets)?;
+    let of = (rows.targets.len() - from) as u64;
+    let report = play(args, &mut rig, &mut pilot, &mut meter, &targets, of)?;
     Ok(Replayed::Near {
         frames: report.frames,
+        of,
         level,
+        unit: None,
         // A file without recorded joints leaves nothing to compare.
         largest_rad: if meter.count == 0 { f64::NAN } else { meter.largest },
         mean_rad: meter.sum / (meter.count.max(1) as f64),

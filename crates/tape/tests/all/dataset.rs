@@ -57,7 +57,7 @@ fn replay_is_bitwise_from_any_frame_and_differences_are_named() {
         rig.numbers = start.fields["toy/numbers"].clone();
         rig.numbers[2] += nudge;
         rig.ticks = start.step / 2;
-        let mut verifier = Verifier::new(Arc::clone(&tape), from);
+        let mut verifier = Verifier::new(Arc::clone(&tape), from..tape.len());
         let mut pilot = ExactReplay::new(Arc::clone(&tape), from..tape.len());
         run(&mut pilot, &mut rig, &mut verifier, &[0.0; 2], &RunSettings::default()).unwrap();
         verifier.into_report()

@@ -1,6 +1,7 @@
 //! Opening a film.
 
 use std::fs::File;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -43,6 +44,8 @@ pub struct Movie {
     /// Sample of each frame, where B-frames mix them.
     shown: Option<Vec<u32>>,
     avc_config: Option<Vec<u8>>,
+    /// Bytes of the file that are for samples.
+    media: Vec<Range<u64>>,
     path: PathBuf,
     file: File,
 }
@@ -63,7 +66,8 @@ impl Movie {
         shown.sort_by_key(|&i| samples[i as usize].pts);
         let mixed = shown.iter().enumerate().any(|(frame, &sample)| frame as u32 != sample);
         let shown = mixed.then_some(shown);
-        Ok(Self { format, codec, samples, timescale, shown, avc_config, path: path.into(), file })
+        let (media, path) = (outer.media, path.into());
+        Ok(Self { format, codec, samples, timescale, shown, avc_config, media, path, file })
     }
 
     /// Where it was opened.
@@ -106,6 +110,32 @@ impl Movie {
         })?;
         buffer.resize(sample.size as usize, 0);
         self.file.read_exact_at(buffer, sample.offset).map_err(VideoError::io("read", &self.path))
+    }
+
+    /// Whether every sample lies where samples belong, and no two in the same bytes: what can be
+    /// told of a film without decoding it.
+    ///
+    /// # Errors
+    /// Names the first sample that does not.
+    pub fn is_well_placed(&self) -> Result<(), VideoError> {
+        let span = |sample: &MovieSample| {
+            sample.offset..sample.offset.saturating_add(u64::from(sample.size))
+        };
+        let fail = |what: String| Err(VideoError::Damaged { what, path: self.path.clone() });
+        let inside =
+            |s: &Range<u64>| self.media.iter().any(|m| m.start <= s.start && s.end <= m.end);
+        if let Some(index) = self.samples.iter().position(|sample| !inside(&span(sample))) {
+            return fail(format!("sample {index} is not inside a box of media data"));
+        }
+        let mut all: Vec<(Range<u64>, usize)> =
+            self.samples.iter().enumerate().map(|(index, sample)| (span(sample), index)).collect();
+        all.sort_by_key(|(span, _)| span.start);
+        match all.windows(2).find(|pair| pair[0].0.end > pair[1].0.start) {
+            Some(pair) => {
+                fail(format!("samples {} and {} lie in the same bytes", pair[0].1, pair[1].1))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Whether frame `k` is shown at `k / fps` seconds, for all of them. Up to 0.1 ms are let
@@ -152,12 +182,15 @@ struct Outer {
     moov: Vec<u8>,
     /// With the byte at which each begins.
     moofs: Vec<(u64, Vec<u8>)>,
+    /// Where the bodies of mdat boxes are.
+    media: Vec<Range<u64>>,
 }
 
 impl Outer {
     fn read(file: &File, file_bytes: u64, path: &Path) -> Result<Self, VideoError> {
         let mut moov = None;
         let mut moofs = Vec::new();
+        let mut media = Vec::new();
         let mut start = 0;
         while start < file_bytes {
             let left = file_bytes - start;
@@ -177,10 +210,13 @@ impl Outer {
                     _ => moofs.push((start, body)),
                 }
             }
+            if kind == *b"mdat" {
+                media.push(start + header_bytes..start + size);
+            }
             start += size;
         }
         match moov {
-            Some(moov) => Ok(Self { moov, moofs }),
+            Some(moov) => Ok(Self { moov, moofs, media }),
             None => Err(VideoError::Damaged {
                 what: "it has no moov box: no mp4, or cut off while it was written".into(),
                 path: path.into(),
