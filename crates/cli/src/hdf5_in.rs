@@ -76,7 +76,7 @@ fn exact(
         ));
     }
     let (mut dataset, repaired) =
-        Dataset::record(&args.out, &header.rig, header.unit, &header.images)?;
+        Dataset::record_with(&args.out, &header.rig, header.unit, &header.images, header.features)?;
     tell_repaired(&repaired, args.json)?;
     refuse_double(&dataset, &header.uid, &shown, bytes)?;
     let targets = go_to(&mut rig, &tape, shown.start)?;

@@ -11,9 +11,9 @@
 //! | what happens while recording | `recorder.rs`, pictures `camera.rs`, `coded.rs` |
 //! | saving | `dataset.rs`, `index.rs` |
 //! | whose tape a tape is | `tapes.rs`; tied again: `rebuild.rs` |
-//! | repair after a crash | `recover.rs` (one recording), `repair.rs` |
+//! | repair after a crash | `recover.rs` (one recording), `repair.rs`, what edits left `leftovers.rs` |
 //! | deleting, trimming, merging, … | `edit.rs` |
-//! | units of joint values | `units.rs`; rows of others `rows.rs` |
+//! | units of joint values | `units.rs`; what a row holds `features.rs`; rows of others `rows.rs` |
 //! | replay and its verification | `replay.rs`, `verify.rs` |
 //! | HDF5 files | out `demo.rs`, `pictures.rs`; in `demo_in.rs`, `order.rs`, `motion.rs` |
 
@@ -25,8 +25,10 @@ mod demo_in;
 mod edit;
 mod episode;
 mod error;
+mod features;
 mod header;
 mod index;
+mod leftovers;
 mod log;
 mod motion;
 mod order;
@@ -43,6 +45,8 @@ mod tapes;
 mod units;
 mod verify;
 
+pub use citrange_lerobot::{Leftover, Staging, staging_name};
+
 pub use camera::{Storage, WhenFull};
 pub use dataset::Dataset;
 pub use demo::{DemoExtras, arm_joints, export_demo, flattened};
@@ -50,6 +54,7 @@ pub use demo_in::DemoEpisode;
 pub use edit::Progress;
 pub use episode::{End, Episode};
 pub use error::TapeError;
+pub use features::{SeenState, StateFeatures};
 pub use header::{Header, Parent, new_uid, utc_now};
 pub use index::{Entry, Index};
 pub use log::Damage;

@@ -167,8 +167,8 @@ impl Dataset {
                 let units = tape.header.unit.of(&tape.header.rig);
                 self.index.units = units.map_err(TapeError::Missing)?;
             }
-            let units = &self.index.units;
-            let row = |frame| key(tape_row(units, &tape, frame).into_iter().map(Some));
+            let (features, units) = (self.features(), &self.index.units);
+            let row = |frame| key(tape_row(features, units, &tape, frame).into_iter().map(Some));
             let rows: Vec<u64> = (0..tape.len()).map(row).collect();
             for (frame, key) in rows.iter().enumerate() {
                 tapes.frames.entry(*key).or_default().push((tapes.all.len(), frame));

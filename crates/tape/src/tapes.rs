@@ -8,6 +8,7 @@ use citrange_lerobot::{Column, EpisodeData, Finding, Severity};
 use crate::dataset::{ACTION, Dataset, STATE};
 use crate::episode::Episode;
 use crate::error::TapeError;
+use crate::features::StateFeatures;
 use crate::index::{Entry, tape_files, tape_name};
 use crate::units::JointUnit;
 
@@ -102,14 +103,14 @@ impl Dataset {
         };
         let fps = f64::from(self.lerobot.info().fps);
         let times = rows.column(TIME).and_then(Column::floats);
-        let units = &self.index.units;
+        let (features, units) = (self.features(), &self.index.units);
         let mut first = None;
         let mut differing = 0;
         for (row, frame) in shown.clone().enumerate() {
             let time = times.and_then(|times| times.get(row));
             let due = (row as f64 / fps) as f32;
             let off = columns
-                .difference(row, &tape_row(units, tape, frame))
+                .difference(row, &tape_row(features, units, tape, frame))
                 .or_else(|| unlike(TIME, time.copied(), due));
             if let Some(off) = off {
                 first.get_or_insert(format!("row {row}: {off}"));
@@ -177,61 +178,71 @@ impl Dataset {
 
 /// The joint values of rows as they are stored, bit for bit, in the order of the units.
 pub(crate) struct RowBits<'a> {
-    names: Vec<&'a str>,
-    parts: [(&'static str, &'a [f32], Vec<usize>, usize); 2],
+    /// What each number of [`Self::row`] is.
+    names: Vec<String>,
+    parts: [(&'a [f32], Vec<usize>, usize); 2],
 }
 
 impl<'a> RowBits<'a> {
     /// `None` where the rows do not hold what the units name.
     pub(crate) fn new(dataset: &'a Dataset, rows: &'a EpisodeData) -> Option<Self> {
         let units = &dataset.index.units;
-        let part = |name: &'static str| {
+        let features = dataset.features();
+        let part = |name: &'static str, held: &[String]| {
             let values = rows.column(name).and_then(Column::floats)?;
             let width = values.len().checked_div(rows.length)?;
             let feature = dataset.lerobot.info().features.get(name)?;
             let names = feature.component_names();
-            // There may be more numbers in a row than joint positions.
+            // There may be more numbers in a row than ours.
             let by_name: Option<Vec<usize>> =
-                units.iter().map(|unit| names.iter().position(|n| *n == unit.name)).collect();
+                held.iter().map(|held| names.iter().position(|n| n == held)).collect();
             let columns = match by_name {
                 Some(columns) => columns,
-                None if width == units.len() => (0..width).collect(),
+                None if width == held.len() => (0..width).collect(),
                 None => return None,
             };
-            Some((name, values, columns, width))
+            Some((values, columns, width))
         };
-        let names = units.iter().map(|unit| unit.name.as_str()).collect();
-        Some(Self { names, parts: [part(STATE)?, part(ACTION)?] })
+        let state = features.names(units);
+        let action: Vec<String> = units.iter().map(|unit| unit.name.clone()).collect();
+        let parts = [part(STATE, &state)?, part(ACTION, &action)?];
+        let named = |(part, names): (&str, Vec<String>)| {
+            names.into_iter().map(|name| format!("{name} of {part}")).collect::<Vec<_>>()
+        };
+        let names = [(STATE, state), (ACTION, action)].into_iter().flat_map(named).collect();
+        Some(Self { names, parts })
     }
 
     /// State, then action.
     pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = Option<f32>> {
-        self.parts.iter().flat_map(move |(_, values, columns, width)| {
+        self.parts.iter().flat_map(move |(values, columns, width)| {
             columns.iter().map(move |at| values.get(row * width + at).copied())
         })
     }
 
     fn difference(&self, row: usize, tape: &[f32]) -> Option<String> {
-        let joints = self.names.len();
-        let all = self.row(row).zip(tape).enumerate();
-        let mut off = all.filter_map(|(i, (is, was))| {
-            let (part, name) = (self.parts[i / joints.max(1)].0, self.names[i % joints.max(1)]);
-            unlike(&format!("{name} of {part}"), is, *was)
-        });
-        off.next()
+        let mut all = self.names.iter().zip(self.row(row)).zip(tape);
+        all.find_map(|((name, is), was)| unlike(name, is, *was))
     }
 }
 
 /// What a row would hold of a frame of a tape: state, then action.
-pub(crate) fn tape_row(units: &[JointUnit], tape: &Episode, frame: usize) -> Vec<f32> {
-    let seen = tape.frames.get(frame).map(|f| f.joint_pos.as_slice()).unwrap_or_default();
-    let action = tape.action(frame).unwrap_or_default();
-    let shown = |values: &[f64], joint: usize| {
-        let value = values.get(joint).copied().unwrap_or(f64::NAN);
-        units[joint].show(value) as f32
+pub(crate) fn tape_row(
+    features: StateFeatures,
+    units: &[JointUnit],
+    tape: &Episode,
+    frame: usize,
+) -> Vec<f32> {
+    let mut row = match tape.frames.get(frame) {
+        Some(frame) => features.row(units, frame.seen()),
+        None => vec![f32::NAN; features.names(units).len()],
     };
-    let joints = 0..units.len();
-    joints.clone().map(|j| shown(seen, j)).chain(joints.map(|j| shown(action, j))).collect()
+    let action = tape.action(frame).unwrap_or_default();
+    let shown = |(joint, unit): (usize, &JointUnit)| {
+        unit.show(action.get(joint).copied().unwrap_or(f64::NAN)) as f32
+    };
+    row.extend(units.iter().enumerate().map(shown));
+    row
 }
 
 fn unlike(what: &str, is: Option<f32>, was: f32) -> Option<String> {

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use citrange_tape::VerifyReport;
 use serde_json::{Value, json};
 
-use crate::exit::{Interrupted, ProblemsFound, code};
+use crate::exit::{Code, Interrupted, ProblemsFound, code};
 use crate::say;
 
 /// What became of an episode.
@@ -71,7 +71,7 @@ pub(super) fn conclude(
         }
         // A bad episode is what a verification looks for; a machine that cannot play is not.
         if let Told::Failed(error) = told
-            && !(verify && code(&error) == 3)
+            && !(verify && code(&error) == Code::BadInput)
         {
             failure.get_or_insert(error.context(format!("episode {episode}")));
         }

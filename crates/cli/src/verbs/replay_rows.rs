@@ -64,7 +64,8 @@ pub(super) fn by_rows(
         ..citrange_core::StartData::default()
     };
     let report = rig.world_mut().restore_best(0, &start)?;
-    let mut replayed = near(args, rig, rows, report.to_string(), None)?;
+    say::talk(&format!("episode {episode}: {report}"));
+    let mut replayed = near(args, rig, rows, report.level.to_string(), None)?;
     if let Replayed::Near { unit, .. } = &mut replayed {
         *unit = Some(reading);
     }
