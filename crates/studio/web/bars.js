@@ -2,7 +2,7 @@
 
 const PHASES = {
   starting: "Getting ready", free: "Driving", countdown: "Get ready", recording: "Recording",
-  saving: "Saving", reset: "Put things back", replay: "Replay", finished: "Finished",
+  asking: "Keep it?", saving: "Saving", reset: "Put things back", replay: "Replay", finished: "Finished",
 };
 // Rows of keycaps as they lie on a keyboard; null is a gap.
 const GROUPS = [
@@ -36,11 +36,14 @@ function make(tag, className, ...children) {
 }
 
 export class Bars {
-  constructor({ take, leave, order, hold, letGo, again }) {
+  constructor({ take, leave, order, hold, letGo, again, halt }) {
     Object.assign(this, { hold, letGo, again });
     this.caps = new Map();
     const button = byId("take");
     button.addEventListener("click", () => (this.driving ? leave() : take()));
+    byId("halt").addEventListener("click", halt);
+    byId("ask-keep").addEventListener("click", () => order("success"));
+    byId("ask-throw").addEventListener("click", () => order("failure"));
     byId("help-open").addEventListener("click", () => byId("help").showModal());
     for (const [name, label, key] of ORDERS) {
       const order_button = make("button", name, label, make("kbd", "", key));
@@ -58,6 +61,7 @@ export class Bars {
     const { stage } = hello;
     text("task", stage.task || stage.title || stage.scene);
     byId("task").title = byId("task").textContent;
+    document.body.classList.toggle("replay", stage.is_replay);
     text("version", `citrange ${hello.version}, you are ${hello.you}`);
     document.title = `${stage.title || stage.scene || "Citrange"} – studio`;
     const keys = new Map(stage.keys.map((key) => [key.name, key.letter.toUpperCase()]));
@@ -125,12 +129,12 @@ export class Bars {
     text("episode", session.dataset === null ? "Not recording" : session.wanted === null
       ? `Episode ${session.saved + 1}` : `Episode ${Math.min(session.saved + 1, session.wanted)} of ${session.wanted}`);
     const facts = [`${session.saved} saved`];
-    if (session.dropped) facts.push(`${session.dropped} pictures dropped`);
     if (session.message) facts.push(session.message);
     text("saved", session.dataset === null ? session.message : facts.join(" · "));
     byId("saved").title = session.dataset ?? "";
+    this.lost(session, driving);
     text("viewers", String(status.viewers));
-    text("driver", driving ? "You drive" : status.driver ? `${status.driver} drives` : "Nobody drives");
+    text("driver", status.stopped_by ? "Stopped" : driving ? "You drive" : status.driver ? `${status.driver} drives` : "Nobody drives");
     byId("driver").classList.toggle("you", driving);
     text("take", driving ? "Leave the wheel" : "Take the wheel");
     byId("take").classList.toggle("main", !driving);
@@ -142,6 +146,18 @@ export class Bars {
     byId("limits").classList.toggle("on", limits !== "");
     text("limits", limits ? `Limit: ${limits}` : "No limit");
     byId("limits").title = limits;
+  }
+
+  // Pictures that were lost: a word while few, red when more than may be, and then a question.
+  lost(session, driving) {
+    const too_many = session.lost_limit !== null && session.lost_share > session.lost_limit;
+    const share = `${(100 * session.lost_share).toFixed(0)} %`;
+    byId("lost").hidden = !session.dropped;
+    byId("lost").classList.toggle("bad", too_many);
+    text("lost", too_many ? `${share} of this episode’s pictures lost` : session.dropped ? `${session.dropped} pictures dropped` : "");
+    byId("ask").hidden = session.phase !== "asking";
+    text("ask-text", session.phase === "asking" ? session.message : "");
+    for (const id of ["ask-keep", "ask-throw"]) byId(id).disabled = !driving;
   }
 
   meters(state, latency_ms, control_hz) {
@@ -183,6 +199,7 @@ export class Bars {
     text("clock", "the arm has stopped");
     for (const meter of ["loop", "latency", "late", "viewers"]) text(meter, "–");
     text("driver", "");
+    byId("ask").hidden = true;
     byId("take").disabled = true;
     for (const button of byId("orders").children) button.disabled = true;
   }
