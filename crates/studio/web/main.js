@@ -218,6 +218,8 @@ Object.defineProperty(window, "citrange", {
       driving,
       latency_ms: link.latency_ms,
       drawn_frames: view?.drawn ?? 0,
+      // Where the 3D view is looked at from.
+      eye: view && { from: view.orbit.from(), at: [...view.orbit.at] },
     };
   },
 });

@@ -51,6 +51,7 @@ export async function openWindow(canvas) {
   const call = (await inWorker(canvas, view, told)) ?? (await inPage(canvas, view, told));
   if (!call) return null;
   const orbit = new Orbit(canvas, (orbit) => call("look", { from: orbit.from(), at: orbit.at }));
+  view.orbit = orbit;
   const resize = () => {
     const { clientWidth: width, clientHeight: height } = canvas.parentElement;
     if (width && height) call("resize", { width, height, ratio: Math.min(devicePixelRatio, MOST_RATIO) });
