@@ -2,8 +2,10 @@
 //!
 //! The token stands in the link that people open, and browsers write down what is opened. So the
 //! link leads on to an address with a code that is worth nothing a moment later; the page takes
-//! the token out of its own text, keeps it in the memory of its tab, and clears the address. What
-//! a browser still keeps of the link itself is that it was sent on from there, out of sight.
+//! the token out of its own text, keeps it in the memory of its tab, and clears the address. The
+//! link is then in no list of visited pages, but browsers still have it in their files as an
+//! address that led on (Chromium also offers it when it is typed again). It is worth nothing once
+//! the program has ended. Nothing stays of a token that is pasted into the bare page.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};

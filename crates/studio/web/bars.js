@@ -61,6 +61,7 @@ export class Bars {
     const { stage } = hello;
     text("task", stage.task || stage.title || stage.scene);
     byId("task").title = byId("task").textContent;
+    this.is_replay = stage.is_replay;
     document.body.classList.toggle("replay", stage.is_replay);
     text("version", `citrange ${hello.version}, you are ${hello.you}`);
     document.title = `${stage.title || stage.scene || "Citrange"} – studio`;
@@ -126,7 +127,7 @@ export class Bars {
     const seconds = session.seconds ?? 0;
     text("clock", `${seconds.toFixed(1)} s${limit ? ` of ${limit.toFixed(0)} s` : ""}`);
     byId("progress").firstElementChild.style.width = limit ? `${Math.min(100, (100 * seconds) / limit)}%` : "0";
-    text("episode", session.dataset === null ? "Not recording" : session.wanted === null
+    text("episode", this.is_replay ? "" : session.dataset === null ? "Not recording" : session.wanted === null
       ? `Episode ${session.saved + 1}` : `Episode ${Math.min(session.saved + 1, session.wanted)} of ${session.wanted}`);
     const facts = [`${session.saved} saved`];
     if (session.message) facts.push(session.message);
@@ -161,8 +162,10 @@ export class Bars {
   }
 
   meters(state, latency_ms, control_hz) {
-    text("loop", `${state.loop_hz.toFixed(0)} Hz`);
-    byId("loop").parentElement.classList.toggle("bad", control_hz > 0 && state.loop_hz < 0.9 * control_hz);
+    // In its first second a stretch of driving has no rate yet.
+    const hz = state.loop_hz;
+    text("loop", hz > 0 ? `${hz.toFixed(0)} Hz` : "–");
+    byId("loop").parentElement.classList.toggle("bad", hz > 0 && hz < 0.9 * control_hz);
     text("late", state.late_ticks ? `${state.late_ticks} (${state.worst_late_ms.toFixed(1)} ms)` : "0");
     text("latency", latency_ms === null ? "–" : `${latency_ms.toFixed(0)} ms`);
     const [x, y, z] = state.hand.map((value) => `${(100 * value).toFixed(1)}`);
