@@ -109,7 +109,7 @@ async def watch(pid, page, log):
 
 async def main(minutes, folder):
     command = [CITRANGE, "drive", "block_box", "--record", os.path.join(folder, "soak"), "--cameras", "top,front",
-               "--countdown", "0.5", "--reset-time", "0.5", "--listen", "127.0.0.1:0", "--json"]  # fmt: skip
+               "--countdown", "0.5", "--reset-time", "0.5", "--max-lost-pictures", "100", "--listen", "127.0.0.1:0", "--json"]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     events = []
 

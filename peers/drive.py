@@ -67,6 +67,7 @@ class Browser:
         nice = os.nice(0)
         path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
         assert path, "Chromium is not installed"
+        self.path = path
         self.browser = self.playwright.chromium.launch(executable_path=path, args=CHROMIUM)
         # Children inherit it: Chromium gives way to the control loop.
         subprocess.run(["sh", "-c", f"renice -n {nice + 10} -p $(pgrep -d ' ' chromium) >/dev/null 2>&1 || true"])
@@ -80,8 +81,9 @@ class Browser:
         for context in self.browser.contexts:
             context.close()
 
-    def open(self, link, before=""):
-        page = self.browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    def open(self, link, before="", size=(1280, 800), **context):
+        viewport = {"width": size[0], "height": size[1]}
+        page = self.browser.new_context(viewport=viewport, **context).new_page()
         page.add_init_script(before)
         page.errors = []
         page.on("pageerror", lambda error: page.errors.append(str(error)))

@@ -320,7 +320,7 @@ def test_blocks_are_put_into_the_box_by_keys(browser, tmp_path):
     root.parent.mkdir(parents=True, exist_ok=True)
     demos = int(os.environ.get("CITRANGE_DEMOS", "2"))
     drive = Drive(root.parent, "block_box", "--record", root.name, "--cameras", "top,front", "--countdown", "0.5",
-                  "--reset-time", "0.5", "--episodes", str(demos))  # fmt: skip
+                  "--max-lost-pictures", "100", "--reset-time", "0.5", "--episodes", str(demos))  # fmt: skip
     placed = 0
     try:
         page = browser.open(drive.link)

@@ -12,8 +12,10 @@ import fcntl
 import termios
 import threading
 import time
+from pathlib import Path
 
 import pytest
+from drive import Browser
 
 CITRANGE = os.environ["CITRANGE_BIN"]
 
@@ -155,6 +157,10 @@ def test_episodes_are_recorded_judged_and_thrown_away(tmp_path):
         terminal.type(key)
     assert terminal.end() == 0
     assert "3 episodes saved, 1 thrown away" in terminal.text
+    # What was saved, where, and what next.
+    assert "The session is over: 3 episodes are saved" in terminal.text
+    assert "episode 2: " in terminal.text and f"in {tmp_path}/set" in terminal.text
+    assert "citrange data check set" in terminal.text
     outcomes = [episode["outcome"] for episode in said(tmp_path, "data", "list", "set")["episodes"]]
     assert [(o["success"], o["reason"]) for o in outcomes] == [(True, "success"), (False, "failure"), (None, "saved")]
     report = said(tmp_path, "replay", "set", "--verify")
@@ -172,3 +178,41 @@ def test_a_hangup_keeps_what_was_recorded(tmp_path):
     (episode,) = said(tmp_path, "data", "list", "set")["episodes"]
     assert episode["frames"] >= 10 and episode["outcome"]["reason"] == "stopped"
     assert said(tmp_path, "replay", "set", "--verify")["differing"] == 0
+
+
+def test_the_screen_shows_the_link_and_a_page_can_stop_the_arm(tmp_path):
+    terminal = Terminal(tmp_path, "block_box", "--cameras", "none", "--listen", "127.0.0.1:0")
+    link = terminal.wait_for(r"page: (http://127\.0\.0\.1:\d+/\?token=\w+)")
+    with Browser() as browser:
+        page = browser.open(link)
+        page.get_by_role("button", name="Stop the arm").click()
+        terminal.wait_for("STOPPED by viewer 1")
+        before = terminal.rest()
+        terminal.type("q")
+        assert terminal.rest() == pytest.approx(before, abs=0.5), "the wheel has to be taken anew"
+        terminal.type("t")
+        page.wait_for_function("() => window.citrange.status.driver === 'the terminal'", timeout=20000)
+    terminal.type("q")
+    assert terminal.rest() - before > 2
+    terminal.type("\x1b")
+    assert terminal.end() == 0
+
+
+def test_an_episode_that_lost_its_pictures_is_asked_about(tmp_path):
+    """Its camera's pictures are far too large to be drawn in time."""
+    scene = (Path(__file__).parent.parent / "scenes" / "block_box.yaml").read_text()
+    scene, changed = re.subn(r"(top: \{.*?fovy_deg: 60)\}", r"\1, width_px: 3840, height_px: 2160}", scene)
+    assert changed == 1
+    (tmp_path / "slow.yaml").write_text(scene)
+    terminal = Terminal(tmp_path, "slow.yaml", "--record", "set", "--cameras", "top", "--countdown", "0", "--episodes", "1",
+                        "--ask-time", "600")  # fmt: skip
+    terminal.wait_for(r"% LOST", limit_s=120)
+    terminal.type("\r")
+    terminal.wait_for(r"KEEP IT", limit_s=120)
+    terminal.wait_for(r"Enter keeps the episode", limit_s=60)
+    time.sleep(1.2)  # An Enter that repeats is no answer.
+    terminal.type("\r")
+    assert terminal.end(limit_s=120) == 0
+    assert "of its pictures lost" in terminal.text
+    (episode,) = said(tmp_path, "data", "list", "set")["episodes"]
+    assert episode["outcome"]["success"] is True

@@ -6,6 +6,7 @@ pub(crate) mod flight;
 pub(crate) mod flow;
 pub(crate) mod live;
 pub(crate) mod stage;
+pub(crate) mod summary;
 pub(crate) mod terminal;
 pub(crate) mod terminal_keys;
 pub(crate) mod terminal_text;

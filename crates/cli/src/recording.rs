@@ -124,6 +124,31 @@ pub(crate) struct Take<'a> {
     /// Told the frame and the pictures dropped so far.
     seen: &'a dyn Fn(u64, usize),
     voice: Voice,
+    /// Ticks so far.
+    ticks: u64,
+    /// Share of lost pictures above which the episode is marked on its tape.
+    lost_limit: Option<f64>,
+}
+
+/// How many of an episode's pictures were lost.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Lost {
+    /// The camera that lost most.
+    pub(crate) camera: String,
+    /// Share of its pictures, 0 to 1.
+    pub(crate) share: f64,
+}
+
+impl Lost {
+    /// Of pictures lost by each camera in so many frames.
+    pub(crate) fn of<'c>(dropped: impl Iterator<Item = (&'c str, usize)>, frames: usize) -> Self {
+        let worst = dropped.max_by_key(|(_, lost)| *lost).filter(|_| frames > 0);
+        let lost = |(camera, lost): (&str, usize)| Self {
+            camera: camera.to_owned(),
+            share: lost as f64 / frames as f64,
+        };
+        worst.map(lost).unwrap_or_default()
+    }
 }
 
 impl<'a> Take<'a> {
@@ -146,7 +171,19 @@ impl<'a> Take<'a> {
         }
         let folder = dataset.recording_folder(&header.uid);
         let how = RecordSettings { when_full, ..RecordSettings::default() };
-        Ok(Self { recorder: Recorder::begin(&folder, header, &model, &how)?, seen, voice })
+        let recorder = Recorder::begin(&folder, header, &model, &how)?;
+        Ok(Self { recorder, seen, voice, ticks: 0, lost_limit: None })
+    }
+
+    /// Marks the episode on its tape when a larger share of a camera's pictures is lost.
+    pub(crate) fn mark_lost_above(mut self, limit: f64) -> Self {
+        self.lost_limit = Some(limit);
+        self
+    }
+
+    /// What was lost so far.
+    pub(crate) fn lost(&self) -> Lost {
+        Lost::of(self.recorder.dropped(), self.recorder.frames())
     }
 
     /// Pictures dropped so far.
@@ -162,6 +199,7 @@ impl<'a> Take<'a> {
     /// Puts the episode into the dataset and says so; answers its number.
     pub(crate) fn save(self, dataset: &mut Dataset, report: &RunReport) -> anyhow::Result<usize> {
         let begun = Instant::now();
+        let lost = self.lost();
         let recording = self.recorder.finish()?;
         let dropped: usize = recording.dropped.values().map(Vec::len).sum();
         let number = dataset.save(recording)?;
@@ -169,7 +207,7 @@ impl<'a> Take<'a> {
         if self.voice.is_json() {
             let line = json!({
                 "event": "saved", "number": number, "frames": report.frames,
-                "outcome": report.outcome, "dropped_pictures": dropped,
+                "outcome": report.outcome, "dropped_pictures": dropped, "lost_share": lost.share,
                 "late_ticks": report.late_ticks,
                 "worst_late_ms": report.worst_late.as_secs_f64() * 1e3, "save_ms": saved_ms,
             });
@@ -181,7 +219,11 @@ impl<'a> Take<'a> {
             report.frames, report.outcome.reason
         );
         if dropped > 0 {
-            line += &format!(", {dropped} PICTURES DROPPED");
+            line += &format!(
+                ", {dropped} PICTURES DROPPED ({:.0} % of {})",
+                lost.share * 100.0,
+                lost.camera
+            );
         }
         if report.late_ticks > 0 {
             line += &format!(", {} ticks late", report.late_ticks);
@@ -204,12 +246,19 @@ impl Tape for Take<'_> {
         Ok(())
     }
     fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault> {
+        self.ticks = tick.index + 1;
         self.recorder.tick(tick)
     }
     fn event(&mut self, tick: u64, event: &Event) -> Result<(), Fault> {
         self.recorder.event(tick, event)
     }
     fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), Fault> {
+        let lost = self.lost();
+        if let Some(limit) = self.lost_limit.filter(|limit| lost.share > *limit) {
+            let detail = json!({"camera": lost.camera, "share": lost.share, "limit": limit});
+            let event = Event { name: "pictures_lost".to_owned(), detail };
+            self.recorder.event(self.ticks, &event)?;
+        }
         self.recorder.end(outcome, last)
     }
 }

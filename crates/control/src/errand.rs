@@ -29,6 +29,8 @@ pub enum Halt {
     Left,
     /// The stretch of driving ended.
     Over,
+    /// Somebody stopped the arm.
+    Stopped,
 }
 
 impl Halt {
@@ -43,6 +45,7 @@ impl Halt {
             Self::Silence => "silence",
             Self::Left => "left",
             Self::Over => "over",
+            Self::Stopped => "stopped",
         }
     }
 
@@ -57,6 +60,7 @@ impl Halt {
             Self::Silence => "nothing was heard of the driver for too long",
             Self::Left => "the driver left",
             Self::Over => "this stretch of driving ended",
+            Self::Stopped => "somebody pressed Stop",
         }
     }
 }

@@ -77,6 +77,8 @@ struct Inside {
     errand: Option<Errand>,
     /// Why the last errand was stopped.
     halted: Option<Halt>,
+    /// Who stopped the arm; nobody has taken the wheel since.
+    stopped_by: Option<String>,
 }
 
 impl Inside {
@@ -120,6 +122,7 @@ impl Seat {
         if let Some(driver) = &inside.driver {
             return Err(Taken { by: driver.name.clone() });
         }
+        inside.stopped_by = None;
         inside.tickets += 1;
         let ticket = inside.tickets;
         let name = name.to_owned();
@@ -134,12 +137,28 @@ impl Seat {
         self.lock().driver.as_ref().map(|driver| driver.name.clone())
     }
 
+    /// Stops the arm, whoever asks: the driver loses the wheel, an autopilot its errand, and the
+    /// arm brakes and holds until somebody takes the wheel anew.
+    pub fn stop_all(&self, by: &str) {
+        let mut inside = self.lock();
+        inside.driver = None;
+        inside.stopped_by = Some(by.to_owned());
+        inside.halt(Halt::Stopped);
+    }
+
+    /// Who stopped the arm, until somebody takes the wheel anew.
+    #[must_use]
+    pub fn stopped_by(&self) -> Option<String> {
+        self.lock().stopped_by.clone()
+    }
+
     /// What is held at `now`.
     #[must_use]
     pub fn grip(&self, now: Instant) -> Grip {
         let inside = self.lock();
         let Some(driver) = &inside.driver else {
-            return Grip { brake: inside.left_holding, ..Grip::default() };
+            let brake = inside.left_holding || inside.stopped_by.is_some();
+            return Grip { brake, ..Grip::default() };
         };
         if self.is_silent(driver, now) && !driver.held.is_nothing() {
             return Grip { held: Held::NOTHING, brake: true, seq: driver.seq };
@@ -228,6 +247,27 @@ mod tests {
         assert_eq!(seat.grip(Instant::now()), Grip::default());
         bob.hold(up(), 1);
         assert_eq!(seat.grip(Instant::now()), Grip { held: up(), brake: false, seq: 1 });
+    }
+
+    #[test]
+    fn anybody_stops_the_arm_and_it_holds_until_the_wheel_is_taken_anew() {
+        let seat = Seat::new(Seat::LONGEST_SILENCE);
+        let ann = seat.take("Ann").unwrap();
+        ann.hold(up(), 1);
+        seat.stop_all("Bob");
+        // Ann's browser has not heard of it yet.
+        ann.hold(up(), 2);
+        let grip = seat.grip(Instant::now());
+        assert!(grip.held.is_nothing() && grip.brake && !ann.drives(), "{grip:?}");
+        assert_eq!((seat.driver(), seat.stopped_by()), (None, Some("Bob".into())));
+        let again = seat.take("Ann").unwrap();
+        // The old ticket does not take the new one's wheel away.
+        drop(ann);
+        assert!(again.drives() && seat.stopped_by().is_none());
+        assert_eq!(seat.grip(Instant::now()), Grip::default());
+        again.send(Errand::All).unwrap();
+        seat.stop_all("Bob");
+        assert_eq!((seat.errand(Instant::now()), seat.halted()), (None, Some(Halt::Stopped)));
     }
 
     #[test]

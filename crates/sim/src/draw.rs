@@ -12,15 +12,11 @@ use citrange_render::{Camera, Frame, Placement, Renderer, Settings};
 use crate::compile::CompiledScene;
 use crate::error::SimError;
 use crate::picture::Picture;
+use crate::priority;
 
 /// Frames that may wait to be drawn. When there are more, the loop waits: a simulation in a hurry
 /// must not outrun its drawer without bound.
 const QUEUE_FRAMES: usize = 2;
-
-/// How far drawing stands back behind the control loop; coders stand further back. On Linux this
-/// counts per thread.
-#[cfg(target_os = "linux")]
-const NICE: i32 = 5;
 
 /// One frame to draw: where everything is, and the pictures to fill.
 #[derive(Default)]
@@ -63,7 +59,7 @@ impl Drawer {
         let thread = std::thread::Builder::new()
             .name("draw".into())
             .spawn(move || {
-                give_way();
+                priority::stand_back();
                 // Made here: meshes and textures take longer than a tick.
                 let mut easel = Easel::new(&scene);
                 while let Ok(mut shot) = shots.recv() {
@@ -134,13 +130,6 @@ impl Drop for Drawer {
 
 fn lock(failure: &Failure) -> std::sync::MutexGuard<'_, Option<String>> {
     failure.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Pictures may be late by a moment; the control loop may not. Where priorities cannot be set it
-/// is tried in vain, and nothing is lost.
-fn give_way() {
-    #[cfg(target_os = "linux")]
-    let _in_vain = rustix::process::nice(NICE);
 }
 
 /// What it takes to draw, kept from frame to frame.

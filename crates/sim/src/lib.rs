@@ -55,6 +55,7 @@ mod inertia;
 mod layout;
 mod mjcf;
 mod picture;
+pub mod priority;
 mod read;
 mod restore;
 mod rig;

@@ -2,6 +2,7 @@
 //!
 //! The loop writes in microseconds and wakes nobody; the server looks by itself.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use citrange_core::Picture;
@@ -36,6 +37,8 @@ pub struct Stage {
     pub speed_m_s: f64,
     /// The autopilot; none where the scene has no work for one.
     pub autopilot: Option<StageAutopilot>,
+    /// Whether a recording is repeated: nobody drives, nothing is ordered.
+    pub is_replay: bool,
     /// Where the eye of the 3D view should look, and from where.
     pub look_at_m: [f64; 3],
     /// From where it looks.
@@ -160,6 +163,8 @@ pub enum Phase {
     Countdown,
     /// Recording.
     Recording,
+    /// Too many pictures were lost: the driver says whether the episode is kept.
+    Asking,
     /// Writing the episode.
     Saving,
     /// Time to put things back between two episodes.
@@ -189,8 +194,55 @@ pub struct Session {
     pub dataset: Option<String>,
     /// Pictures dropped in this session.
     pub dropped: u64,
+    /// Share of the episode's pictures that was lost, by the camera that lost most: 0 to 1.
+    pub lost_share: f64,
+    /// Share above which an episode is not saved without asking.
+    pub lost_limit: Option<f64>,
+    /// Pictures of cameras that were drawn in this session.
+    pub drawn: u64,
     /// The last thing worth saying.
     pub message: String,
+    /// What came of it all, once it is over.
+    pub summary: Option<Summary>,
+}
+
+/// What came of a session: the last page says it, and stays when the server is gone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// How it ended, in one line.
+    pub headline: String,
+    /// Where the episodes are; none when nothing was recorded.
+    pub dataset: Option<String>,
+    /// Episodes saved in this session, in their order.
+    pub episodes: Vec<SavedEpisode>,
+    /// Episodes thrown away.
+    pub discarded: u64,
+    /// What one may want to do next.
+    pub next: Vec<NextStep>,
+}
+
+/// An episode that was saved.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SavedEpisode {
+    /// Its number in the dataset.
+    pub number: u64,
+    /// Frames.
+    pub frames: u64,
+    /// Whether it was judged a success; none: not judged.
+    pub success: Option<bool>,
+    /// Why it ended.
+    pub reason: String,
+    /// Share of its pictures that was lost, by the camera that lost most.
+    pub lost_share: f64,
+}
+
+/// A command and what it is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NextStep {
+    /// What it is for.
+    pub what: String,
+    /// The command, ready to be pasted.
+    pub command: String,
 }
 
 /// What an autopilot is at.
@@ -274,17 +326,41 @@ pub struct Board {
     /// What does not change.
     pub stage: Stage,
     live: Mutex<Live>,
+    watchers: AtomicUsize,
+}
+
+/// Somebody who wants to see pictures, for as long as it lives.
+#[derive(Debug)]
+pub struct Watcher(Arc<Board>);
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.0.watchers.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 impl Board {
     /// An empty board.
     #[must_use]
     pub fn new(stage: Stage) -> Arc<Self> {
-        Arc::new(Self { stage, live: Mutex::default() })
+        Arc::new(Self { stage, live: Mutex::default(), watchers: AtomicUsize::new(0) })
     }
 
     fn lock(&self) -> MutexGuard<'_, Live> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wants to see pictures from now on.
+    #[must_use]
+    pub fn watch(self: &Arc<Self>) -> Watcher {
+        self.watchers.fetch_add(1, Ordering::AcqRel);
+        Watcher(Arc::clone(self))
+    }
+
+    /// Whether anybody wants to see pictures: nobody has to draw them otherwise.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        self.watchers.load(Ordering::Acquire) > 0
     }
 
     /// Changes what is shown. Called by the loop: must be quick.

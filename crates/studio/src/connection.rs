@@ -48,7 +48,6 @@ impl Ending {
 
 /// What the two directions of a connection tell each other.
 pub(crate) struct Talk {
-    pub(crate) driving: bool,
     pub(crate) refused: Refused,
     pub(crate) heard: Instant,
     pub(crate) flow: Flow,
@@ -66,7 +65,6 @@ pub(crate) async fn run(socket: WebSocket, shared: Arc<Shared>, place: Counted) 
     let (mut sink, mut stream) = socket.split();
     let (answers, mut waiting) = mpsc::channel(MOST_ANSWERS);
     let talk = Mutex::new(Talk {
-        driving: false,
         refused: Refused::default(),
         heard: Instant::now(),
         flow: Flow::new(&shared),
@@ -186,9 +184,15 @@ impl Ear<'_> {
     }
 
     fn follow(&mut self, message: ClientMessage) -> Option<Ending> {
+        // Somebody may have stopped the arm: then the wheel has to be taken anew.
+        if self.ticket.as_ref().is_some_and(|ticket| !ticket.drives()) {
+            self.ticket = None;
+        }
         match message {
             ClientMessage::Take => self.take(),
             ClientMessage::Leave => self.leave(),
+            // For everybody who has the token, and never too late.
+            ClientMessage::Stop => self.shared.seat.stop_all(self.name),
             ClientMessage::Keys { seq, stamp, held } => {
                 let age = self.age.age_ms(stamp, self.shared.now_ms());
                 let Some(ticket) = &self.ticket else {
@@ -283,7 +287,6 @@ impl Ear<'_> {
 
     fn tell_seat(&self, message: String) {
         let driving = self.ticket.is_some();
-        lock(self.talk).driving = driving;
         self.answer(&ServerText::Seat { driving, driver: self.shared.seat.driver(), message });
     }
 }

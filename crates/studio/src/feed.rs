@@ -21,24 +21,10 @@ pub(crate) async fn feed(shared: &Arc<Shared>) {
     let mut last_status = Instant::now();
     loop {
         tick.tick().await;
-        let viewers = shared.viewers.load(Ordering::Acquire);
-        if viewers == 0 {
+        if shared.viewers.load(Ordering::Acquire) == 0 {
             continue;
         }
-        let driver = shared.seat.driver();
-        let now_ms = shared.now_ms();
-        let (state, status) = shared.board.read(|live| {
-            let status = Status {
-                session: live.session.clone(),
-                flight: live.flight.clone(),
-                held: live.held.clone(),
-                brake: live.brake,
-                limited_by: live.limited_by.clone(),
-                driver,
-                viewers,
-            };
-            (wire::encode_state(live, now_ms), status)
-        });
+        let (state, status) = look(shared);
         shared.states.send_replace(Bytes::from(state));
         let differs = status.differs(&shared.status.borrow());
         if differs || last_status.elapsed() >= STATUS_PERIOD {
@@ -46,4 +32,24 @@ pub(crate) async fn feed(shared: &Arc<Shared>) {
             shared.status.send_replace(Arc::new(status));
         }
     }
+}
+
+/// What the board shows now: a state message, and the status as all see it.
+pub(crate) fn look(shared: &Shared) -> (Vec<u8>, Status) {
+    let (driver, stopped_by) = (shared.seat.driver(), shared.seat.stopped_by());
+    let viewers = shared.viewers.load(Ordering::Acquire);
+    let now_ms = shared.now_ms();
+    shared.board.read(|live| {
+        let status = Status {
+            session: live.session.clone(),
+            flight: live.flight.clone(),
+            held: live.held.clone(),
+            brake: live.brake,
+            limited_by: live.limited_by.clone(),
+            driver,
+            stopped_by,
+            viewers,
+        };
+        (wire::encode_state(live, now_ms), status)
+    })
 }

@@ -13,6 +13,9 @@ use crate::error::StudioError;
 const LEAST_TOKEN: usize = 16;
 const MOST_TOKEN: usize = 128;
 
+/// Where our own page says the token: a foreign page's request with it is not even sent.
+const TOKEN_HEADER: HeaderName = HeaderName::from_static("citrange-token");
+
 /// The secret in the link.
 #[derive(Clone)]
 pub(crate) struct Token(String);
@@ -27,18 +30,25 @@ impl Token {
             let wrong = StudioError::Token { length, least, most };
             return if fits { Ok(Self(given.to_owned())) } else { Err(wrong) };
         }
-        let mut bytes = [0_u8; 16];
-        getrandom::fill(&mut bytes).map_err(|e| StudioError::Random(e.to_string()))?;
-        Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+        Ok(Self(random_hex()?))
     }
 
     pub(crate) fn text(&self) -> &str {
         &self.0
     }
 
-    /// Whether the query of a request carries it. Takes the same time wherever they differ.
+    /// Whether the query of a request carries it.
     pub(crate) fn is_in(&self, query: Option<&str>) -> bool {
-        let Some(found) = token_of(query) else { return false };
+        token_of(query).is_some_and(|found| self.is(found))
+    }
+
+    /// Whether a header of a request carries it, as our own page sends it.
+    pub(crate) fn is_in_header(&self, headers: &HeaderMap) -> bool {
+        single(headers, &TOKEN_HEADER).is_some_and(|found| self.is(found))
+    }
+
+    /// Whether this is it. Takes the same time wherever they differ.
+    fn is(&self, found: &str) -> bool {
         if found.len() != self.0.len() {
             return false;
         }
@@ -48,6 +58,13 @@ impl Token {
             .fold(0_u8, |all, (a, b)| all | std::hint::black_box(a ^ b));
         std::hint::black_box(differing) == 0
     }
+}
+
+/// 128 random bits.
+pub(crate) fn random_hex() -> Result<String, StudioError> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).map_err(|e| StudioError::Random(e.to_string()))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The token in a query, right or wrong.

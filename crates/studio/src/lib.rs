@@ -23,13 +23,15 @@
 //! |---|---|
 //! | what is shown | `board.rs` |
 //! | what is said between server and page | `protocol.rs`, `wire.rs` |
-//! | who may speak to the server | `guard.rs` |
+//! | who may speak to the server | `guard.rs`; how the token leaves the address bar: `once.rs` |
+//! | which links are printed | `addresses.rs` |
 //! | what an autopilot may be asked | `errand.rs` |
 //! | how old a key may be | `age.rs` |
 //! | what a connection may do, and for how long | `connection.rs`, `listener.rs`, `outbox.rs` |
 //! | how often things are sent | `feed.rs`; pictures: `painter.rs` |
 //! | the page | `web/` |
 
+mod addresses;
 mod age;
 mod assets;
 mod board;
@@ -39,6 +41,7 @@ mod error;
 mod feed;
 mod guard;
 mod listener;
+mod once;
 mod outbox;
 mod painter;
 pub mod protocol;
@@ -47,8 +50,8 @@ mod server;
 pub mod wire;
 
 pub use board::{
-    Board, Flight, FlightNote, Form, Live, Phase, Session, Stage, StageAutopilot, StageCamera,
-    StageJoint, StageKey, StageShape,
+    Board, Flight, FlightNote, Form, Live, NextStep, Phase, SavedEpisode, Session, Stage,
+    StageAutopilot, StageCamera, StageJoint, StageKey, StageShape, Summary, Watcher,
 };
 pub use error::StudioError;
 pub use server::{ServeOptions, Server, serve};

@@ -7,18 +7,22 @@ use std::time::Duration;
 use axum::extract::ws::{Message, WebSocket, close_code};
 use futures_util::SinkExt;
 use futures_util::stream::SplitSink;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior};
 
+use crate::board::{Phase, Watcher};
 use crate::connection::{Ending, Talk, lock};
+use crate::feed;
 use crate::painter::Pictures;
-use crate::server::{Counted, Shared};
+use crate::server::Shared;
 use crate::wire::{self, MOST_PICTURE_HZ, ServerText};
 
 /// Longest that a message may take to be sent.
 const LONGEST_SEND: Duration = Duration::from_secs(5);
 /// The first message holds all meshes.
 const LONGEST_HELLO: Duration = Duration::from_secs(60);
+/// A server that stops does not wait longer than this for one page.
+const LONGEST_GOODBYE: Duration = Duration::from_millis(400);
 const PING_PERIOD: Duration = Duration::from_secs(2);
 const LONGEST_WITHOUT_PONG: Duration = Duration::from_secs(6);
 /// Sets of pictures under way to a page. More would fill the line's buffers, and states would
@@ -34,7 +38,7 @@ pub(crate) struct Flow {
     /// Frames of the sets under way.
     under_way: VecDeque<u64>,
     /// There while pictures are wanted.
-    watching: Option<Counted>,
+    watching: Option<Watcher>,
 }
 
 impl Flow {
@@ -54,7 +58,7 @@ impl Flow {
         // A little less than the period, or the painter's own clock would halve the rate.
         self.period = Duration::try_from_secs_f64(0.9 / hz).unwrap_or(Duration::MAX);
         if self.watching.is_none() {
-            self.watching = Counted::new(shared, |shared| &shared.watching, usize::MAX);
+            self.watching = Some(shared.board.watch());
         }
     }
 
@@ -130,7 +134,7 @@ async fn tell_all(
         tokio::select! {
             biased;
             _ = stop.changed() => {
-                return Err(Ending::new(close_code::AWAY, "the server stops"));
+                return Err(last_words(sink, shared, name, talk).await);
             }
             Some(text) = answers.recv() => send(sink, Message::text(text), LONGEST_SEND).await?,
             _ = ping.tick() => {
@@ -145,7 +149,8 @@ async fn tell_all(
                 send(sink, Message::Binary(state), LONGEST_SEND).await?;
             }
             Ok(()) = status.changed() => {
-                let text = status_text(&mut status, talk);
+                let common = Arc::clone(&status.borrow_and_update());
+                let text = status_text(&common, shared, name, talk);
                 send(sink, Message::text(text), LONGEST_SEND).await?;
             }
             Ok(()) = pictures.changed(), if open => {
@@ -156,11 +161,26 @@ async fn tell_all(
     }
 }
 
-fn status_text(status: &mut watch::Receiver<Arc<wire::Status>>, talk: &Mutex<Talk>) -> String {
-    let common = Arc::clone(&status.borrow_and_update());
-    let talk = lock(talk);
-    let (you_drive, refused) = (talk.driving, talk.refused);
-    ServerText::Status { common: &common, you_drive, refused }.to_json()
+fn status_text(common: &wire::Status, shared: &Shared, name: &str, talk: &Mutex<Talk>) -> String {
+    // Asked now: the wheel may have been taken from its driver a moment ago.
+    let you_drive = shared.seat.driver().is_some_and(|driver| driver == name);
+    ServerText::Status { common, you_drive, refused: lock(talk).refused }.to_json()
+}
+
+/// The newest status once more, so that a page knows how it ended, and why the connection ends.
+async fn last_words(
+    sink: &mut Sink,
+    shared: &Arc<Shared>,
+    name: &str,
+    talk: &Mutex<Talk>,
+) -> Ending {
+    let (_, status) = feed::look(shared);
+    let is_over = status.session.phase == Phase::Finished;
+    let text = status_text(&status, shared, name, talk);
+    if let Err(ending) = send(sink, Message::text(text), LONGEST_GOODBYE).await {
+        return ending;
+    }
+    Ending::new(close_code::AWAY, if is_over { "the session is over" } else { "the server stops" })
 }
 
 /// Sends the pictures that this page has not seen.

@@ -2,7 +2,6 @@
 //! for a picture.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -31,7 +30,7 @@ pub(crate) fn paint(shared: &Shared) {
     let mut newest = Pictures { cameras: vec![None; cameras.len()] };
     let mut due = Instant::now();
     while !*shared.stop.borrow() {
-        let watched = shared.watching.load(Ordering::Acquire) > 0 && !cameras.is_empty();
+        let watched = shared.board.is_watched() && !cameras.is_empty();
         let wait = if watched { due.saturating_duration_since(Instant::now()) } else { IDLE };
         if !wait.is_zero() {
             thread::park_timeout(wait);

@@ -3,6 +3,7 @@
 //! | text | meaning |
 //! |---|---|
 //! | `{"type":"take"}`, `{"type":"leave"}` | wants the wheel, gives it back |
+//! | `{"type":"stop"}` | stops the arm, also from one who only watches; the driver loses the wheel |
 //! | `{"type":"keys","seq":7,"echo":812.5,"since":11.0,"held":["forward"],"sticks":[…]}` | holds this now |
 //! | `{"type":"order","order":"save","echo":812.5,"since":11.0}` | wants this once |
 //! | `{"type":"fly","target":2,"echo":812.5,"since":11.0}` | sends the autopilot to a target: its number from 1, 0 for all, or its name |
@@ -41,6 +42,8 @@ pub enum ClientMessage {
     Take,
     /// Does not want to any more.
     Leave,
+    /// Stops the arm, whoever drives.
+    Stop,
     /// What is held.
     Keys {
         /// Counts the page's messages.
@@ -96,6 +99,7 @@ pub enum Aim {
 enum Text {
     Take {},
     Leave {},
+    Stop {},
     Keys {
         seq: u64,
         echo: f64,
@@ -171,6 +175,7 @@ impl ClientMessage {
         Ok(match text {
             Text::Take {} => Self::Take,
             Text::Leave {} => Self::Leave,
+            Text::Stop {} => Self::Stop,
             Text::Keys { seq, echo, since, held, sticks } => Self::Keys {
                 seq,
                 stamp: stamp(echo, since)?,
@@ -202,7 +207,7 @@ pub(crate) fn clean(message: &str) -> String {
 mod tests {
     use super::*;
 
-    const GOOD: [&str; 11] = [
+    const GOOD: [&str; 12] = [
         r#"{"type":"take"}"#,
         r#"{"type":"leave"}"#,
         r#"{"type":"keys","seq":7,"echo":812.5,"since":11.25,"held":["forward","roll_left"]}"#,
@@ -214,6 +219,7 @@ mod tests {
         r#"{"type":"fly","target":2,"echo":1,"since":2}"#,
         r#"{"type":"fly","target":"orange_2","echo":1,"since":2}"#,
         r#"{"type":"halt","why":"hidden"}"#,
+        r#"{"type":"stop"}"#,
     ];
 
     #[test]
@@ -231,6 +237,7 @@ mod tests {
         assert_eq!(all[8], ClientMessage::Fly { aim: Aim::Key(2), stamp });
         assert_eq!(all[9], ClientMessage::Fly { aim: Aim::Name("orange_2".into()), stamp });
         assert_eq!(all[10], ClientMessage::Halt { why: Halt::Hidden });
+        assert_eq!(all[11], ClientMessage::Stop);
     }
 
     #[test]

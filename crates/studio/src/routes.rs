@@ -6,12 +6,12 @@ use axum::Router;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::{Extension, RawQuery, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 
-use crate::listener::CameInOn;
+use crate::listener::Caller;
 use crate::protocol::MOST_BYTES;
 use crate::server::{Counted, Shared};
 use crate::{assets, connection, guard};
@@ -21,6 +21,10 @@ const POLICY: &str = "default-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'; object-src 'none'";
 const HTML: &str = "text/html; charset=utf-8";
 const PLAIN: &str = "text/plain; charset=utf-8";
+/// Where the page's own text gets the token.
+const TOKEN_PLACE: &str = "@token@";
+/// How many pages are open, of how many: a refused handshake tells a page nothing.
+const VIEWERS: HeaderName = HeaderName::from_static("citrange-viewers");
 const NO_TOKEN: &str = "This page needs its token: open the whole link that citrange printed.\n";
 const WRONG_TOKEN: &str =
     "This link is out of date: the server was started again. Open the new link it printed.\n";
@@ -37,11 +41,11 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
 /// Checks the Host header before everything else, and puts the safe headers on the answer.
 async fn guarded(
     State(shared): State<Arc<Shared>>,
-    Extension(CameInOn(local)): Extension<CameInOn>,
+    Extension(caller): Extension<Caller>,
     request: Request,
     next: Next,
 ) -> Response {
-    let mut response = if shared.names.allow(request.headers(), local) {
+    let mut response = if shared.names.allow(request.headers(), caller.came_in_on) {
         next.run(request).await
     } else {
         let line = "This server does not go by that name: use localhost, its address, or a name \
@@ -54,6 +58,8 @@ async fn guarded(
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),
         (header::REFERRER_POLICY, "no-referrer"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
@@ -67,17 +73,44 @@ fn refuse_token(query: Option<&str>) -> Response {
     }
     // A page that is loaded again has lost the token from its address, but not from its tab.
     let body = format!(
-        "<!doctype html><meta charset=utf-8><title>Citrange</title>\
-         <script src=/again.js></script><p>{NO_TOKEN}"
+        "<!doctype html><html lang=en><meta charset=utf-8>\
+         <meta name=viewport content=\"width=device-width, initial-scale=1\"><title>Citrange</title>\
+         <script type=module src=/again.js></script><p>{NO_TOKEN}\
+         <p><label>Or paste the token: <input id=token size=36 autocomplete=off></label> \
+         <button id=go type=button>Open</button><p id=said role=status>"
     );
     (StatusCode::UNAUTHORIZED, [(header::CONTENT_TYPE, HTML)], body).into_response()
 }
 
-async fn page(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery) -> Response {
-    if !shared.token.is_in(query.as_deref()) {
-        return refuse_token(query.as_deref());
+/// The page, for a code that was not used before. The link itself leads on to such a code, so that
+/// the token is not what a browser writes down; a page that is loaded again asks for one by itself.
+async fn page(
+    State(shared): State<Arc<Shared>>,
+    Extension(caller): Extension<Caller>,
+    RawQuery(query): RawQuery,
+    method: Method,
+    headers: HeaderMap,
+) -> Response {
+    let query = query.as_deref();
+    if shared.codes.take(query) {
+        caller.is_known();
+        let page = assets::PAGE.replace(TOKEN_PLACE, shared.token.text());
+        return ([(header::CONTENT_TYPE, HTML)], page).into_response();
     }
-    ([(header::CONTENT_TYPE, HTML)], assets::PAGE).into_response()
+    let by_page = shared.token.is_in_header(&headers);
+    if !by_page && !shared.token.is_in(query) {
+        return refuse_token(query);
+    }
+    caller.is_known();
+    let room = [(VIEWERS, shared.viewers_text())];
+    if method == Method::HEAD {
+        return (room, ()).into_response();
+    }
+    match shared.codes.give() {
+        Ok(code) if by_page => ([(header::CONTENT_TYPE, PLAIN)], code).into_response(),
+        Ok(code) => (room, Redirect::to(&format!("/?once={code}"))).into_response(),
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")).into_response(),
+    }
 }
 
 async fn asset(method: Method, uri: Uri) -> Response {
@@ -96,6 +129,7 @@ async fn asset(method: Method, uri: Uri) -> Response {
 
 async fn socket(
     State(shared): State<Arc<Shared>>,
+    Extension(caller): Extension<Caller>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
@@ -108,12 +142,16 @@ async fn socket(
     if !shared.token.is_in(query.as_deref()) {
         return refuse_token(query.as_deref());
     }
+    caller.is_known();
     let upgrade = match upgrade {
         Ok(upgrade) => upgrade,
         Err(rejection) => return rejection.into_response(),
     };
     let Some(place) = Counted::new(&shared, |shared| &shared.viewers, shared.most_viewers) else {
-        let line = format!("{} people watch already, that is the most.\n", shared.most_viewers);
+        let line = format!(
+            "{} pages are open already, that is the most; --max-viewers allows more.\n",
+            shared.most_viewers
+        );
         return (StatusCode::SERVICE_UNAVAILABLE, line).into_response();
     };
     upgrade

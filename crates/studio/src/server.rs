@@ -14,9 +14,10 @@ use tokio::sync::watch;
 use crate::board::Board;
 use crate::error::StudioError;
 use crate::guard::{Names, Token};
+use crate::once::Codes;
 use crate::painter::Pictures;
 use crate::wire::Status;
-use crate::{feed, listener, painter};
+use crate::{addresses, feed, listener, painter};
 
 /// How to serve.
 #[derive(Clone, Debug)]
@@ -27,7 +28,7 @@ pub struct ServeOptions {
     pub hosts: Vec<String>,
     /// The secret in the link; none makes a random one.
     pub token: Option<String>,
-    /// Most connections.
+    /// Most pages open at once.
     pub viewers: usize,
 }
 
@@ -44,13 +45,12 @@ pub(crate) struct Shared {
     pub(crate) seat: Arc<Seat>,
     pub(crate) stage_json: String,
     pub(crate) token: Token,
+    pub(crate) codes: Codes,
     pub(crate) names: Names,
     pub(crate) most_viewers: usize,
     pub(crate) viewers: AtomicUsize,
     /// Connections so far, to give each a name.
     pub(crate) connections: AtomicU64,
-    /// Connections that want pictures.
-    pub(crate) watching: AtomicUsize,
     pub(crate) states: watch::Sender<Bytes>,
     pub(crate) status: watch::Sender<Arc<Status>>,
     pub(crate) pictures: watch::Sender<Arc<Pictures>>,
@@ -62,6 +62,11 @@ impl Shared {
     /// The server's time in ms.
     pub(crate) fn now_ms(&self) -> f64 {
         self.started.elapsed().as_secs_f64() * 1e3
+    }
+
+    /// Pages open, of how many.
+    pub(crate) fn viewers_text(&self) -> String {
+        format!("{}/{}", self.viewers.load(Ordering::Acquire), self.most_viewers)
     }
 }
 
@@ -93,6 +98,8 @@ impl Drop for Counted {
 /// A running server; dropping it stops it.
 pub struct Server {
     address: SocketAddr,
+    /// Names it was given.
+    names: Vec<String>,
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -137,11 +144,11 @@ pub fn serve(
         seat,
         stage_json,
         token,
+        codes: Codes::default(),
         names,
         most_viewers: options.viewers,
         viewers: AtomicUsize::new(0),
         connections: AtomicU64::new(0),
-        watching: AtomicUsize::new(0),
         states: watch::Sender::new(Bytes::new()),
         status: watch::Sender::default(),
         pictures: watch::Sender::default(),
@@ -149,7 +156,8 @@ pub fn serve(
         started: Instant::now(),
     });
 
-    let mut server = Server { address, shared: Arc::clone(&shared), threads: Vec::new() };
+    let names = options.hosts.clone();
+    let mut server = Server { address, names, shared: Arc::clone(&shared), threads: Vec::new() };
     let painting = Arc::clone(&shared);
     server.start("studio-pictures", move || painter::paint(&painting))?;
     server.start("studio", move || {
@@ -177,7 +185,7 @@ impl Server {
         self.address
     }
 
-    /// The link to open, with the token.
+    /// The link to open on this machine, with the token.
     #[must_use]
     pub fn link(&self) -> String {
         // "Any address" is nowhere to go to.
@@ -186,7 +194,25 @@ impl Server {
             IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1]),
             ip => ip,
         };
-        let at = SocketAddr::new(ip, self.address.port());
+        self.link_to(&SocketAddr::new(ip, self.address.port()).to_string())
+    }
+
+    /// All links, those that other machines can open first: by the names it was given, by the
+    /// addresses of the interfaces, and on this machine.
+    #[must_use]
+    pub fn links(&self) -> Vec<String> {
+        let port = self.address.port();
+        let named =
+            self.names.iter().map(|name| match name.trim_matches(['[', ']']).parse::<IpAddr>() {
+                Ok(ip) => SocketAddr::new(ip, port).to_string(),
+                Err(_) => format!("{name}:{port}"),
+            });
+        let reachable = addresses::reachable(self.address);
+        let all = named.chain(reachable.iter().map(SocketAddr::to_string));
+        all.map(|at| self.link_to(&at)).collect()
+    }
+
+    fn link_to(&self, at: &str) -> String {
         format!("http://{at}/?token={}", self.shared.token.text())
     }
 
@@ -216,12 +242,17 @@ impl Server {
     }
 }
 
+/// How far the server stands back behind the control loop. Keys come through it: drawing stands
+/// back further.
+#[cfg(target_os = "linux")]
+const NICE: i32 = 5;
+
 /// Lets the control loop go first when cores are scarce.
 fn stand_back() {
     // Elsewhere this would hold for the whole process, the loop included. It is a favour, not a
     // need: when it is refused the page still works.
     #[cfg(target_os = "linux")]
-    let _ = rustix::process::setpriority_process(None, 5);
+    let _ = rustix::process::setpriority_process(None, NICE);
 }
 
 impl Drop for Server {

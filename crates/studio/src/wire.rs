@@ -157,14 +157,16 @@ pub(crate) struct Status {
     pub(crate) brake: bool,
     pub(crate) limited_by: Vec<String>,
     pub(crate) driver: Option<String>,
+    /// Who stopped the arm; nobody has taken the wheel since.
+    pub(crate) stopped_by: Option<String>,
     pub(crate) viewers: usize,
 }
 
 impl Status {
-    /// Whether more than the time has changed.
+    /// Whether more than the time and the count of pictures has changed.
     pub(crate) fn differs(&self, other: &Self) -> bool {
         let still = |status: &Self| {
-            let session = Session { seconds: 0.0, ..status.session.clone() };
+            let session = Session { seconds: 0.0, drawn: 0, ..status.session.clone() };
             Self { session, ..status.clone() }
         };
         still(self) != still(other)

@@ -129,6 +129,34 @@ async fn orders_come_from_the_driver_only() {
 }
 
 #[tokio::test]
+async fn whoever_watches_may_stop_the_arm() {
+    let rig = rig();
+    let (mut ann, mut bob) = (rig.join().await, rig.join().await);
+    ann.take().await;
+    let mut stops = Vec::new();
+    for _ in 0..3 {
+        let before = rig.x_m();
+        ann.push(PUSH).await;
+        assert!(rig.x_m() > before + 0.1);
+        ann.keys(&["forward"]).await;
+        bob.send(&json!({"type": "stop"})).await;
+        let end = Instant::now();
+        // Ann's page has not heard of it yet.
+        for _ in 0..3 {
+            ann.keys(&["forward"]).await;
+            ann.listen(Duration::from_millis(40)).await;
+        }
+        stops.push(rig.moved_after(end).await);
+        let status = ann.json("status").await;
+        assert_eq!((&status["you_drive"], &status["driver"]), (&json!(false), &json!(null)));
+        assert!(status["stopped_by"].as_str().unwrap().starts_with("viewer"));
+        assert!(rig.board.read(|live| live.brake));
+        assert_eq!(ann.take().await["driving"], true);
+    }
+    assert_quick(&stops);
+}
+
+#[tokio::test]
 async fn old_keys_do_not_move_the_arm() {
     let rig = rig();
     let mut ann = rig.join().await;

@@ -61,10 +61,13 @@ async fn the_page_needs_the_token_and_everything_has_strict_headers() {
     let rig = rig();
     let at = rig.server.address();
     let get = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: {at}");
-    let page = ask(at, &get(&format!("/?token={}", rig.token()))).await;
+    let sent_on = ask(at, &get(&format!("/?token={}", rig.token()))).await;
+    assert!(sent_on.starts_with("HTTP/1.1 303"), "{sent_on}");
+    let next = sent_on.lines().find_map(|line| line.strip_prefix("location: ")).unwrap();
+    assert!(!next.contains(&rig.token()), "{next}");
+    let page = ask(at, &get(next)).await;
     assert!(page.starts_with("HTTP/1.1 200") && page.contains("<title>Citrange studio"), "{page}");
     assert!(page.contains("cache-control: no-store") && page.contains("text/html"));
-    assert!(!page.contains(&rig.token()));
     let none = ask(at, &get("/")).await;
     assert!(none.starts_with("HTTP/1.1 401") && none.contains("needs its token"), "{none}");
     let wrong = ask(at, &get("/?token=00000000000000000000000000000000")).await;
@@ -76,7 +79,7 @@ async fn the_page_needs_the_token_and_everything_has_strict_headers() {
     assert!(missing.starts_with("HTTP/1.1 404"), "{missing}");
     let post = ask(at, &format!("POST /main.js HTTP/1.1\r\nHost: {at}\r\nContent-Length: 0")).await;
     assert!(post.starts_with("HTTP/1.1 405"), "{post}");
-    let mut answers = vec![page, none, wrong, foreign, missing, post];
+    let mut answers = vec![sent_on, page, none, wrong, foreign, missing, post];
     for (path, kind) in [
         ("/studio.css", "text/css"),
         ("/main.js", "text/javascript"),
@@ -98,6 +101,8 @@ async fn the_page_needs_the_token_and_everything_has_strict_headers() {
             "frame-ancestors 'none'",
             "x-content-type-options: nosniff",
             "referrer-policy: no-referrer",
+            "cross-origin-opener-policy: same-origin",
+            "cross-origin-resource-policy: same-origin",
         ] {
             assert!(head.contains(header), "{header}: {head}");
         }

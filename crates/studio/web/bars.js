@@ -2,7 +2,7 @@
 
 const PHASES = {
   starting: "Getting ready", free: "Driving", countdown: "Get ready", recording: "Recording",
-  saving: "Saving", reset: "Put things back", replay: "Replay", finished: "Finished",
+  asking: "Keep it?", saving: "Saving", reset: "Put things back", replay: "Replay", finished: "Finished",
 };
 // Rows of keycaps as they lie on a keyboard; null is a gap.
 const GROUPS = [
@@ -36,11 +36,14 @@ function make(tag, className, ...children) {
 }
 
 export class Bars {
-  constructor({ take, leave, order, hold, letGo, again }) {
+  constructor({ take, leave, order, hold, letGo, again, halt }) {
     Object.assign(this, { hold, letGo, again });
     this.caps = new Map();
     const button = byId("take");
     button.addEventListener("click", () => (this.driving ? leave() : take()));
+    byId("halt").addEventListener("click", halt);
+    byId("ask-keep").addEventListener("click", () => order("success"));
+    byId("ask-throw").addEventListener("click", () => order("failure"));
     byId("help-open").addEventListener("click", () => byId("help").showModal());
     for (const [name, label, key] of ORDERS) {
       const order_button = make("button", name, label, make("kbd", "", key));
@@ -58,6 +61,8 @@ export class Bars {
     const { stage } = hello;
     text("task", stage.task || stage.title || stage.scene);
     byId("task").title = byId("task").textContent;
+    this.is_replay = stage.is_replay;
+    document.body.classList.toggle("replay", stage.is_replay);
     text("version", `citrange ${hello.version}, you are ${hello.you}`);
     document.title = `${stage.title || stage.scene || "Citrange"} – studio`;
     const keys = new Map(stage.keys.map((key) => [key.name, key.letter.toUpperCase()]));
@@ -122,15 +127,15 @@ export class Bars {
     const seconds = session.seconds ?? 0;
     text("clock", `${seconds.toFixed(1)} s${limit ? ` of ${limit.toFixed(0)} s` : ""}`);
     byId("progress").firstElementChild.style.width = limit ? `${Math.min(100, (100 * seconds) / limit)}%` : "0";
-    text("episode", session.dataset === null ? "Not recording" : session.wanted === null
+    text("episode", this.is_replay ? "" : session.dataset === null ? "Not recording" : session.wanted === null
       ? `Episode ${session.saved + 1}` : `Episode ${Math.min(session.saved + 1, session.wanted)} of ${session.wanted}`);
     const facts = [`${session.saved} saved`];
-    if (session.dropped) facts.push(`${session.dropped} pictures dropped`);
     if (session.message) facts.push(session.message);
     text("saved", session.dataset === null ? session.message : facts.join(" · "));
     byId("saved").title = session.dataset ?? "";
+    this.lost(session, driving);
     text("viewers", String(status.viewers));
-    text("driver", driving ? "You drive" : status.driver ? `${status.driver} drives` : "Nobody drives");
+    text("driver", status.stopped_by ? "Stopped" : driving ? "You drive" : status.driver ? `${status.driver} drives` : "Nobody drives");
     byId("driver").classList.toggle("you", driving);
     text("take", driving ? "Leave the wheel" : "Take the wheel");
     byId("take").classList.toggle("main", !driving);
@@ -144,9 +149,23 @@ export class Bars {
     byId("limits").title = limits;
   }
 
+  // Pictures that were lost: a word while few, red when more than may be, and then a question.
+  lost(session, driving) {
+    const too_many = session.lost_limit !== null && session.lost_share > session.lost_limit;
+    const share = `${(100 * session.lost_share).toFixed(0)} %`;
+    byId("lost").hidden = !session.dropped;
+    byId("lost").classList.toggle("bad", too_many);
+    text("lost", too_many ? `${share} of this episode’s pictures lost` : session.dropped ? `${session.dropped} pictures dropped` : "");
+    byId("ask").hidden = session.phase !== "asking";
+    text("ask-text", session.phase === "asking" ? session.message : "");
+    for (const id of ["ask-keep", "ask-throw"]) byId(id).disabled = !driving;
+  }
+
   meters(state, latency_ms, control_hz) {
-    text("loop", `${state.loop_hz.toFixed(0)} Hz`);
-    byId("loop").parentElement.classList.toggle("bad", control_hz > 0 && state.loop_hz < 0.9 * control_hz);
+    // In its first second a stretch of driving has no rate yet.
+    const hz = state.loop_hz;
+    text("loop", hz > 0 ? `${hz.toFixed(0)} Hz` : "–");
+    byId("loop").parentElement.classList.toggle("bad", hz > 0 && hz < 0.9 * control_hz);
     text("late", state.late_ticks ? `${state.late_ticks} (${state.worst_late_ms.toFixed(1)} ms)` : "0");
     text("latency", latency_ms === null ? "–" : `${latency_ms.toFixed(0)} ms`);
     const [x, y, z] = state.hand.map((value) => `${(100 * value).toFixed(1)}`);
@@ -183,6 +202,7 @@ export class Bars {
     text("clock", "the arm has stopped");
     for (const meter of ["loop", "latency", "late", "viewers"]) text(meter, "–");
     text("driver", "");
+    byId("ask").hidden = true;
     byId("take").disabled = true;
     for (const button of byId("orders").children) button.disabled = true;
   }

@@ -20,6 +20,8 @@ export class Cameras {
       const canvas = document.createElement("canvas");
       canvas.width = camera.width_px;
       canvas.height = camera.height_px;
+      canvas.setAttribute("role", "img");
+      canvas.setAttribute("aria-label", `Picture of camera ${camera.name}`);
       const caption = document.createElement("figcaption");
       const [name, frame] = [document.createElement("span"), document.createElement("span")];
       name.textContent = camera.name;

@@ -22,9 +22,10 @@ const ORDER_CODES = {
 };
 
 export class Drive {
-  // `may` says whether this page drives, `want` asks for the wheel, `changed` shows what is held.
-  constructor(link, { may, want, changed, order }) {
-    Object.assign(this, { link, may, want, changed, order });
+  // `may` says whether this page drives, `want` asks for the wheel, `changed` shows what is held,
+  // `halt` stops the arm whoever drives.
+  constructor(link, { may, want, changed, order, halt }) {
+    Object.assign(this, { link, may, want, changed, order, halt });
     this.targets = 0;
     // An autopilot works for this page, as far as it knows.
     this.flying = false;
@@ -132,6 +133,11 @@ export class Drive {
       return;
     }
     if (!this.isOurs(event)) return;
+    if (event.code === "Space") {
+      event.preventDefault();
+      if (!event.repeat) this.halt();
+      return;
+    }
     const name = CODES[event.code];
     const order = ORDER_CODES[event.code];
     const target = this.targetOf(event.code);

@@ -70,23 +70,34 @@ export class Link {
     };
   }
 
+  // Nothing more will come: the session is over.
+  end() {
+    this.over = true;
+    clearTimeout(this.timer);
+  }
+
   async lost(event) {
+    if (this.over) return;
     this.latency_ms = null;
     // A refused handshake looks like a server that is gone; asking for the page tells them apart.
     let why = event.reason || "";
     let final = false;
     this.on.down(why, false);
     try {
-      const answer = await fetch(`/?token=${encodeURIComponent(this.token)}`, { method: "HEAD", cache: "no-store" });
+      const answer = await fetch("/", { method: "HEAD", cache: "no-store", headers: { "citrange-token": this.token } });
+      const [open, most] = (answer.headers.get("citrange-viewers") ?? "0/1").split("/").map(Number);
       if (answer.status === 401 || answer.status === 403) {
         why = "This link is out of date: the server was started again. Open the new link it printed.";
         final = true;
+      } else if (open >= most) {
+        why = `${open} of ${most} pages are open already: there is no room for one more (--max-viewers allows more).`;
       } else if (!this.greeted) {
-        why = "The server does not take this connection; maybe too many people watch.";
+        why = "The server does not take this connection.";
       }
     } catch {
       why ||= "The server is gone.";
     }
+    if (this.over) return;
     this.greeted = false;
     this.on.down(why, final);
     if (final) return;

@@ -4,20 +4,23 @@ import { Autopilot } from "./autopilot.js";
 import { Bars } from "./bars.js";
 import { Cameras } from "./cameras.js";
 import { Drive } from "./drive.js";
+import { showLast } from "./last.js";
 import { Link } from "./link.js";
 import { Plots } from "./plots.js";
 import { openWindow } from "./window.js";
 
 const STALE_MS = 700;
 const METERS_MS = 100;
+const ASKED_MS = 500;
 
-// The token leaves the address bar, where it would end up in screenshots and histories.
-const given = new URLSearchParams(location.search).get("token");
-if (given) sessionStorage.setItem("citrange-token", given);
+// The token comes inside the page and stays in this tab's memory. The address holds a code that
+// was worth something only until now; the link with the token led on to it.
+const token = document.querySelector('meta[name="citrange-token"]').content;
+sessionStorage.setItem("citrange-token", token);
 history.replaceState(null, "", "/");
-const token = given ?? sessionStorage.getItem("citrange-token") ?? "";
 
 let stage = null;
+let you = "";
 let state = null;
 let status = null;
 let driving = false;
@@ -28,6 +31,7 @@ let state_at = 0;
 let moved_at = 0;
 let metered_at = 0;
 let connected = false;
+let asked_at = -Infinity;
 
 const bars = new Bars({
   take: () => ask(),
@@ -35,7 +39,8 @@ const bars = new Bars({
   order: (name) => give(name),
   hold: (pointer, name) => drive.hold(pointer, name),
   letGo: (pointer) => drive.letGo(pointer),
-  again: () => location.replace("/?token=" + encodeURIComponent(token)),
+  again: () => location.replace("/"),
+  halt: () => halt(),
 });
 const autopilot = new Autopilot({
   fly: (target) => drive.fly(target),
@@ -50,6 +55,7 @@ if (!view) {
   const hint = document.getElementById("hint");
   hint.textContent = "This browser has no WebGL, so there is no 3D view; cameras, plots and keys work.";
   hint.className = "alone";
+  document.getElementById("loading").hidden = true;
 }
 
 // Without a graphics card every picture costs the processor that keys need.
@@ -66,7 +72,24 @@ function ask() {
 function give(order) {
   if (!connected) return;
   if (!driving) bars.toast("You are not driving: take the wheel first.");
-  else link.order(order);
+  // The second half of a double click answers no question.
+  else if (performance.now() - asked_at > ASKED_MS) link.order(order);
+}
+
+// For everybody: the arm stops, and holds until somebody takes the wheel anew.
+function halt() {
+  drive.lookAway("asked");
+  if (link.send({ type: "stop" })) bars.toast("The arm was stopped.");
+}
+
+function over(summary) {
+  connected = false;
+  driving = false;
+  link.end();
+  drive.stop();
+  drive.releaseAll();
+  bars.notice(null);
+  showLast(summary);
 }
 
 function showHeld() {
@@ -88,6 +111,7 @@ const link = new Link(token, {
   hello(message) {
     connected = true;
     stage = message.stage;
+    you = message.you;
     driving = false;
     asking = false;
     old_before = 0;
@@ -116,6 +140,7 @@ const link = new Link(token, {
   },
   picture: (message) => cameras.show(message),
   status(message) {
+    if (message.session.phase === "asking" && status?.session.phase !== "asking") asked_at = performance.now();
     status = message;
     if (!asking && driving !== message.you_drive) seat(message.you_drive);
     bars.status(status, driving);
@@ -124,6 +149,7 @@ const link = new Link(token, {
     showHeld();
     if (message.refused.old > old_before) bars.toast("The connection is too slow: keys arrive too late and do not count.");
     old_before = message.refused.old;
+    if (message.session.summary) over(message.session.summary);
   },
   seat(message) {
     seat(message.driving);
@@ -148,11 +174,13 @@ const drive = new Drive(link, {
   // The only one here need not ask twice. Others press the button.
   want() {
     if (!connected || asking) return;
-    if (status && status.driver === null && status.viewers === 1) ask();
+    if (status?.stopped_by) bars.toast("The arm was stopped. Press “Take the wheel” to drive on.");
+    else if (status && status.driver === null && status.viewers === 1) ask();
     else if (status) bars.toast(status.driver ? `${status.driver} is driving.` : "Press “Take the wheel” to drive.");
   },
   changed: showHeld,
   order: give,
+  halt,
 });
 
 // The next Enter is meant for the arm, not for the button that opened the help.
@@ -169,6 +197,7 @@ setInterval(() => {
   const now = performance.now();
   if (now - state_at > STALE_MS) bars.notice(`No news from the server for ${((now - state_at) / 1000).toFixed(0)} s.`);
   else if (now - moved_at > 2000) bars.notice("The control loop stands still.");
+  else if (status?.stopped_by && !stage.is_replay) bars.notice(`Stopped by ${status.stopped_by === you ? "you" : status.stopped_by}. The arm holds until somebody takes the wheel.`);
   else bars.notice(null);
 }, 250);
 
@@ -189,6 +218,8 @@ Object.defineProperty(window, "citrange", {
       driving,
       latency_ms: link.latency_ms,
       drawn_frames: view?.drawn ?? 0,
+      // Where the 3D view is looked at from.
+      eye: view && { from: view.orbit.from(), at: [...view.orbit.at] },
     };
   },
 });

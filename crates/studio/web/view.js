@@ -149,7 +149,7 @@ export class View {
     this.camera.lookAt(...this.eye.at);
     this.renderer.render(this.scene, this.camera);
     this.drawn += 1;
-    this.told(this.drawn);
+    this.told(this.drawn, this.shown !== null && this.shown !== undefined);
   }
 
   // Frames come late when drawing takes long; very late, when the page was hidden.

@@ -13,7 +13,7 @@ function inWorker(canvas, view, told) {
     worker.onerror = () => resolve(null);
     worker.onmessage = ({ data }) => {
       if ("drawn" in data) {
-        told(data.drawn);
+        told(data.drawn, data.filled);
       } else if (data.able) {
         view.soft = data.soft;
         const offscreen = canvas.transferControlToOffscreen();
@@ -43,10 +43,15 @@ async function inPage(canvas, view, told) {
 export async function openWindow(canvas) {
   // `soft`: the processor draws.
   const view = { drawn: 0, soft: false };
-  const told = (drawn) => (view.drawn = drawn);
+  const told = (drawn, filled) => {
+    view.drawn = drawn;
+    // Until there is something to see, a word stands in its place.
+    if (filled) document.getElementById("loading").hidden = true;
+  };
   const call = (await inWorker(canvas, view, told)) ?? (await inPage(canvas, view, told));
   if (!call) return null;
   const orbit = new Orbit(canvas, (orbit) => call("look", { from: orbit.from(), at: orbit.at }));
+  view.orbit = orbit;
   const resize = () => {
     const { clientWidth: width, clientHeight: height } = canvas.parentElement;
     if (width && height) call("resize", { width, height, ratio: Math.min(devicePixelRatio, MOST_RATIO) });

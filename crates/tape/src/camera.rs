@@ -167,7 +167,11 @@ impl Drop for CameraWriter {
 /// it is tried in vain, and nothing is lost.
 pub(crate) fn give_way() {
     #[cfg(target_os = "linux")]
-    let _in_vain = rustix::process::nice(NICE);
+    {
+        // The loop that started this thread may stand ahead of others, and threads inherit that.
+        let now = rustix::process::getpriority_process(None).unwrap_or(0);
+        let _in_vain = rustix::process::setpriority_process(None, now.max(NICE));
+    }
 }
 
 struct Worker {

@@ -1,7 +1,7 @@
 //! The flow of a driving session: wait for a driver, count down, record, save, set back, again.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -12,13 +12,14 @@ use citrange_core::run::run as run_phase;
 use citrange_core::tape::NoTape;
 use citrange_core::{Rig as _, RunReport, RunSettings, Tape};
 use citrange_sim::SimRig;
-use citrange_studio::{Board, Phase, Session};
+use citrange_studio::{Board, Phase, SavedEpisode, Session, Summary};
 use citrange_tape::{Dataset, Unit, WhenFull};
 use serde_json::json;
 
 use super::copilot::{Copilot, Work};
-use super::live::{LivePilot, LiveRig};
-use crate::recording::{Origin, Take, cut_short};
+use super::live::{LivePilot, LiveRig, Pictures};
+use super::summary::{Ended, percent, summary};
+use crate::recording::{Lost, Origin, Take, cut_short};
 use crate::say::{self, Voice};
 use crate::session::{Choice, stopped};
 
@@ -37,6 +38,12 @@ pub(crate) struct Plan<'a> {
     pub(crate) origin: Option<Origin>,
     pub(crate) config: serde_json::Value,
     pub(crate) voice: Voice,
+    /// Share of a camera's pictures that may be lost before somebody is asked, 0 to 1.
+    pub(crate) max_lost: f64,
+    /// How long an answer is waited for; then the episode is kept, marked.
+    pub(crate) ask_s: f64,
+    /// The scene as it was asked for, to say how to go on.
+    pub(crate) scene: &'a str,
 }
 
 /// An arm, its driver's seat, and where it is shown and recorded.
@@ -48,6 +55,8 @@ pub(crate) struct Drive<'a> {
     pub(crate) seat: Arc<Seat>,
     pub(crate) board: Arc<Board>,
     pub(crate) dataset: Option<Dataset>,
+    /// Where the recorded episodes are.
+    pub(crate) root: Option<PathBuf>,
     pub(crate) stop: &'static AtomicBool,
     pub(crate) plan: Plan<'a>,
     pub(crate) tally: Tally,
@@ -57,6 +66,7 @@ pub(crate) struct Drive<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) saved: u64,
+    pub(crate) episodes: Vec<SavedEpisode>,
     pub(crate) discarded: u64,
     pub(crate) ticks: u64,
     pub(crate) late_ticks: u64,
@@ -73,8 +83,29 @@ struct Stretch {
 }
 
 impl Drive<'_> {
-    /// Drives until everything wanted is recorded or the driver stops.
-    pub(crate) fn run(&mut self) -> anyhow::Result<()> {
+    /// Drives until everything wanted is recorded or the driver stops, and says what came of it.
+    pub(crate) fn run(&mut self) -> anyhow::Result<Summary> {
+        let ran = self.run_all();
+        let fault = ran.as_ref().err().map(|error| format!("{error:#}"));
+        let summary = summary(
+            &self.tally.episodes,
+            self.tally.discarded,
+            &Ended {
+                scene: self.plan.scene,
+                recorded: self.root.as_deref(),
+                fault: fault.as_deref(),
+            },
+        );
+        self.board.write(|live| {
+            live.session.phase = Phase::Finished;
+            live.session.saved = self.tally.saved;
+            live.session.message.clone_from(&summary.headline);
+            live.session.summary = Some(summary.clone());
+        });
+        ran.map(|()| summary)
+    }
+
+    fn run_all(&mut self) -> anyhow::Result<()> {
         let first = self.plan.first.unwrap_or(self.dataset.as_ref().map_or(0, |d| d.len() as u64));
         let mut layout = first;
         while self.plan.episodes.is_none_or(|wanted| self.tally.saved < wanted) && !stopped() {
@@ -87,7 +118,6 @@ impl Drive<'_> {
                 Next::End => break,
             }
         }
-        self.board.write(|live| live.session.phase = Phase::Finished);
         Ok(())
     }
 
@@ -172,11 +202,17 @@ impl Drive<'_> {
             config: self.plan.config.clone(),
         };
         let (board, before) = (Arc::clone(&self.board), self.tally.dropped);
-        let seen = move |_, dropped| {
-            board.write(|live| live.session.dropped = before + dropped as u64);
+        let cameras = self.rig.spec().cameras.len().max(1);
+        let seen = move |frame: u64, dropped: usize| {
+            board.write(|live| {
+                live.session.dropped = before + dropped as u64;
+                // Over all cameras; which one lost most is looked at when the episode ends.
+                live.session.lost_share = dropped as f64 / ((frame + 1) as f64 * cameras as f64);
+            });
         };
         let voice = self.plan.voice;
-        let mut take = Take::begin(&dataset, &self.rig, choice, WhenFull::Drop, &seen, voice)?;
+        let take = Take::begin(&dataset, &self.rig, choice, WhenFull::Drop, &seen, voice)?;
+        let mut take = take.mark_lost_above(self.plan.max_lost);
         let recording = Stretch {
             phase: Phase::Recording,
             limit_s: self.plan.episode_s,
@@ -186,7 +222,15 @@ impl Drive<'_> {
         let ran = self.stretch(&recording, &mut take);
         let (report, order) = ran.with_context(|| cut_short(layout, dataset.root()))?;
         self.tally.dropped += take.dropped() as u64;
-        let unwanted = matches!(order, Some(Order::Discard | Order::Reset));
+        let lost = take.lost();
+        let (mut order, mut unwanted) = (order, is_unwanted(order));
+        let is_asked = lost.share > self.plan.max_lost && order != Some(Order::Stop);
+        if is_asked && !unwanted && report.frames > 0 && !stopped() {
+            let answer = self.ask(&lost, report.frames)?;
+            // A failure that is kept is the judgement; one that answers the question throws away.
+            unwanted = is_unwanted(answer) || answer == Some(Order::Failure);
+            order = if answer == Some(Order::Stop) { answer } else { order };
+        }
         if unwanted || report.frames == 0 {
             take.discard()?;
             self.tally.discarded += 1;
@@ -199,7 +243,18 @@ impl Drive<'_> {
             let number = take.save(&mut dataset, &report)?;
             self.tally.saved += 1;
             let (frames, reason) = (report.frames, &report.outcome.reason);
-            self.message(&format!("episode {number} saved: {frames} frames, {reason}"));
+            let mut text = format!("episode {number} saved: {frames} frames, {reason}");
+            if lost.share > self.plan.max_lost {
+                text += &format!(", {} LOST", percent(lost.share));
+            }
+            self.message(&text);
+            self.tally.episodes.push(SavedEpisode {
+                number: number as u64,
+                frames,
+                success: report.outcome.success,
+                reason: reason.clone(),
+                lost_share: lost.share,
+            });
         }
         self.dataset = Some(dataset);
         Ok(match order {
@@ -210,6 +265,40 @@ impl Drive<'_> {
         })
     }
 
+    /// Asks whether an episode that lost many pictures is kept; the arm holds still meanwhile.
+    /// Without an answer it is kept: it is marked on its tape, and nothing is lost.
+    fn ask(&mut self, lost: &Lost, frames: u64) -> anyhow::Result<Option<Order>> {
+        let (share, limit) = (lost.share, self.plan.max_lost);
+        let text = format!(
+            "{} of the pictures of {} were lost, more than {}: Enter keeps the episode, \
+             Backspace throws it away",
+            percent(share),
+            lost.camera,
+            percent(limit)
+        );
+        self.message(&text);
+        match self.plan.voice {
+            Voice::Json | Voice::JsonFrames => {
+                let line = json!({
+                    "event": "asking", "camera": lost.camera, "lost_share": share, "limit": limit,
+                    "frames": frames, "wait_s": self.plan.ask_s,
+                });
+                say::data(&line.to_string())?;
+            }
+            Voice::Talk => say::talk(&format!("WARNING: {text}")),
+            Voice::Quiet => {}
+        }
+        self.board.write(|live| live.session.lost_share = share);
+        let asking = Stretch {
+            phase: Phase::Asking,
+            limit_s: Some(self.plan.ask_s),
+            until: Until::Still,
+            recording: false,
+        };
+        let (_, order) = self.stretch(&asking, &mut NoTape)?;
+        Ok(order)
+    }
+
     fn stretch(
         &mut self,
         stretch: &Stretch,
@@ -218,21 +307,25 @@ impl Drive<'_> {
         self.seat.forget_orders();
         let targets = self.rig.begin();
         let rates = self.rig.spec().rates;
-        let dataset = self.dataset.as_ref().map(|d| d.root().display().to_string());
-        let episode = self.dataset.as_ref().map_or(0, |d| d.len() as u64);
+        // A recording has taken the dataset along: then what was said of it stays.
+        let episode = self.dataset.as_ref().map(|d| d.len() as u64);
+        let keeps_loss = stretch.phase == Phase::Asking;
         self.board.write(|live| {
             let session = &live.session;
             live.session = Session {
                 phase: stretch.phase,
-                // A recording has taken the dataset along.
-                episode: if stretch.recording { session.episode } else { episode },
+                episode: episode.unwrap_or(session.episode),
                 saved: self.tally.saved,
                 wanted: self.plan.episodes,
                 seconds: 0.0,
                 limit_s: stretch.limit_s,
-                dataset: if stretch.recording { session.dataset.clone() } else { dataset },
+                dataset: self.root.as_ref().map(|root| root.display().to_string()),
                 dropped: self.tally.dropped,
+                lost_share: if keeps_loss { session.lost_share } else { 0.0 },
+                lost_limit: self.root.is_some().then_some(self.plan.max_lost),
+                drawn: session.drawn,
                 message: session.message.clone(),
+                summary: None,
             };
         });
         let mut teleop =
@@ -248,7 +341,8 @@ impl Drive<'_> {
         let copilot = Copilot::new(teleop, Arc::clone(&self.seat), self.work.as_ref(), may_fly);
         let mut pilot = LivePilot::new(copilot, &self.board, rates.control_hz);
         let pictures = !self.rig.spec().cameras.is_empty();
-        let mut rig = LiveRig::new(&mut self.rig, &self.board, stretch.recording);
+        let which = if stretch.recording { Pictures::Recorded } else { Pictures::Glanced };
+        let mut rig = LiveRig::new(&mut self.rig, &self.board, which);
         let settings = RunSettings {
             speed: Some(1.0),
             max_frames: stretch.limit_s.map(|s| (s * f64::from(rates.frame_hz)).round() as u64),
@@ -269,8 +363,12 @@ impl Drive<'_> {
 
     /// Where the recorded episodes are.
     pub(crate) fn root(&self) -> Option<&Path> {
-        self.dataset.as_ref().map(Dataset::root)
+        self.root.as_deref()
     }
+}
+
+fn is_unwanted(order: Option<Order>) -> bool {
+    matches!(order, Some(Order::Discard | Order::Reset))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,6 +17,10 @@ use super::copilot::Copilot;
 const SHOWN_HZ: u32 = 60;
 /// How often pictures are drawn while nothing is recorded.
 const IDLE_PICTURES_HZ: u32 = 10;
+/// Ticks between two looks at the rig that count as late: then drawing pauses.
+const LATE_TICKS: f64 = 2.0;
+/// How long it pauses while nothing is recorded. A recording leaves out one frame.
+const PAUSE: Duration = Duration::from_millis(100);
 /// Frames whose pictures are waited for.
 const RECENT: usize = 4;
 
@@ -116,20 +120,79 @@ impl Pilot for LivePilot<'_> {
     }
 }
 
+/// Which pictures are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pictures {
+    /// All: they are kept.
+    Recorded,
+    /// All, while somebody looks.
+    Shown,
+    /// Some, while somebody looks.
+    Glanced,
+}
+
 /// A rig whose bodies and pictures are seen.
 pub(crate) struct LiveRig<'a> {
     rig: &'a mut SimRig,
     board: &'a Arc<Board>,
-    recording: bool,
+    which: Pictures,
     ticks: u64,
+    pace: Pace,
     poses: Vec<[f32; 7]>,
     /// Pictures of the last frames, newest first, as far as they were not shown.
     recent: VecDeque<Vec<Picture>>,
 }
 
 impl<'a> LiveRig<'a> {
-    pub(crate) fn new(rig: &'a mut SimRig, board: &'a Arc<Board>, recording: bool) -> Self {
-        Self { rig, board, recording, ticks: 0, poses: Vec::new(), recent: VecDeque::new() }
+    pub(crate) fn new(rig: &'a mut SimRig, board: &'a Arc<Board>, which: Pictures) -> Self {
+        let (poses, recent) = (Vec::new(), VecDeque::new());
+        Self { rig, board, which, ticks: 0, pace: Pace::default(), poses, recent }
+    }
+
+    /// Whether the pictures of this frame are for anybody.
+    fn is_wanted(&self) -> bool {
+        let rates = self.rig.spec().rates;
+        let frame = self.ticks / u64::from(rates.ticks_per_frame());
+        let every = u64::from((rates.frame_hz / IDLE_PICTURES_HZ).max(1));
+        match self.which {
+            Pictures::Recorded => true,
+            Pictures::Shown => self.board.is_watched(),
+            Pictures::Glanced => self.board.is_watched() && frame.is_multiple_of(every),
+        }
+    }
+}
+
+/// Whether the loop gets its turns: drawing, which may be what takes them, pauses for a moment.
+/// Between two pauses there is always a frame, however busy the machine is.
+#[derive(Default)]
+struct Pace {
+    last: Option<Instant>,
+    is_late: bool,
+    paused_until: Option<Instant>,
+}
+
+impl Pace {
+    /// A tick begins.
+    fn tick(&mut self, now: Instant, control_hz: u32) {
+        let gap = self.last.replace(now).map_or(Duration::ZERO, |last| now - last);
+        self.is_late |= gap.as_secs_f64() * f64::from(control_hz) > LATE_TICKS;
+    }
+
+    /// Whether a frame that is wanted now may be drawn; otherwise none is for as long as `pause`.
+    fn may_draw(&mut self, now: Instant, pause: Duration) -> bool {
+        let was_late = std::mem::take(&mut self.is_late);
+        match self.paused_until {
+            Some(until) if now < until => false,
+            Some(_) => {
+                self.paused_until = None;
+                true
+            }
+            None if was_late => {
+                self.paused_until = Some(now + pause);
+                false
+            }
+            None => true,
+        }
     }
 }
 
@@ -150,12 +213,20 @@ impl Rig for LiveRig<'_> {
     }
 
     fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), Fault> {
-        let rates = self.rig.spec().rates;
-        let frame = self.ticks / u64::from(rates.ticks_per_frame());
-        let every = u64::from((rates.frame_hz / IDLE_PICTURES_HZ).max(1));
-        let wanted = pictures && (self.recording || frame.is_multiple_of(every));
-        self.rig.observe(wanted, seen)?;
-        if wanted && !seen.pictures.iter().any(Picture::is_left_out) {
+        let now = Instant::now();
+        self.pace.tick(now, self.rig.spec().rates.control_hz);
+        let wanted = pictures && self.is_wanted();
+        let pause = if self.which == Pictures::Recorded { Duration::ZERO } else { PAUSE };
+        // The first of an episode has none before it that could take its place.
+        let drawn = wanted && (self.ticks == 0 || self.pace.may_draw(now, pause));
+        self.rig.observe(drawn, seen)?;
+        if wanted && !drawn {
+            seen.pictures.clear();
+            seen.pictures.extend(self.rig.spec().cameras.iter().map(|_| Picture::left_out()));
+        }
+        if drawn && !seen.pictures.iter().any(Picture::is_left_out) {
+            let count = seen.pictures.len() as u64;
+            self.board.write(|live| live.session.drawn += count);
             self.recent.push_front(seen.pictures.clone());
             self.recent.truncate(RECENT);
         }
@@ -198,6 +269,22 @@ mod tests {
     use super::*;
     use citrange_studio::Stage;
 
+    #[test]
+    fn drawing_pauses_for_a_moment_when_the_loop_is_late() {
+        let mut pace = Pace::default();
+        let begun = Instant::now();
+        let at = |ms| begun + Duration::from_millis(ms);
+        let mut frame = |ms: u64| {
+            pace.tick(at(ms), 100);
+            pace.may_draw(at(ms), Duration::from_millis(50))
+        };
+        assert!(frame(0) && frame(10) && frame(29));
+        assert!(!frame(60), "31 ms are three ticks");
+        assert!(!frame(70) && !frame(101), "late once more");
+        assert!(frame(141), "but never without an end");
+        assert!(!frame(180) && frame(231) && frame(240));
+    }
+
     /// The loop runs ahead of the drawer: what is shown must be drawn, of all cameras alike, or
     /// the last one drawn would hardly ever be seen.
     #[test]
@@ -207,7 +294,7 @@ mod tests {
         rig.leave_pictures_out(true);
         let targets = rig.begin();
         let board = Board::new(Stage::default());
-        let mut live = LiveRig::new(&mut rig, &board, true);
+        let mut live = LiveRig::new(&mut rig, &board, Pictures::Recorded);
         let (mut seen, mut commanded) = (Observation::default(), Commanded::default());
         let mut shown = 0;
         for tick in 0..6000_u32 {

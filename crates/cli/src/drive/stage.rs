@@ -15,7 +15,8 @@ pub(crate) fn stage_of(rig: &SimRig, task: &str, speed_m_s: f64) -> Result<Stage
     let base = placement.map_or([0.0; 3], |p| p.pos_m);
     let facing = placement.map_or(0.0, |p| p.yaw_deg.to_radians());
     let arm_joints = spec.joints.iter().filter(|j| j.gripper.is_none()).count();
-    // From behind the arm's shoulder, far enough to see its whole reach.
+    // From behind and above the arm, so that forward is away and left is left; a little aside, so
+    // that the arm does not hide its hand; far enough to see its whole reach.
     let reach = if spec.robot.starts_with("so101") { 0.45 } else { 1.2 };
     let ahead = |along: f64, across: f64, up: f64| {
         let (sin, cos) = facing.sin_cos();
@@ -60,8 +61,9 @@ pub(crate) fn stage_of(rig: &SimRig, task: &str, speed_m_s: f64) -> Result<Stage
         frame_hz: spec.rates.frame_hz,
         speed_m_s,
         autopilot: None,
-        look_at_m: ahead(0.45, 0.0, 0.15),
-        look_from_m: ahead(-0.65, 0.75, 1.15),
+        is_replay: false,
+        look_at_m: ahead(0.5, 0.0, 0.1),
+        look_from_m: ahead(-1.0, 0.3, 1.3),
     })
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use citrange_control::{Errand, Halt, Key, Order, Seat, Ticket};
-use citrange_studio::{Board, Live};
+use citrange_studio::{Board, Live, Phase};
 use crossterm::event::{
     DisableFocusChange, EnableFocusChange, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers,
     KeyboardEnhancementFlags, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags, poll,
@@ -28,6 +28,11 @@ const DRAW_EVERY: Duration = Duration::from_millis(100);
 /// How long the screen may take to be given back.
 const LONGEST_GOODBYE: Duration = Duration::from_secs(1);
 
+/// Who drives, for the others.
+const NAME: &str = "the terminal";
+/// A key that is still down from an order before repeats within this time: it answers no question.
+const REPEAT: Duration = Duration::from_secs(1);
+
 /// A terminal that drives.
 pub(crate) struct Terminal {
     ended: Arc<AtomicBool>,
@@ -36,11 +41,16 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     /// Takes the seat and the screen.
-    pub(crate) fn start(seat: Arc<Seat>, board: Arc<Board>) -> anyhow::Result<Self> {
+    pub(crate) fn start(
+        seat: Arc<Seat>,
+        board: Arc<Board>,
+        links: Vec<String>,
+    ) -> anyhow::Result<Self> {
         if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
             bail!("--tui needs a terminal for its keys and its screen; without it, use a browser");
         }
-        let ticket = seat.take("the terminal").context("cannot take the wheel")?;
+        let ticket = seat.take(NAME).context("cannot take the wheel")?;
+        let wheel = Wheel { seat, ticket };
         terminal::enable_raw_mode().context("cannot read single keys from this terminal")?;
         let telling = if terminal::supports_keyboard_enhancement().unwrap_or(false) {
             Telling::Releases
@@ -52,7 +62,7 @@ impl Terminal {
         let told = Arc::clone(&ended);
         let thread = std::thread::Builder::new()
             .name("terminal".into())
-            .spawn(move || drive(&ticket, &board, telling, &told, screen))
+            .spawn(move || drive(wheel, &board, telling, &told, screen, &links))
             .context("no thread for the terminal")?;
         Ok(Self { ended, thread: Some(thread) })
     }
@@ -114,27 +124,69 @@ impl Drop for Screen {
     }
 }
 
-fn drive(ticket: &Ticket, board: &Board, telling: Telling, ended: &AtomicBool, screen: Screen) {
+/// The wheel, which somebody at a page may have taken away by stopping the arm.
+struct Wheel {
+    seat: Arc<Seat>,
+    ticket: Ticket,
+}
+
+impl Wheel {
+    /// What to say about it; none while it is ours.
+    fn words(&self) -> Option<String> {
+        if self.ticket.drives() {
+            return None;
+        }
+        Some(match (self.seat.driver(), self.seat.stopped_by()) {
+            (Some(driver), _) => format!("{driver} drives"),
+            (None, Some(by)) => format!("STOPPED by {by}: press T to take the wheel again"),
+            (None, None) => "press T to take the wheel".to_owned(),
+        })
+    }
+
+    /// Takes it again, if nobody else has it.
+    fn take(&mut self) {
+        if !self.ticket.drives()
+            && let Ok(ticket) = self.seat.take(NAME)
+        {
+            self.ticket = ticket;
+        }
+    }
+}
+
+fn drive(
+    mut wheel: Wheel,
+    board: &Board,
+    telling: Telling,
+    ended: &AtomicBool,
+    screen: Screen,
+    links: &[String],
+) {
     let targets = board.stage.autopilot.as_ref().map_or(0, |autopilot| autopilot.targets.len());
-    let mut hand = Hand { keys: TerminalKeys::new(telling), sender: Sender::default(), targets };
+    let mut hand = Hand::new(telling, targets);
     let (mut seq, mut drawn) = (0, None::<Instant>);
     while !ended.load(Ordering::Relaxed) {
         match poll(GRIP_EVERY) {
             Ok(false) => {}
             Ok(true) => match read() {
-                Ok(event) => hand.take_in(&event, ticket),
+                Ok(event) => {
+                    if is_press_of(&event, 't') {
+                        wheel.take();
+                    }
+                    hand.is_asked = board.read(|live| live.session.phase == Phase::Asking);
+                    hand.take_in(&event, &wheel.ticket);
+                }
                 Err(_) => break,
             },
             // The terminal is gone: the ticket falls, the arm brakes.
             Err(_) => break,
         }
         seq += 1;
-        ticket.hold(hand.keys.held(Instant::now()), seq);
+        wheel.ticket.hold(hand.keys.held(Instant::now()), seq);
         if drawn.is_none_or(|at| at.elapsed() >= DRAW_EVERY) {
             let (width, height) = terminal::size().unwrap_or((80, 24));
             // Copied first: the loop must not wait while this is put into words.
             let live = board.read(Live::clone);
-            let lines = lines(&board.stage, &live, telling);
+            let lines = lines(&board.stage, &live, telling, links, wheel.words().as_deref());
             if draw(&lines, usize::from(width), usize::from(height)).is_err() {
                 break;
             }
@@ -144,8 +196,13 @@ fn drive(ticket: &Ticket, board: &Board, telling: Telling, ended: &AtomicBool, s
     drop(screen);
     if !ended.load(Ordering::Relaxed) {
         // Lost, not ended: keep what was recorded and stop.
-        ticket.order(Order::Stop);
+        wheel.seat.order(Order::Stop);
     }
+}
+
+fn is_press_of(event: &Event, letter: char) -> bool {
+    matches!(event, Event::Key(KeyEvent { code: KeyCode::Char(c), kind: KeyEventKind::Press, .. })
+        if c.eq_ignore_ascii_case(&letter))
 }
 
 /// What somebody does at the terminal.
@@ -154,9 +211,32 @@ struct Hand {
     sender: Sender,
     /// Targets of the autopilot; none when there is no autopilot.
     targets: usize,
+    /// Whether a question waits for an answer.
+    is_asked: bool,
+    /// The last order's key, and when it was last heard of.
+    ordered: Option<(KeyCode, Instant)>,
 }
 
 impl Hand {
+    fn new(telling: Telling, targets: usize) -> Self {
+        let (keys, sender) = (TerminalKeys::new(telling), Sender::default());
+        Self { keys, sender, targets, is_asked: false, ordered: None }
+    }
+
+    /// Gives an order, unless its key is still down from the order before and would answer a
+    /// question that nobody has read yet.
+    fn order(&mut self, code: KeyCode, order: Order, ticket: &Ticket, now: Instant) {
+        let is_repeat = self
+            .ordered
+            .replace((code, now))
+            .is_some_and(|(last, at)| last == code && now.saturating_duration_since(at) < REPEAT);
+        // Whoever sits at the terminal may always end it.
+        let may = ticket.drives() || order == Order::Stop;
+        if may && !(self.is_asked && is_repeat) {
+            ticket.order(order);
+        }
+    }
+
     /// One thing that the terminal said.
     fn take_in(&mut self, event: &Event, ticket: &Ticket) {
         let now = Instant::now();
@@ -201,7 +281,7 @@ impl Hand {
             if code != KeyCode::Esc
                 && let Some(order) = order_of(code)
             {
-                ticket.order(order);
+                self.order(code, order, ticket, now);
             }
         } else if let Some((digit, errand)) = errand {
             // A key that stays down after its errand has ended does not send it again.
@@ -209,7 +289,7 @@ impl Hand {
                 self.sender.press(digit, now);
             }
         } else if let Some(order) = order_of(code) {
-            ticket.order(order);
+            self.order(code, order, ticket, now);
         }
     }
 }
@@ -264,7 +344,7 @@ mod tests {
     }
 
     fn hand(targets: usize) -> Hand {
-        Hand { keys: TerminalKeys::new(Telling::Presses), sender: Sender::default(), targets }
+        Hand::new(Telling::Presses, targets)
     }
 
     #[test]
@@ -294,6 +374,28 @@ mod tests {
         assert_eq!(seat.next_order(), None, "Esc stopped the autopilot, not the session");
         hand.take_in(&key(KeyCode::Esc), &ticket);
         assert_eq!(seat.next_order(), Some(Order::Stop));
+    }
+
+    #[test]
+    fn a_key_that_is_still_down_answers_no_question_and_a_stopped_driver_gives_no_orders() {
+        let seat = Seat::new(Seat::LONGEST_SILENCE);
+        let ticket = seat.take(NAME).unwrap();
+        let mut hand = hand(0);
+        hand.take_in(&key(KeyCode::Enter), &ticket);
+        assert_eq!(seat.next_order(), Some(Order::Success));
+        hand.is_asked = true;
+        hand.take_in(&key(KeyCode::Enter), &ticket);
+        assert_eq!(seat.next_order(), None, "it repeats");
+        hand.take_in(&key(KeyCode::Backspace), &ticket);
+        assert_eq!(seat.next_order(), Some(Order::Failure));
+        hand.ordered = None;
+        seat.stop_all("viewer 2");
+        let mut wheel = Wheel { seat: Arc::clone(&seat), ticket };
+        assert!(wheel.words().unwrap().contains("STOPPED by viewer 2"));
+        hand.take_in(&key(KeyCode::Enter), &wheel.ticket);
+        assert_eq!(seat.next_order(), None);
+        wheel.take();
+        assert_eq!((wheel.words(), seat.driver().as_deref()), (None, Some(NAME)));
     }
 
     #[test]

@@ -1,17 +1,25 @@
 //! What the screen of the terminal driver says.
 
-use citrange_studio::{Flight, Live, Phase, Stage};
+use citrange_studio::{Flight, Live, Phase, Session, Stage};
 
+use super::summary::percent;
 use super::terminal_keys::Telling;
 
 /// What the screen says.
-pub(crate) fn lines(stage: &Stage, live: &Live, telling: Telling) -> Vec<String> {
+pub(crate) fn lines(
+    stage: &Stage,
+    live: &Live,
+    telling: Telling,
+    links: &[String],
+    wheel: Option<&str>,
+) -> Vec<String> {
     let session = &live.session;
     let phase = match session.phase {
         Phase::Starting => "starting",
         Phase::Free => "driving (not recorded)",
         Phase::Countdown => "get ready",
         Phase::Recording => "● RECORDING",
+        Phase::Asking => "!! KEEP IT?",
         Phase::Saving => "saving",
         Phase::Reset => "pause",
         Phase::Replay => "replay",
@@ -28,7 +36,7 @@ pub(crate) fn lines(stage: &Stage, live: &Live, telling: Telling) -> Vec<String>
         String::new(),
         format!("{phase}   {time}   episode {}   saved {}{wanted}", session.episode, session.saved),
         session.message.clone(),
-        String::new(),
+        wheel.map(str::to_owned).unwrap_or_default(),
     ];
     for ((joint, pos), target) in stage.joints.iter().zip(&live.joint_pos).zip(&live.targets) {
         let shown = |value: f32| {
@@ -50,8 +58,12 @@ pub(crate) fn lines(stage: &Stage, live: &Live, telling: Telling) -> Vec<String>
     let held = if live.brake { "BRAKE".to_owned() } else { live.held.join(" ") };
     lines.push(format!("held: {held:30} limited by: {}", live.limited_by.join(" ")));
     lines.push(format!(
-        "loop {:.1} Hz, {} late, worst {:.1} ms, {} pictures dropped",
-        live.loop_hz, live.late_ticks, live.worst_late_ms, session.dropped
+        "loop {:.1} Hz, {} late, worst {:.1} ms, {} pictures dropped{}",
+        live.loop_hz,
+        live.late_ticks,
+        live.worst_late_ms,
+        session.dropped,
+        too_many_lost(session)
     ));
     lines.extend(autopilot_line(live.flight.as_ref()));
     lines.push(String::new());
@@ -81,7 +93,18 @@ pub(crate) fn lines(stage: &Stage, live: &Live, telling: Telling) -> Vec<String>
                 .into()
         }
     });
+    lines.extend(links.iter().map(|link| format!("page: {link}")));
     lines
+}
+
+/// A word of alarm while an episode loses more pictures than it may.
+fn too_many_lost(session: &Session) -> String {
+    match session.lost_limit.filter(|limit| session.lost_share > *limit) {
+        Some(limit) => {
+            format!("   !! {} LOST, more than {}", percent(session.lost_share), percent(limit))
+        }
+        None => String::new(),
+    }
 }
 
 /// What the autopilot is at, or how it ended.
@@ -129,12 +152,20 @@ mod tests {
         let mut live = Live { joint_pos: vec![0.5], targets: vec![1.0], ..Live::default() };
         live.session.phase = Phase::Recording;
         live.held = vec!["up", "open"];
-        let text = lines(&stage, &live, Telling::Presses).join("\n");
+        let text = lines(&stage, &live, Telling::Presses, &[], None).join("\n");
         for part in ["desk", "RECORDING", "28.6°", "57.3°", "up open", "short step"] {
             assert!(text.contains(part), "{part} is missing in\n{text}");
         }
+        live.session.lost_share = 0.4;
+        live.session.lost_limit = Some(0.05);
+        let links = ["http://robot:8420/?token=abc".to_owned()];
+        let wheel = Some("STOPPED by viewer 2");
+        let text = lines(&stage, &live, Telling::Presses, &links, wheel).join("\n");
+        for part in ["page: http://robot:8420/?token=abc", "40 % LOST", "STOPPED by viewer 2"] {
+            assert!(text.contains(part), "{part} is missing in\n{text}");
+        }
         live.brake = true;
-        assert!(lines(&stage, &live, Telling::Releases).join("\n").contains("BRAKE"));
+        assert!(lines(&stage, &live, Telling::Releases, &[], None).join("\n").contains("BRAKE"));
         assert_eq!(bar(-1.0, [-1.0, 1.0]).chars().next(), Some('█'));
     }
 
@@ -153,13 +184,13 @@ mod tests {
             ..Flight::default()
         };
         let mut live = Live { flight: Some(flight), ..Live::default() };
-        let text = lines(&stage, &live, Telling::Presses).join("\n");
+        let text = lines(&stage, &live, Telling::Presses, &[], None).join("\n");
         for part in ["AUTOPILOT LIFT orange_2", "held yes", "1 of 2", "2 orange_2", "any key stops"]
         {
             assert!(text.contains(part), "{part} is missing in\n{text}");
         }
         live.flight = Some(Flight { message: "stopped: a reason".into(), ..Flight::default() });
-        let text = lines(&stage, &live, Telling::Releases).join("\n");
+        let text = lines(&stage, &live, Telling::Releases, &[], None).join("\n");
         assert!(text.contains("autopilot off") && text.contains("a reason"), "{text}");
     }
 }

@@ -3,18 +3,18 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::bail;
 use citrange_control::{Law, Seat, Settings, Speeds};
 use citrange_core::Rig as _;
-use citrange_studio::{Board, ServeOptions, Server, serve};
+use citrange_studio::{Board, ServeOptions, Server, Summary, serve};
 use citrange_tape::Dataset;
 use serde_json::json;
 
 use crate::drive::copilot::Work;
 use crate::drive::flow::{Drive, Plan, Tally};
 use crate::drive::stage::stage_of;
+use crate::drive::summary::lines;
 use crate::drive::terminal::Terminal;
 use crate::exit::Usage;
 use crate::recording::{RecordArgs, check_new, tell_repaired};
@@ -58,13 +58,24 @@ pub(crate) struct Args {
     /// Another host name under which the page may be opened.
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
-    /// Print one JSON object per event: serving, repaired, begin, saved, discarded, end.
+    /// Most pages open at once.
+    #[arg(long, value_name = "COUNT", default_value_t = 16)]
+    max_viewers: u16,
+    /// Share of a camera's pictures that may be lost in an episode, in percent; above it you are
+    /// asked whether the episode is kept.
+    #[arg(long, value_name = "PERCENT", default_value_t = 5.0)]
+    max_lost_pictures: f64,
+    /// How long that question waits for an answer, in seconds; then the episode is kept, marked.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    ask_time: f64,
+    /// Print one JSON object per event: serving, repaired, begin, asking, saved, discarded,
+    /// finished, end.
     #[arg(long, conflicts_with = "tui")]
     json: bool,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    check_seconds(args)?;
+    check_numbers(args)?;
     if args.record.is_none() && (args.episodes.is_some() || args.episode_time.is_some()) {
         bail!(Usage("--episodes and --episode-time need --record DATASET".into()));
     }
@@ -107,10 +118,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let server = if args.tui && args.listen.is_none() {
         None
     } else {
-        Some(open_page(&board, &seat, args.listen, &args.host, voice)?)
+        let viewers = usize::from(args.max_viewers);
+        let at = PageAt { listen: args.listen, hosts: &args.host, viewers };
+        Some(open_page(&board, &seat, &at, voice)?)
     };
-    let terminal =
-        if args.tui { Some(Terminal::start(Arc::clone(&seat), Arc::clone(&board))?) } else { None };
+    let terminal = if args.tui {
+        let links = server.as_ref().map(Server::links).unwrap_or_default();
+        Some(Terminal::start(Arc::clone(&seat), Arc::clone(&board), links)?)
+    } else {
+        None
+    };
     let config = json!({
         "profile": args.profile, "settings": settings, "episode_time_s": args.episode_time,
     });
@@ -127,66 +144,99 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         origin,
         config,
         voice,
+        max_lost: args.max_lost_pictures / 100.0,
+        ask_s: args.ask_time,
+        scene: &args.scene,
     };
     let law = Arc::new(law);
-    let tally = Tally::default();
-    let mut drive = Drive { rig, law, work, speeds, seat, board, dataset, stop, plan, tally };
+    let (tally, root) = (Tally::default(), args.record.clone());
+    let mut drive = Drive { rig, law, work, speeds, seat, board, dataset, root, stop, plan, tally };
+    // From here on this thread moves an arm. Where that is refused it runs as everything else.
+    let _is_first = citrange_sim::priority::lead();
     let driven = drive.run();
     if let Some(terminal) = terminal {
         terminal.end();
     }
     if let Some(server) = server {
-        // Long enough for the page to show how it ended.
-        std::thread::sleep(Duration::from_millis(300));
+        // Every page is told how it ended before its connection is closed.
         server.stop();
     }
-    driven?;
-    tell_end(&drive, args.json)?;
+    let summary = driven?;
+    tell_end(&drive, &summary, args.json)?;
     if stopped() {
         return Err(crate::exit::Interrupted.into());
     }
     Ok(())
 }
 
+/// Where a page is served, and to how many.
+pub(crate) struct PageAt<'a> {
+    listen: Option<SocketAddr>,
+    hosts: &'a [String],
+    viewers: usize,
+}
+
+impl PageAt<'_> {
+    /// At this address, or the usual one.
+    pub(crate) fn of(listen: Option<SocketAddr>) -> Self {
+        Self { listen, hosts: &[], viewers: ServeOptions::default().viewers }
+    }
+}
+
 /// Serves the page and says where it is.
 pub(crate) fn open_page(
     board: &Arc<Board>,
     seat: &Arc<Seat>,
-    listen: Option<SocketAddr>,
-    hosts: &[String],
+    at: &PageAt<'_>,
     voice: Voice,
 ) -> anyhow::Result<Server> {
-    let mut options = ServeOptions { hosts: hosts.to_vec(), ..ServeOptions::default() };
-    options.listen = listen.unwrap_or(options.listen);
+    let mut options =
+        ServeOptions { hosts: at.hosts.to_vec(), viewers: at.viewers, ..ServeOptions::default() };
+    options.listen = at.listen.unwrap_or(options.listen);
     let server = serve(Arc::clone(board), Arc::clone(seat), &options)?;
-    tell_link(&server.link(), server.address(), voice)?;
+    tell_link(&server, voice)?;
     Ok(server)
 }
 
-fn check_seconds(args: &Args) -> anyhow::Result<()> {
+fn check_numbers(args: &Args) -> anyhow::Result<()> {
     let times = [
         ("--episode-time", args.episode_time.unwrap_or(1.0), 0.1),
         ("--reset-time", args.reset_time, 0.0),
         ("--countdown", args.countdown, 0.0),
+        ("--ask-time", args.ask_time, 0.1),
     ];
+    let wrong = |what: String| Err(citrange_tape::TapeError::Missing(what).into());
+    if !(0.0..=100.0).contains(&args.max_lost_pictures) {
+        let given = args.max_lost_pictures;
+        return wrong(format!("--max-lost-pictures {given}: give percent from 0 to 100"));
+    }
+    if args.max_viewers == 0 {
+        return wrong("--max-viewers 0: nobody could drive; give 1 or more".into());
+    }
     for (name, seconds, least) in times {
         if !(least..=86_400.0).contains(&seconds) {
-            bail!(citrange_tape::TapeError::Missing(format!(
-                "{name} {seconds}: give seconds from {least} to 86400"
-            )));
+            return wrong(format!("{name} {seconds}: give seconds from {least} to 86400"));
         }
     }
     Ok(())
 }
 
-fn tell_link(link: &str, address: SocketAddr, voice: Voice) -> anyhow::Result<()> {
+fn tell_link(server: &Server, voice: Voice) -> anyhow::Result<()> {
+    let (address, links) = (server.address(), server.links());
     match voice {
-        Voice::Json | Voice::JsonFrames => say::data(
-            &json!({"event": "serving", "link": link, "address": address.to_string()}).to_string(),
-        ),
+        Voice::Json | Voice::JsonFrames => {
+            let line = json!({
+                "event": "serving", "link": server.link(), "links": links,
+                "address": address.to_string(),
+            });
+            say::data(&line.to_string())
+        }
+        // The screen shows them.
         Voice::Quiet => Ok(()),
         Voice::Talk => {
-            say::talk(&format!("open in a browser: {link}"));
+            for (at, link) in links.iter().enumerate() {
+                say::talk(&format!("{} {link}", if at == 0 { "open in a browser:" } else { "or" }));
+            }
             if address.ip().is_loopback() {
                 let port = address.port();
                 say::talk(&format!(
@@ -202,15 +252,20 @@ fn tell_link(link: &str, address: SocketAddr, voice: Voice) -> anyhow::Result<()
     }
 }
 
-fn tell_end(drive: &Drive<'_>, as_json: bool) -> anyhow::Result<()> {
+fn tell_end(drive: &Drive<'_>, summary: &Summary, as_json: bool) -> anyhow::Result<()> {
+    let drawn = drive.board.read(|live| live.session.drawn);
     let tally = &drive.tally;
     let seconds = tally.ticks as f64 / f64::from(drive.rig.spec().rates.control_hz);
     let worst_ms = tally.worst_late.as_secs_f64() * 1e3;
     if as_json {
+        let mut finished = json!(summary);
+        finished["event"] = "finished".into();
+        say::data(&finished.to_string())?;
         let line = json!({
             "event": "end", "saved": tally.saved, "discarded": tally.discarded,
             "seconds": seconds, "ticks": tally.ticks, "late_ticks": tally.late_ticks,
             "worst_late_ms": worst_ms, "dropped_pictures": tally.dropped,
+            "drawn_pictures": drawn,
         });
         return say::data(&line.to_string());
     }
@@ -219,6 +274,9 @@ fn tell_end(drive: &Drive<'_>, as_json: bool) -> anyhow::Result<()> {
          {} episodes saved, {} thrown away",
         tally.late_ticks, tally.ticks, tally.dropped, tally.saved, tally.discarded
     ));
+    for line in lines(summary) {
+        say::talk(&line);
+    }
     match drive.root() {
         Some(root) => say::data(&root.display().to_string()),
         None => Ok(()),

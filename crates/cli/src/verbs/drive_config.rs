@@ -33,6 +33,9 @@ struct Config {
     tui: bool,
     listen: Option<String>,
     host: Option<Vec<String>>,
+    max_viewers: Option<u64>,
+    max_lost_pictures: Option<f64>,
+    ask_time: Option<f64>,
 }
 
 /// Words that `--config` of `drive` adds to the command line; none without it.
@@ -56,7 +59,7 @@ fn read(path: &Path) -> anyhow::Result<Config> {
 impl Config {
     fn words(self, is_given: &dyn Fn(&str) -> bool) -> Vec<OsString> {
         let number = |n: Option<u64>| n.map(|n| n.to_string());
-        let seconds = |s: Option<f64>| s.map(|s| s.to_string());
+        let real = |s: Option<f64>| s.map(|s| s.to_string());
         let list = |l: Option<Vec<String>>| l.map(|l| l.join(","));
         let values = [
             ("record", self.record),
@@ -70,11 +73,14 @@ impl Config {
             ("features", list(self.features)),
             ("from", self.from),
             ("episodes", number(self.episodes)),
-            ("episode_time", seconds(self.episode_time)),
-            ("reset_time", seconds(self.reset_time)),
-            ("countdown", seconds(self.countdown)),
+            ("episode_time", real(self.episode_time)),
+            ("reset_time", real(self.reset_time)),
+            ("countdown", real(self.countdown)),
             ("profile", self.profile),
             ("listen", self.listen),
+            ("max_viewers", number(self.max_viewers)),
+            ("max_lost_pictures", real(self.max_lost_pictures)),
+            ("ask_time", real(self.ask_time)),
         ];
         let option = |name: &str| format!("--{}", name.replace('_', "-"));
         let mut words = Vec::new();

@@ -23,7 +23,7 @@ pub(crate) struct Args {
     pub(super) path: PathBuf,
     /// Which episode of the dataset; with --verify all of them by default.
     #[arg(long)]
-    episode: Option<usize>,
+    pub(super) episode: Option<usize>,
     /// Compare every physics step with the recording; exit code 4 if anything differs.
     #[arg(long)]
     verify: bool,

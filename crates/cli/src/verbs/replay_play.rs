@@ -11,10 +11,11 @@ use citrange_core::{
 use citrange_sim::SimRig;
 use citrange_studio::{Board, Phase, Session};
 
-use super::drive::open_page;
+use super::drive::{PageAt, open_page};
 use super::replay::Args;
-use crate::drive::live::LiveRig;
+use crate::drive::live::{LiveRig, Pictures};
 use crate::drive::stage::stage_of;
+use crate::drive::summary::replayed;
 use crate::film::Film;
 use crate::say::{self, Voice};
 use crate::session::stopped;
@@ -69,23 +70,26 @@ fn show(
     settings: &RunSettings<'_>,
 ) -> anyhow::Result<RunReport> {
     let task = rig.world().scene().scene.task.clone();
-    let board = Board::new(stage_of(rig, &task, 0.0)?);
+    let mut stage = stage_of(rig, &task, 0.0)?;
+    (stage.is_replay, stage.keys) = (true, Vec::new());
+    let board = Board::new(stage);
     let message = format!("replay of {}", args.path.display());
     board.write(|live| {
         live.session = Session { phase: Phase::Replay, message, ..Session::default() };
     });
     // Nobody drives a replay: nothing reads this seat.
     let seat = Seat::new(Seat::LONGEST_SILENCE);
-    let server = open_page(&board, &seat, args.listen, &[], Voice::Talk)?;
+    let server = open_page(&board, &seat, &PageAt::of(args.listen), Voice::Talk)?;
     while server.viewers() == 0 && !stopped() {
         std::thread::sleep(Duration::from_millis(50));
     }
     let settings = RunSettings { speed: settings.speed.or(Some(1.0)), ..*settings };
-    let mut live = LiveRig::new(rig, &board, true);
+    let mut live = LiveRig::new(rig, &board, Pictures::Shown);
     let report = run_episode(pilot, &mut live, tape, targets, &settings)?;
-    board.write(|live| live.session.phase = Phase::Finished);
-    // Long enough for the page to show the end.
-    std::thread::sleep(Duration::from_millis(500));
+    board.write(|live| {
+        live.session.phase = Phase::Finished;
+        live.session.summary = Some(replayed(&args.path, args.episode, report.frames));
+    });
     server.stop();
     Ok(report)
 }

@@ -79,6 +79,12 @@ impl Ticket {
         self.seat.lock().errand.is_some()
     }
 
+    /// Whether it still counts: anybody may have stopped the arm.
+    #[must_use]
+    pub fn drives(&self) -> bool {
+        self.seat.lock().driver.as_ref().is_some_and(|driver| driver.ticket == self.number)
+    }
+
     /// Gives an order.
     pub fn order(&self, order: Order) {
         self.seat.order(order);

@@ -96,6 +96,7 @@ pub(crate) fn stage() -> Stage {
         frame_hz: 25,
         speed_m_s: 0.15,
         autopilot: None,
+        is_replay: false,
         look_at_m: [0.16, 0.0, 0.1],
         look_from_m: [0.72, -0.55, 0.5],
     }
