@@ -11,7 +11,7 @@ use crate::error::PlanError;
 use crate::obstacles::{Ball, Capsule, Cuboid, Obstacles};
 
 /// Problems for one robot. A key that is not known is refused: what is in the way must not be
-/// overlooked. `frame`, `note` and `rule` are for people.
+/// overlooked. `frame`, `note`, `rule` and `voxel_grid` are for people.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Problems {
@@ -31,6 +31,8 @@ pub struct Problems {
     _frame: IgnoredAny,
     #[serde(default, rename = "note")]
     _note: IgnoredAny,
+    #[serde(default, rename = "voxel_grid")]
+    _voxel_grid: IgnoredAny,
     /// The problems.
     pub problems: Vec<Problem>,
 }
@@ -67,6 +69,9 @@ pub struct Problem {
     /// Whether they are free among the voxels.
     #[serde(default)]
     pub valid_voxels: bool,
+    /// Of a form that is not read here: balls instead of voxels.
+    #[serde(default, rename = "valid_voxel_spheres")]
+    _valid_voxel_spheres: IgnoredAny,
     #[serde(default, rename = "note")]
     _note: IgnoredAny,
 }

@@ -294,10 +294,14 @@ fn a_turn_is_exact_unless_asked_otherwise() {
     let at_m = hand.translation.vector.into();
     let goal = Goal::Pose { at_m, roll_pitch_yaw_rad: [roll, pitch, yaw] };
     let exact = check_goal(&arm, &mut world, &START, &goal, &GoalSettings::default()).unwrap();
-    let Some(Outcome::GoalUnreachable { nearest_rad: Some(off_rad), .. }) = exact.outcome else {
+    let Some(Outcome::GoalUnreachable { nearest_m, nearest_rad: Some(off_rad), .. }) =
+        exact.outcome
+    else {
         panic!("{exact:?}");
     };
-    assert!((0.01..0.1).contains(&off_rad), "{off_rad}");
+    // Turned as asked it is off its place, or the other way round.
+    assert!(nearest_m > 1e-4 || off_rad > 1.8e-3, "{nearest_m} {off_rad}");
+    assert!(nearest_m < 0.1 && off_rad < 0.1, "{nearest_m} {off_rad}");
     let about = GoalSettings { tolerance_m: 0.01, tolerance_rad: 0.1, ..GoalSettings::default() };
     let report = check_goal(&arm, &mut world, &START, &goal, &about).unwrap();
     assert!(report.outcome.is_none(), "{report:?}");
@@ -372,7 +376,8 @@ fn nothing_free_for_far_around_stays_refused() {
     let wanted = Vector3::new(-1.5 * hand.x, -1.5 * hand.y, hand.z);
     let mut world = Balls::new(&arm, &[(wanted.into(), 0.45)]);
     assert!(world.is_free(&Config::of(&START)));
-    let anyway = GoalSettings { proceed_anyway: true, ..GoalSettings::default() };
+    let anyway =
+        GoalSettings { proceed_anyway: true, tolerance_m: 0.05, ..GoalSettings::default() };
     let goal = Goal::Point { at_m: wanted.into() };
     let report = check_goal(&arm, &mut world, &START, &goal, &anyway).unwrap();
     assert!(matches!(report.outcome, Some(Outcome::GoalInCollision { .. })), "{report:?}");

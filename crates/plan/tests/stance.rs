@@ -14,9 +14,16 @@ use nalgebra::{Isometry3, Point3};
 /// What a sweep may grow by.
 const SLACK_M: f64 = 0.004;
 
+/// The crane, whose links may pass each other: what is around it matters here.
 fn crane() -> Body {
     let (chain, shapes) = robots::crane();
-    Body::new(&chain, &shapes, &BodySettings::default()).unwrap()
+    let names: Vec<String> = shapes.iter().map(|shape| shape.body().to_owned()).collect();
+    let pairs = names.iter().flat_map(|a| names.iter().map(|b| [a.clone(), b.clone()]));
+    let allowed_pairs = pairs.filter(|[a, b]| a != b).collect();
+    let settings = BodySettings { allowed_pairs, ..BodySettings::default() };
+    let body = Body::new(&chain, &shapes, &settings).unwrap();
+    assert!(body.pairs().is_empty());
+    body
 }
 
 fn arm(body: Body, held: &[f64]) -> Arm {
@@ -75,7 +82,7 @@ fn a_sweep_is_free_where_every_opening_is() {
             only_open += usize::from(gaps[0] > 0.0 && least < 0.0);
         }
     }
-    assert!(seen.iter().all(|n| *n > 50) && only_open > 20, "{seen:?} {only_open}");
+    assert!(seen.iter().all(|n| *n > 50) && only_open > 10, "{seen:?} {only_open}");
 }
 
 fn hand_of(body: &Body, at: &Config) -> Point3<f64> {
@@ -98,7 +105,6 @@ fn table(top_m: f64, half_m: f64) -> Obstacles {
 fn a_mount_is_passed_by_the_link_above_it_alone() {
     let body = crane();
     let arm = arm(body.clone(), &opened(&body, 0.0));
-    let alone = collider(&arm, &Obstacles::default());
     for (top_m, gap_m) in [(0.044, -0.004), (0.04, 0.0)] {
         let obstacles = table(top_m, 0.6);
         let mut mounted = collider(&arm, &obstacles);
@@ -108,7 +114,7 @@ fn a_mount_is_passed_by_the_link_above_it_alone() {
         let mut seen = [0; 2];
         for _ in 0..400 {
             let at = Config::of(&robots::positions(body.chain(), &mut rng)[..4]);
-            let gap_m = beyond_the_post(&body, &at, top_m).min(alone.clone().clearance_m(&at));
+            let gap_m = beyond_the_post(&body, &at, top_m);
             if gap_m.abs() > 5e-5 {
                 assert_eq!(mounted.is_free(&at), gap_m > 0.0, "{at:?} {gap_m}");
                 assert_eq!(mounted.contact(&at.positions(4)).is_none(), gap_m > 0.0, "{at:?}");
@@ -153,10 +159,13 @@ fn what_is_no_mount_is_in_the_way() {
         assert_eq!((contact.link.as_str(), &contact.with), ("post", &Touched::Box(0)));
         assert!(!blocked.is_free(&Config::of(&up)));
     }
-    // Balls that cover the post reach further than it does: what its shapes never touch is free.
-    let ball_m = body.spheres().iter().filter(|s| s.link == 1);
-    let lowest_m = ball_m.map(|s| 0.15 + s.centre_m[2] - s.radius_m).fold(f64::INFINITY, f64::min);
-    assert!(lowest_m < 0.04 - 1e-4, "{lowest_m}");
-    let mut below = collider(&arm, &table(0.04 - 5e-5, 0.6));
-    assert!(below.mounts().is_empty() && below.is_free(&Config::of(&up)));
+    // Balls that cover the post reach further than it does: what its shape never touches is free.
+    let ball = body.spheres().iter().find(|s| s.link == 1).unwrap();
+    assert!(ball.radius_m > 0.076, "{ball:?}");
+    let mut near = table(0.15 + ball.centre_m[2] + 0.02, 0.01);
+    near.boxes[0].centre_m[0] += 0.073 + 0.01;
+    let mut passed = collider(&arm, &near);
+    assert!(passed.mounts().is_empty() && passed.is_free(&Config::of(&up)));
+    near.boxes[0].centre_m[0] -= 0.005;
+    assert!(!collider(&arm, &near).is_free(&Config::of(&up)));
 }

@@ -78,6 +78,7 @@ fn a_pin_in_the_open_jaw_is_seen() {
         let (code, said, told) = ask(&open, &more);
         assert_eq!(code, Some(4), "{more:?}: {said}");
         assert!(said.contains("where it stands") && said.contains(JAW), "{more:?}: {said}");
+        assert!(said.contains("into pin"), "{more:?}: {said}");
         let plan = &told["plans"][0];
         assert_eq!(plan["outcome"], "start_in_collision", "{more:?}");
         assert_eq!(plan["contact"]["link"], JAW, "{more:?}");
@@ -105,8 +106,10 @@ fn a_pin_in_the_open_jaw_is_seen() {
     assert_eq!(code, Some(4), "{said}");
     assert!(said.contains(JAW), "{said}");
     assert_eq!(ask(&half, &["--gripper", "closed"]).0, Some(0));
-    // A sweep says what it stands for.
-    let told = ask(&open, &["--gripper", "sweep"]).2;
+    // A sweep is free where nothing is near, and says what it stands for.
+    let plain = folder.path().join("plain.yaml");
+    let (code, said, told) = ask(plain.to_str().unwrap(), &["--gripper", "sweep"]);
+    assert_eq!(code, Some(0), "{said}");
     assert!(told["gripper"]["sweep"][0][0].as_f64().unwrap() < -0.17);
     assert!(told["gripper"]["sweep"][1][0].as_f64().unwrap() > 1.7);
     // What makes no sense is said.
@@ -153,6 +156,9 @@ fn open_fingers_in_a_plate_are_seen() {
         let depth_m = told["plans"][0]["contact"]["depth_m"].as_f64().unwrap();
         assert!((0.0067..0.027).contains(&depth_m), "{more:?}: {depth_m}");
     }
+    let swept = ["--start", "ready", "--gripper", "sweep"];
+    let (code, said, _) = plan(folder.path(), &plain, goal, &swept);
+    assert_eq!(code, Some(0), "{said}");
     for opening in ["closed", "0.005", "0.005 -0.005"] {
         let more = ["--start", "ready", "--gripper", opening];
         let (code, said, _) = plan(folder.path(), &scene, goal, &more);

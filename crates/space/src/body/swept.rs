@@ -19,7 +19,7 @@ const MOST_COPIES: f64 = 256.0;
 impl Body {
     /// The robot with all that its links sweep while joints go from `from` to `to` together; those
     /// where both are the same stay `at` theirs. It is to be asked with these joints `at` their
-    /// positions: what is swept is fixed to the links there. Nothing is grown by more than
+    /// positions: what is swept is fixed to the links there. No ball is grown by more than
     /// `slack_m`.
     ///
     /// # Errors
@@ -49,6 +49,9 @@ impl Body {
         for shape in &self.shapes {
             sweep.shape(shape, &mut made.shapes)?;
         }
+        // What a gripper does with itself is its own affair: fingers meet when they close.
+        let carrier = |link: u16| sweep.carrier(usize::from(link));
+        made.pairs.retain(|[a, b]| carrier(*a) != carrier(*b));
         Ok(made)
     }
 }
@@ -62,10 +65,20 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
+    /// The link that carries another and is not moved by what is swept.
+    fn carrier(&self, link: usize) -> usize {
+        match link.checked_sub(1) {
+            Some(joint) if self.from[joint] != self.to[joint] => {
+                self.carrier(self.body.chain.joints[joint].parent.map_or(0, |p| p + 1))
+            }
+            _ => link,
+        }
+    }
+
     fn sphere(&self, sphere: &Sphere, all: &mut Vec<Sphere>) -> Result<(), SpaceError> {
         let link = usize::from(sphere.link);
         let centre = Point3::from(sphere.centre_m);
-        let (copies, grown_m) = self.copies(self.travel_m(link, &centre, 0.0))?;
+        let (copies, grown_m) = self.copies(self.travel_m(link, &centre, 0.0), self.slack_m)?;
         for copy in 0..copies {
             let moved = self.moved(link, copy, copies)?;
             let centre_m = (moved * centre).coords.into();
@@ -80,7 +93,8 @@ impl Sweep<'_> {
         let at = shape.link_from_shape.isometry();
         let size_m = Vector3::from(Form::of(&shape.shape).half_extents_m()).norm();
         let travel_m = self.travel_m(link, &Point3::from(at.translation.vector), size_m);
-        let (copies, grown_m) = self.copies(travel_m)?;
+        // A box grows at its corners by more than at its faces.
+        let (copies, grown_m) = self.copies(travel_m, self.slack_m / 2.0)?;
         if copies == 1 && grown_m == 0.0 {
             all.push(shape.clone());
             return Ok(());
@@ -96,8 +110,8 @@ impl Sweep<'_> {
     }
 
     /// How often something that travels so far is put down, and what it grows by.
-    fn copies(&self, travel_m: f64) -> Result<(usize, f64), SpaceError> {
-        let copies = (travel_m / (2.0 * self.slack_m)).ceil().max(1.0);
+    fn copies(&self, travel_m: f64, slack_m: f64) -> Result<(usize, f64), SpaceError> {
+        let copies = (travel_m / (2.0 * slack_m)).ceil().max(1.0);
         if copies > MOST_COPIES {
             let reason = format!("too small for links that sweep {travel_m:.3} m");
             return Err(SpaceError::setting("slack_m", reason));
