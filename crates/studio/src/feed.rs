@@ -33,6 +33,7 @@ pub(crate) async fn feed(shared: &Arc<Shared>) {
                 flight: live.flight.clone(),
                 held: live.held.clone(),
                 brake: live.brake,
+                stalls: live.stalls,
                 limited_by: live.limited_by.clone(),
                 driver,
                 viewers,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
-use citrange_control::{Law, Seat, Settings, Speeds};
+use citrange_control::{Law, Method, Seat, Settings, Speeds};
 use citrange_core::Rig as _;
 use citrange_studio::{Board, ServeOptions, Server, serve};
 use citrange_tape::Dataset;
@@ -65,6 +65,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         check_new(root, args.how.resume)?;
     }
     let settings = Settings::load(&args.profile)?;
+    if settings.method == Method::Plain {
+        say::talk(
+            "profile with method: plain: targets are sent as the first script had them, without \
+             the robot's limits of acceleration and jerk; not for a real arm",
+        );
+    }
     let (mut rig, origin) = args.how.rig(&args.scene)?;
     // The loop moves a robot: it does not wait for cameras.
     rig.leave_pictures_out(true);
@@ -121,7 +127,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     };
     let law = Arc::new(law);
     let tally = Tally::default();
-    let mut drive = Drive { rig, law, work, speeds, seat, board, dataset, stop, plan, tally };
+    let motion = None;
+    let mut drive =
+        Drive { rig, law, work, speeds, seat, board, dataset, stop, plan, tally, motion };
     let driven = drive.run();
     if let Some(terminal) = terminal {
         terminal.end();
@@ -201,14 +209,15 @@ fn tell_end(drive: &Drive<'_>, as_json: bool) -> anyhow::Result<()> {
         let line = json!({
             "event": "end", "saved": tally.saved, "discarded": tally.discarded,
             "seconds": seconds, "ticks": tally.ticks, "late_ticks": tally.late_ticks,
+            "stalls": tally.stalls,
             "worst_late_ms": worst_ms, "dropped_pictures": tally.dropped,
         });
         return say::data(&line.to_string());
     }
     say::talk(&format!(
-        "drove {seconds:.0} s: {} of {} ticks late (worst {worst_ms:.1} ms), {} pictures dropped, \
-         {} episodes saved, {} thrown away",
-        tally.late_ticks, tally.ticks, tally.dropped, tally.saved, tally.discarded
+        "drove {seconds:.0} s: {} of {} ticks late (worst {worst_ms:.1} ms), {} stalls, \
+         {} pictures dropped, {} episodes saved, {} thrown away",
+        tally.late_ticks, tally.ticks, tally.stalls, tally.dropped, tally.saved, tally.discarded
     ));
     match drive.root() {
         Some(root) => say::data(&root.display().to_string()),
