@@ -47,6 +47,13 @@ class Operator:
             self.page.keyboard.down(KEYS[name])
         self.held = wanted
 
+    def is_braked(self):
+        """Whether the arm had to brake, on a busy machine: everything must be let go once."""
+        return self.page.evaluate("() => window.citrange.status.brake")
+
+    def stalls(self):
+        return self.page.evaluate("() => window.citrange.status.stalls")
+
     def press(self, key):
         self.hold()
         self.page.keyboard.press(key)
@@ -55,6 +62,10 @@ class Operator:
         """Looks and holds what `decide` says until it says nothing more."""
         end = time.monotonic() + limit_s
         while time.monotonic() < end:
+            if self.is_braked():
+                self.hold()
+                time.sleep(LOOK_EVERY)
+                continue
             keys = decide(self.look())
             if keys is None:
                 self.hold()

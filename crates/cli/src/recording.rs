@@ -208,7 +208,7 @@ impl<'a> Take<'a> {
             let line = json!({
                 "event": "saved", "number": number, "frames": report.frames,
                 "outcome": report.outcome, "dropped_pictures": dropped, "lost_share": lost.share,
-                "late_ticks": report.late_ticks,
+                "late_ticks": report.late_ticks, "stalls": report.stalls,
                 "worst_late_ms": report.worst_late.as_secs_f64() * 1e3, "save_ms": saved_ms,
             });
             say::data(&line.to_string())?;
@@ -227,6 +227,9 @@ impl<'a> Take<'a> {
         }
         if report.late_ticks > 0 {
             line += &format!(", {} ticks late", report.late_ticks);
+        }
+        if report.stalls > 0 {
+            line += &format!(", {} STALLS: frames are not evenly spaced there", report.stalls);
         }
         if self.voice == Voice::Talk {
             say::talk(&line);

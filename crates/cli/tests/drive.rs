@@ -28,6 +28,10 @@ struct Drive {
     hand_m: [f32; 3],
     /// What the autopilot was last said to be at.
     flight: Value,
+    /// Whether the arm had to brake (a busy machine): everything must be let go.
+    brake: bool,
+    /// Seconds of simulation.
+    time_s: f64,
 }
 
 impl Drive {
@@ -53,7 +57,9 @@ impl Drive {
         let socket = open(serving["link"].as_str().unwrap());
         let echo = (0.0, Instant::now());
         let (joints, hand_m, flight) = (vec![], [0.0; 3], Value::Null);
-        let mut drive = Self { child, events, socket, seq: 0, echo, joints, hand_m, flight };
+        let (brake, time_s) = (false, 0.0);
+        let mut drive =
+            Self { child, events, socket, seq: 0, echo, joints, hand_m, flight, brake, time_s };
         drive.look();
         drive.say(&json!({"type": "take"}));
         drive
@@ -71,6 +77,7 @@ impl Drive {
                 let said: Value = serde_json::from_str(text).unwrap();
                 if said["type"] == "status" {
                     self.flight = said["flight"].clone();
+                    self.brake = said["brake"] == true;
                 }
             }
             if let Message::Binary(bytes) = message
@@ -78,7 +85,8 @@ impl Drive {
                 && !live.joint_pos.is_empty()
             {
                 self.echo = (server_ms, Instant::now());
-                (self.joints, self.hand_m) = (live.joint_pos, live.hand_m);
+                (self.joints, self.hand_m, self.time_s) =
+                    (live.joint_pos, live.hand_m, live.time_s);
                 return;
             }
         }
@@ -91,10 +99,23 @@ impl Drive {
     /// Holds keys for a while, as a page does.
     fn hold(&mut self, held: &[&str], seconds: f64) {
         let begun = Instant::now();
-        while begun.elapsed().as_secs_f64() < seconds {
+        self.hold_while(held, |_| begun.elapsed().as_secs_f64() < seconds);
+    }
+
+    /// Holds keys for so many seconds of simulation.
+    fn hold_simulated(&mut self, held: &[&str], seconds: f64) {
+        let (until, begun) = (self.time_s + seconds, Instant::now());
+        self.hold_while(held, |drive| {
+            assert!(begun.elapsed().as_secs() < 60, "the simulation stands still");
+            drive.time_s < until
+        });
+    }
+
+    fn hold_while(&mut self, held: &[&str], goes_on: impl Fn(&Self) -> bool) {
+        while goes_on(self) {
             self.seq += 1;
             let message = json!({
-                "type": "keys", "seq": self.seq, "held": held,
+                "type": "keys", "seq": self.seq, "held": if self.brake { &[] } else { held },
                 "echo": self.echo.0, "since": self.since_ms(),
             });
             self.say(&message);
@@ -187,7 +208,7 @@ fn keys_move_the_arm_and_episodes_are_kept_judged_or_thrown_away() {
     std::thread::sleep(Duration::from_millis(200));
     drive.look();
     let (before, grip) = (drive.hand_m, drive.joints[5]);
-    drive.hold(&["up", "open"], 1.0);
+    drive.hold_simulated(&["up", "open"], 1.0);
     drive.look();
     let risen = drive.hand_m[2] - before[2];
     // 0.04 m/s; the start is soft, the machine may be slow.

@@ -1,4 +1,5 @@
 //! What a hand may not do: go through the floor, leave its workspace, outrun the arm.
+//! All of this bounds what is wanted; what is sent is bounded once more in `send.rs`.
 
 use nalgebra::Vector3;
 
@@ -11,6 +12,17 @@ use crate::status::Status;
 const LIFTS: usize = 4;
 /// Lifts aim this much above the floor, so that one is enough where the path is straight.
 const LIFT_MARGIN_M: f64 = 1e-7;
+
+/// Part of its servo's strength that a joint presses with against what is in its way.
+const PRESS: f64 = 0.2;
+/// The wanted position of a joint may always run so far ahead of the measured one.
+const LEAD_MIN: f64 = 0.005;
+/// Part of what a joint may run ahead below which it counts as back.
+const BACK: f64 = 0.3;
+
+/// The hand is driven down to so much above the lowest height that is allowed, so that braking
+/// near it always has room.
+const SOFT_FLOOR_M: f64 = 0.0005;
 
 /// Speed at which a point outside of the workspace is led back, as a share of the wish.
 const PUSH_BACK: f64 = 0.1;
@@ -28,7 +40,7 @@ impl Law {
     ) -> Vector3<f64> {
         let mut v = wanted;
         if let Some(floor_m) = self.floor_m {
-            let most = ((lowest_m - floor_m) / self.fade_secs).max(0.0);
+            let most = ((lowest_m - floor_m - SOFT_FLOOR_M) / self.fade_secs).max(0.0);
             if v.z < -most {
                 v.z = -most;
                 status.floor = true;
@@ -82,31 +94,50 @@ impl Law {
         most > 1.0
     }
 
-    /// Slows joints together, so that none runs further from where it is measured than
-    /// `windup_rad`. Coming back is always free.
+    /// How far a joint's wanted position may run ahead of the measured one: what its servo needs
+    /// for its speed, and to press with a part of its strength. Where the servo is not known,
+    /// `windup_rad`.
+    fn lead(&self, joint: usize, memory: &Memory, scratch: &Scratch) -> f64 {
+        let most = self.settings.windup_rad;
+        let joint_is = &self.chain.joints[joint];
+        let (Some(stiffness), Some(effort)) = (joint_is.stiffness, joint_is.max_effort) else {
+            return most;
+        };
+        let moved = (scratch.measured[joint] - memory.measured[joint]).abs();
+        let damping = joint_is.damping.unwrap_or(0.0);
+        let needed = (PRESS * effort + damping * moved / self.control_secs) / stiffness;
+        (LEAD_MIN + needed + scratch.rates[joint].abs() * self.control_secs).min(most)
+    }
+
+    /// Holds back joints that the arm does not follow, each for itself. Coming back is free at
+    /// once in every joint: what it was asked for in vain is given up as fast as limits allow.
     pub(crate) fn wait_for_arm(
         &self,
-        memory: &Memory,
+        memory: &mut Memory,
         scratch: &mut Scratch,
         joints: std::ops::Range<usize>,
     ) -> bool {
-        let most = self.settings.windup_rad;
-        if most == 0.0 {
+        if self.settings.windup_rad == 0.0 {
             return false;
         }
-        let mut share = 1.0_f64;
-        for j in joints.clone() {
+        let mut waits = false;
+        for j in joints {
             let ahead = memory.desired[j] - scratch.measured[j];
-            let step = scratch.rates[j] * self.tick_secs;
-            let next = (ahead + step).abs();
-            if next > most && next > ahead.abs() {
-                share = share.min((most - ahead.abs()).max(0.0) / step.abs());
+            let (rate, lead) = (scratch.rates[j], self.lead(j, memory, scratch));
+            let is_out = memory.blocked[j] != 0.0;
+            if is_out && ahead.abs() < BACK * lead {
+                memory.blocked[j] = 0.0;
+            } else if is_out && rate * ahead < 0.0 {
+                let back = self.limiter.speed_with_stop(j, ahead.abs()).min(self.limits[j]);
+                scratch.rates[j] = rate.abs().max(back).copysign(-ahead);
+            } else if rate * ahead > 0.0 && (ahead + rate * self.tick_secs).abs() > lead {
+                let room = (lead - ahead.abs()).max(0.0) / self.tick_secs;
+                scratch.rates[j] = rate.clamp(-room, room);
+                memory.blocked[j] = 1.0;
+                waits = true;
             }
         }
-        if share < 1.0 {
-            joints.for_each(|j| scratch.rates[j] *= share);
-        }
-        share < 1.0
+        waits
     }
 
     /// Speeds of the gripper's joints.
@@ -131,7 +162,7 @@ impl Law {
         status: &mut Status,
     ) {
         let arm = self.chain.arm_joints;
-        let bound = self.floor_m.map(|floor| floor.min(lowest_m));
+        let bound = self.floor_m.map(|floor| (floor + SOFT_FLOOR_M).min(lowest_m));
         let is_above = |scratch: &mut Scratch, missing: &mut f64| {
             self.place(memory, scratch);
             let Some(bound) = bound else { return true };
@@ -170,7 +201,13 @@ impl Law {
     fn place(&self, memory: &Memory, scratch: &mut Scratch) {
         for (j, joint) in self.chain.joints.iter().enumerate() {
             let free = memory.desired[j] + scratch.rates[j] * self.tick_secs;
-            scratch.next[j] = joint.clamp(free);
+            // What carries the weight may hold a wanted position a little outside: it stays there.
+            scratch.next[j] = match joint.range {
+                Some([low, high]) => {
+                    free.clamp(low.min(memory.desired[j]), high.max(memory.desired[j]))
+                }
+                None => free,
+            };
             if scratch.next[j] != free {
                 scratch.rates[j] = (scratch.next[j] - memory.desired[j]) / self.tick_secs;
             }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::ControlError;
 
 /// More joints than any robot here has; bounds what a chain read from a file may ask for.
-const MAX_JOINTS: usize = 32;
+pub(crate) const MAX_JOINTS: usize = 32;
 
 /// Metres, kilograms and radians beyond this are mistakes, and could overflow.
 const ABSURD: f64 = 1e6;
@@ -63,6 +63,18 @@ pub struct ChainJoint {
     pub stiffness: Option<f64>,
     /// Fastest speed that the joint may be driven at, rad/s (m/s for slides).
     pub max_speed: Option<f64>,
+    /// Largest acceleration that it may be driven at, rad/s² (m/s² for slides).
+    #[serde(default)]
+    pub max_acceleration: Option<f64>,
+    /// Largest jerk that it may be driven at, rad/s³ (m/s³ for slides).
+    #[serde(default)]
+    pub max_jerk: Option<f64>,
+    /// Damping of its position servo, N m s/rad (N s/m for slides).
+    #[serde(default)]
+    pub damping: Option<f64>,
+    /// Largest torque of its servo, N m (N for slides).
+    #[serde(default)]
+    pub max_effort: Option<f64>,
     /// Mass of the link.
     pub mass_kg: f64,
     /// Its centre of mass, in the link.
@@ -185,8 +197,14 @@ impl ChainJoint {
             return Err("the range must be [lowest, highest]");
         }
         let positive = |n: Option<f64>| n.is_none_or(|n| n > 1.0 / ABSURD && n.is_finite());
-        if !positive(self.stiffness) || !positive(self.max_speed) {
-            return Err("stiffness and largest speed must be well above 0");
+        let limits = [self.max_speed, self.max_acceleration, self.max_jerk, self.max_effort];
+        if !positive(self.stiffness) || !limits.into_iter().all(positive) {
+            return Err(
+                "stiffness and largest speed, acceleration, jerk and effort must be well above 0",
+            );
+        }
+        if self.damping.is_some_and(|n| !(0.0..ABSURD).contains(&n)) {
+            return Err("the damping must be 0 or more");
         }
         match self.gripper {
             Some([closed, open])

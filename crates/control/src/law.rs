@@ -6,11 +6,12 @@
 //! Arms of 4 or 5 joints are driven by their wrist, with the tool held down (`tool_down.rs`);
 //! arms of 6 or 7 by their tool, with its orientation held (`twist.rs`).
 
-use nalgebra::{Rotation3, UnitQuaternion, Vector3};
+use nalgebra::{Quaternion, Rotation3, UnitQuaternion, Vector3};
 
-use crate::chain::{Chain, ChainSite};
+use crate::chain::{Chain, ChainJoint, ChainSite};
 use crate::error::ControlError;
 use crate::kinematics::{Frame, Kinematics};
+use crate::limiter::{Motion, TargetLimiter};
 use crate::memory::Memory;
 use crate::roles::{Kind, Roles};
 use crate::scratch::Scratch;
@@ -38,6 +39,9 @@ pub struct Law {
     /// Steps of integration in a tick, and the length of one.
     substeps: u32,
     pub(crate) tick_secs: f64,
+    /// Length of a control tick, at whose end targets are sent.
+    pub(crate) control_secs: f64,
+    pub(crate) limiter: TargetLimiter,
     pub(crate) fade_secs: f64,
     /// Share of the new speed per tick: arm, wrist, brake.
     pub(crate) smooth: f64,
@@ -49,7 +53,8 @@ pub struct Law {
     pub(crate) grip: Vec<f64>,
     /// Lowest height of the hand.
     pub(crate) floor_m: Option<f64>,
-    soft_ticks: f64,
+    /// No point of the robot is further from a joint's axis.
+    pub(crate) span_m: f64,
 }
 
 impl Law {
@@ -83,6 +88,9 @@ impl Law {
             roles,
             substeps,
             tick_secs,
+            control_secs: 1.0 / f64::from(control_hz),
+            limiter: TargetLimiter::new(&chain, control_hz),
+            span_m: span_m(&chain),
             fade_secs: FADE_SECS.max(2.0 * tick_secs),
             smooth: Settings::smoothing_at(settings.smooth_dq, steps_hz),
             smooth_wrist: Settings::smoothing_at(settings.smooth_dq_wrist, steps_hz),
@@ -90,7 +98,6 @@ impl Law {
             limits: limits(&chain, settings, roles.kind),
             grip: grip(&chain),
             floor_m: floor_m.map(|z| z + settings.floor_clearance_m),
-            soft_ticks: (settings.soft_start_s * f64::from(control_hz)).round(),
             settings: settings.clone(),
             chain,
         })
@@ -142,10 +149,15 @@ impl Law {
         });
         let offset = offset.collect();
         let held = quaternion(&scratch.kinematics.site(&self.chain.tool));
+        let in_force = |j: usize| number(targets, j).unwrap_or(desired[j]);
+        let in_force: Vec<f64> = (0..count).map(in_force).collect();
         Memory {
             rates: vec![0.0; count],
+            motion: Motion::at_rest(&in_force),
             offset,
+            blocked: vec![0.0; count],
             posture: desired.clone(),
+            measured: (0..count).map(|j| number(measured, j).unwrap_or(desired[j])).collect(),
             desired,
             feedback: 0.0,
             ticks: 0.0,
@@ -154,8 +166,9 @@ impl Law {
         }
     }
 
-    /// One tick. `targets` takes the joint targets to send. With `brake` the wish is ignored and
-    /// everything stops with the time constant `brake_s`.
+    /// One tick. `targets` takes the joint targets to send. Without a wish, and with `brake`,
+    /// everything comes to rest as fast as the limits of the robot's description allow (with
+    /// `method: plain`, with the time constant `brake_s`).
     ///
     /// Input that is not finite (or absurdly large) is a brake too, flagged as refused, and never
     /// enters the memory.
@@ -180,11 +193,23 @@ impl Law {
         let brake = brake || refused;
         let wanted = if brake { &Velocity::ZERO } else { wanted };
         let mut status = Status::default();
+        scratch.before.copy_from_slice(&memory.desired);
+        if self.roles.kind == Kind::Twist {
+            scratch.kinematics.update(&memory.desired);
+            let is = quaternion(&scratch.kinematics.site(&self.chain.tool));
+            let [w, i, j, k] = memory.held;
+            let held = UnitQuaternion::new_unchecked(Quaternion::new(w, i, j, k));
+            scratch.held_off = (held * is.inverse()).scaled_axis();
+        }
         for _ in 0..self.substeps {
             status = Status { refused, ..Status::default() };
             self.integrate(memory, scratch, wanted, brake, &mut status);
         }
-        self.send(memory, scratch, targets);
+        let bits = memory.blocked.iter().enumerate().map(|(j, is)| u32::from(*is != 0.0) << j);
+        status.blocked = bits.sum();
+        self.send(memory, scratch, wanted, brake, &mut status);
+        memory.measured.copy_from_slice(&scratch.measured);
+        targets.copy_from_slice(&memory.motion.pos);
         status
     }
 
@@ -211,20 +236,18 @@ impl Law {
         memory.desired.copy_from_slice(&scratch.next);
     }
 
-    /// Targets for the joints in `memory.desired`: gravity and what is left of the start.
-    fn send(&self, memory: &mut Memory, scratch: &mut Scratch, targets: &mut [f64]) {
-        if self.settings.gravity == Gravity::Torque {
-            scratch.kinematics.update(&memory.desired);
-            scratch.kinematics.gravity_torques(&mut scratch.torques);
+    /// A tick towards rest for whoever has no measurement: an episode that ends.
+    pub fn rest(&self, memory: &mut Memory, targets: &mut [f64]) {
+        if targets.len() == memory.motion.pos.len() && self.settings.method != Method::Plain {
+            self.limiter.brake(&mut memory.motion);
+            targets.copy_from_slice(&memory.motion.pos);
         }
-        let left =
-            if memory.ticks < self.soft_ticks { 1.0 - memory.ticks / self.soft_ticks } else { 0.0 };
-        memory.ticks += 1.0;
-        for (j, target) in targets.iter_mut().enumerate() {
-            let ahead = self.ahead(j, &scratch.torques);
-            let sent = memory.desired[j] + ahead + left * memory.offset[j];
-            *target = self.chain.joints[j].clamp(sent);
-        }
+    }
+
+    /// Keeps targets within the limits of the robot.
+    #[must_use]
+    pub fn limiter(&self) -> &TargetLimiter {
+        &self.limiter
     }
 
     fn sends_ahead(&self, joint: usize) -> bool {
@@ -233,7 +256,7 @@ impl Law {
     }
 
     /// How far ahead of the wanted position a target must be to carry the arm's weight.
-    fn ahead(&self, joint: usize, torques: &[f64]) -> f64 {
+    pub(crate) fn ahead(&self, joint: usize, torques: &[f64]) -> f64 {
         match self.chain.joints[joint].stiffness {
             Some(stiffness) if self.sends_ahead(joint) => torques[joint] / stiffness,
             _ => 0.0,
@@ -266,6 +289,17 @@ fn limits(chain: &Chain, settings: &Settings, kind: Kind) -> Vec<f64> {
         }
     };
     chain.joints.iter().map(|j| j.max_speed).enumerate().map(limit).collect()
+}
+
+/// All links in a line.
+fn span_m(chain: &Chain) -> f64 {
+    let length = |v: &[f64; 3]| Vector3::from(*v).norm();
+    let way = |joint: &ChainJoint| {
+        let slides = joint.range.filter(|_| joint.is_slide).map_or(0.0, |[low, high]| high - low);
+        length(&joint.parent_from_link.pos_m) + 2.0 * length(&joint.anchor_m) + slides
+    };
+    let guard = chain.guards.iter().map(|g| length(&g.point_m) + g.radius_m).fold(0.0, f64::max);
+    chain.joints.iter().map(way).sum::<f64>() + guard
 }
 
 fn grip(chain: &Chain) -> Vec<f64> {

@@ -7,6 +7,7 @@
 //! | a robot as numbers, and its kinematics | `chain.rs`, `kinematics.rs`; what makes it hard to move `inertia.rs` |
 //! | joints for a place of the hand | `ik.rs`: near given ones `Ik`, all that can be found `Reach` |
 //! | the law | `law.rs`; by kind of arm `tool_down.rs`, `twist.rs`; limits `bounds.rs`, `stretch.rs` |
+//! | how fast targets may move, and how they come to rest | `limiter.rs`, `send.rs` |
 //! | numbers of the law, profiles | `settings.rs`, `/crates/control/profiles` |
 
 mod action;
@@ -19,12 +20,14 @@ mod inertia;
 mod keys;
 mod kinematics;
 mod law;
+mod limiter;
 mod memory;
 mod pilot;
 mod plain;
 mod roles;
 mod scratch;
 mod seat;
+mod send;
 mod settings;
 mod solve;
 mod status;
@@ -44,6 +47,7 @@ pub use inertia::LinkInertia;
 pub use keys::{Held, Key, Speeds};
 pub use kinematics::{Frame, Kinematics};
 pub use law::Law;
+pub use limiter::{Motion, MotionLimits, TargetLimiter};
 pub use memory::Memory;
 pub use pilot::{Teleop, Until};
 pub use scratch::Scratch;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::ControlError;
+use crate::limiter::Motion;
 
 /// Memory of one arm under a law.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,17 +12,23 @@ pub struct Memory {
     pub(crate) desired: Vec<f64>,
     /// Their speeds after smoothing.
     pub(crate) rates: Vec<f64>,
-    /// Targets in force at the start, less what the law would have sent; fades away.
+    /// Targets as they were sent, and how they moved.
+    pub(crate) motion: Motion,
+    /// Targets in force, less what the law would have sent; fades away while the hand is driven.
     pub(crate) offset: Vec<f64>,
+    /// 1 for a joint that was asked to go further than the arm follows, and has not come back.
+    pub(crate) blocked: Vec<f64>,
     /// Joint positions at the start, for arms with a joint to spare.
     pub(crate) posture: Vec<f64>,
+    /// Where the joints were measured a tick ago.
+    pub(crate) measured: Vec<f64>,
     /// Smoothed tilt correction.
     pub(crate) feedback: f64,
     /// Ticks since the start.
     pub(crate) ticks: f64,
     /// Orientation of the tool that is held, w, x, y, z.
     pub(crate) held: [f64; 4],
-    /// Smoothed speed at which it turns, in the world.
+    /// Smoothed speed at which it turns, in the world; kept while the arm comes to rest.
     pub(crate) turn: [f64; 3],
 }
 
@@ -35,6 +42,18 @@ impl Memory {
         &self.desired
     }
 
+    /// The targets as they were sent, and how they moved.
+    #[must_use]
+    pub fn motion(&self) -> &Motion {
+        &self.motion
+    }
+
+    /// Whether fields hold such a memory; tapes of before have none.
+    #[must_use]
+    pub fn is_in(fields: &BTreeMap<String, Vec<f64>>) -> bool {
+        fields.contains_key(&format!("{PREFIX}sent"))
+    }
+
     /// Adds the memory to a snapshot's fields, under names that begin with `pilot/law/`.
     pub fn remember(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
         let mut add = |name: &str, numbers: &[f64]| {
@@ -42,8 +61,13 @@ impl Memory {
         };
         add("desired", &self.desired);
         add("rates", &self.rates);
+        add("sent", &self.motion.pos);
+        add("speed", &self.motion.speed);
+        add("acceleration", &self.motion.acceleration);
         add("offset", &self.offset);
+        add("blocked", &self.blocked);
         add("posture", &self.posture);
+        add("measured", &self.measured);
         add("feedback", &[self.feedback]);
         add("ticks", &[self.ticks]);
         add("held", &self.held);
@@ -75,8 +99,15 @@ impl Memory {
         Ok(Self {
             desired: find("desired", joints)?,
             rates: find("rates", joints)?,
+            motion: Motion::new(
+                find("sent", joints)?,
+                find("speed", joints)?,
+                find("acceleration", joints)?,
+            ),
             offset: find("offset", joints)?,
+            blocked: find("blocked", joints)?,
             posture: find("posture", joints)?,
+            measured: find("measured", joints)?,
             feedback: find("feedback", 1)?[0],
             ticks: find("ticks", 1)?[0],
             held: std::array::from_fn(|i| held[i]),

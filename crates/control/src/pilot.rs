@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use citrange_core::{Event, Fault, Observation, Outcome, Pilot, Verdict};
 
 use crate::error::ControlError;
 use crate::keys::{Held, Speeds};
 use crate::law::Law;
+use crate::limiter::Motion;
 use crate::memory::Memory;
 use crate::scratch::Scratch;
 use crate::seat::{Grip, Order, Seat};
@@ -32,6 +33,8 @@ pub struct Teleop {
     speeds: Speeds,
     until: Until,
     memory: Option<Memory>,
+    /// How the targets moved before the law had them.
+    before: Option<Motion>,
     ticks: u64,
     soft_ticks: f64,
     scratch: Scratch,
@@ -45,13 +48,14 @@ impl Teleop {
     #[must_use]
     pub fn new(seat: Arc<Seat>, law: Arc<Law>, speeds: Speeds, until: Until) -> Self {
         let scratch = law.scratch();
-        let soft_ticks = law.settings().soft_start_s / law.tick_secs;
+        let soft_ticks = law.settings().soft_start_s / law.control_secs;
         Self {
             seat,
             law,
             speeds,
             until,
             memory: None,
+            before: None,
             ticks: 0,
             soft_ticks,
             scratch,
@@ -61,12 +65,15 @@ impl Teleop {
         }
     }
 
-    /// Goes on with the memory that a snapshot has, so that driving continues as it was.
+    /// Goes on with the memory that a snapshot has, so that driving continues as it was. Where it
+    /// has none (an autopilot flew, or an older law drove), the law begins anew.
     ///
     /// # Errors
     /// When the snapshot holds the memory of another arm.
     pub fn recall(&mut self, fields: &BTreeMap<String, Vec<f64>>) -> Result<(), ControlError> {
-        self.memory = Some(Memory::recall(fields, self.law.chain().joints.len())?);
+        if Memory::is_in(fields) {
+            self.memory = Some(Memory::recall(fields, self.law.chain().joints.len())?);
+        }
         Ok(())
     }
 
@@ -122,7 +129,12 @@ impl Teleop {
     pub fn drive(&mut self, seen: &Observation, targets: &mut [f64]) {
         let memory = match &mut self.memory {
             Some(memory) => memory,
-            None => self.memory.insert(self.law.begin(targets, &seen.joint_pos)),
+            None => {
+                let memory = self.memory.insert(self.law.begin(targets, &seen.joint_pos));
+                let before = self.before.take().filter(|b| b.pos.len() == targets.len());
+                memory.motion = before.unwrap_or_else(|| Motion::at_rest(targets));
+                memory
+            }
         };
         // The first moments of driving are slower: a hand already on the keys starts softly.
         self.ticks += 1;
@@ -132,9 +144,16 @@ impl Teleop {
         self.status = self.law.step(memory, scratch, &seen.joint_pos, &wanted, brake, targets);
     }
 
-    /// Forgets how the arm was driven: the law begins again from the targets then in force.
-    pub fn begin_anew(&mut self) {
+    /// How the targets move, since the law has them.
+    #[must_use]
+    pub fn motion(&self) -> Option<&Motion> {
+        self.memory.as_ref().map(Memory::motion).or(self.before.as_ref())
+    }
+
+    /// Forgets how the arm was driven: the law begins again from targets that move like this.
+    pub fn begin_anew(&mut self, motion: Motion) {
         (self.memory, self.ticks, self.status) = (None, 0, Status::default());
+        self.before = Some(motion);
     }
 
     fn outcome(&mut self, order: Order) -> Outcome {
@@ -166,6 +185,16 @@ impl Pilot for Teleop {
         }
         self.drive(seen, targets);
         Ok(Verdict::Go)
+    }
+
+    fn stalled(&mut self, _late: Duration) {
+        self.seat.distrust();
+    }
+
+    fn finish(&mut self, targets: &mut [f64]) {
+        if let Some(memory) = &mut self.memory {
+            self.law.rest(memory, targets);
+        }
     }
 
     fn remember(&self, fields: &mut BTreeMap<String, Vec<f64>>) {

@@ -1,9 +1,10 @@
 //! Room for one tick's work, taken once.
 
-use nalgebra::Vector6;
+use nalgebra::{Vector3, Vector6};
 
 use crate::kinematics::Kinematics;
 use crate::law::Law;
+use crate::limiter::Motion;
 
 /// Room for one tick's work; make one per arm with [`Law::scratch`].
 #[derive(Clone, Debug)]
@@ -25,6 +26,18 @@ pub struct Scratch {
     pub(crate) torques: Vec<f64>,
     /// The joints as measured in this tick.
     pub(crate) measured: Vec<f64>,
+    /// Where the joints should have been before this tick.
+    pub(crate) before: Vec<f64>,
+    /// What is added to that for the targets.
+    pub(crate) carry: Vec<f64>,
+    /// What was left of the targets at the start, before this tick.
+    pub(crate) offset: Vec<f64>,
+    /// Accelerations of the targets: those of this tick, and two to choose from.
+    pub(crate) accelerations: [Vec<f64>; 3],
+    /// A way to rest, looked at ahead.
+    pub(crate) rest: Motion,
+    /// Turn from the tool to the orientation that is held, before this tick.
+    pub(crate) held_off: Vector3<f64>,
 }
 
 impl Law {
@@ -41,7 +54,13 @@ impl Law {
             twists: vec![Vector6::zeros(); self.chain.arm_joints],
             spare: zeros.clone(),
             torques: zeros.clone(),
-            measured: zeros,
+            measured: zeros.clone(),
+            before: zeros.clone(),
+            carry: zeros.clone(),
+            offset: zeros.clone(),
+            accelerations: [zeros.clone(), zeros.clone(), zeros.clone()],
+            rest: Motion::at_rest(&zeros),
+            held_off: Vector3::zeros(),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! The driver's seat: one driver at a time, and a dead man's grip on it.
 //!
 //! What a driver holds counts only for a moment after it was last heard of. A driver who falls
-//! silent, whose connection breaks or who leaves holds nothing, and the arm brakes. The same grip
+//! silent, whose connection breaks or who leaves holds nothing, and the arm brakes. What was held
+//! then does not count again by itself: nothing does until an empty grip was seen, so that every
+//! key must be let go and pressed anew. The same grip
 //! is on an autopilot: it works for the driver who sent it, while that driver is there, and once
 //! it was stopped it does not go on by itself.
 
@@ -52,7 +54,8 @@ pub struct Taken {
 pub struct Grip {
     /// What is held; nothing when the driver is silent or gone.
     pub held: Held,
-    /// Whether something was held and its driver fell silent or left: stop hard.
+    /// Whether something was held and its driver fell silent or left, or the loop stalled: stop
+    /// hard, until everything was let go.
     pub brake: bool,
     /// Number of the driver's last message, to measure the way there and back.
     pub seq: u64,
@@ -69,8 +72,8 @@ pub struct Seat {
 struct Inside {
     tickets: u64,
     driver: Option<Driver>,
-    /// The last driver left while holding something.
-    left_holding: bool,
+    /// When the last driver left while holding something.
+    left_holding: Option<Instant>,
     orders: VecDeque<Order>,
     /// Errands so far, to tell one from the next.
     errands: u64,
@@ -96,11 +99,17 @@ struct Driver {
     held: Held,
     heard: Instant,
     seq: u64,
+    /// A stop came while something was held: nothing counts until it was let go.
+    must_let_go: bool,
 }
 
 impl Seat {
     /// Silence after which a driver's grip counts as lost.
     pub const LONGEST_SILENCE: Duration = Duration::from_millis(150);
+
+    /// Who takes the seat so soon after a driver who left holding something may be the same one,
+    /// on a new line and with the same key down.
+    const SAME_HAND: Duration = Duration::from_secs(10);
 
     /// An empty seat.
     #[must_use]
@@ -125,9 +134,11 @@ impl Seat {
         inside.stopped_by = None;
         inside.tickets += 1;
         let ticket = inside.tickets;
-        let name = name.to_owned();
+        let (name, now) = (name.to_owned(), Instant::now());
+        let left = inside.left_holding;
+        let must_let_go = left.is_some_and(|left| now - left < Self::SAME_HAND);
         inside.driver =
-            Some(Driver { ticket, name, held: Held::NOTHING, heard: Instant::now(), seq: 0 });
+            Some(Driver { ticket, name, held: Held::NOTHING, heard: now, seq: 0, must_let_go });
         Ok(Ticket { seat: Arc::clone(self), number: ticket })
     }
 
@@ -141,7 +152,10 @@ impl Seat {
     /// arm brakes and holds until somebody takes the wheel anew.
     pub fn stop_all(&self, by: &str) {
         let mut inside = self.lock();
-        inside.driver = None;
+        // Whoever takes the wheel next may be the same, with the key still down.
+        if inside.driver.take().is_some_and(|driver| !driver.held.is_nothing()) {
+            inside.left_holding = Some(Instant::now());
+        }
         inside.stopped_by = Some(by.to_owned());
         inside.halt(Halt::Stopped);
     }
@@ -155,15 +169,26 @@ impl Seat {
     /// What is held at `now`.
     #[must_use]
     pub fn grip(&self, now: Instant) -> Grip {
-        let inside = self.lock();
-        let Some(driver) = &inside.driver else {
-            let brake = inside.left_holding || inside.stopped_by.is_some();
-            return Grip { brake, ..Grip::default() };
+        let mut inside = self.lock();
+        let is_stopped = inside.left_holding.is_some() || inside.stopped_by.is_some();
+        let Some(driver) = &mut inside.driver else {
+            return Grip { brake: is_stopped, ..Grip::default() };
         };
         if self.is_silent(driver, now) && !driver.held.is_nothing() {
+            driver.must_let_go = true;
+        }
+        if driver.must_let_go && !driver.held.is_nothing() {
             return Grip { held: Held::NOTHING, brake: true, seq: driver.seq };
         }
         Grip { held: driver.held, brake: false, seq: driver.seq }
+    }
+
+    /// What is held now was held while the loop stood still: it does not count until it was let
+    /// go.
+    pub fn distrust(&self) {
+        if let Some(driver) = self.lock().driver.as_mut().filter(|d| !d.held.is_nothing()) {
+            driver.must_let_go = true;
+        }
     }
 
     /// What an autopilot should be doing at `now`, with a number that is another one for every
@@ -245,8 +270,48 @@ mod tests {
         assert!(grip.held.is_nothing() && grip.brake, "left while holding: {grip:?}");
         let bob = seat.take("Bob").unwrap();
         assert_eq!(seat.grip(Instant::now()), Grip::default());
+        // It may be Ann again, with the key still down.
         bob.hold(up(), 1);
-        assert_eq!(seat.grip(Instant::now()), Grip { held: up(), brake: false, seq: 1 });
+        assert_eq!(seat.grip(Instant::now()), Grip { held: Held::NOTHING, brake: true, seq: 1 });
+        bob.hold(Held::NOTHING, 2);
+        bob.hold(up(), 3);
+        assert_eq!(seat.grip(Instant::now()), Grip { held: up(), brake: false, seq: 3 });
+    }
+
+    /// After a stop what is held counts again only when it was let go: after silence, after a
+    /// silence that nobody looked at, after a stall of the loop.
+    #[test]
+    fn keys_are_pressed_anew_after_a_stop() {
+        let silence = Duration::from_millis(30);
+        for stop in ["silence", "unseen silence", "stall"] {
+            let seat = Seat::new(if stop == "stall" { Duration::from_secs(60) } else { silence });
+            let ticket = seat.take("Ann").unwrap();
+            ticket.hold(up(), 1);
+            match stop {
+                "stall" => seat.distrust(),
+                _ => std::thread::sleep(2 * silence),
+            }
+            let brakes = |seat: &Seat| {
+                let grip = seat.grip(Instant::now());
+                grip.held.is_nothing() && grip.brake
+            };
+            if stop == "silence" {
+                assert!(brakes(&seat), "{stop}");
+            }
+            ticket.hold(up(), 2);
+            assert!(brakes(&seat), "{stop}: goes on by itself");
+            ticket.hold(Held::new([Key::Left], [0.0; 7]), 3);
+            assert!(brakes(&seat), "{stop}: another key beside or instead");
+            if stop == "silence" {
+                // Letting go is never too late.
+                ticket.let_go(4);
+            } else {
+                ticket.hold(Held::NOTHING, 4);
+            }
+            assert!(!seat.grip(Instant::now()).brake, "{stop}");
+            ticket.hold(up(), 5);
+            assert_eq!(seat.grip(Instant::now()).held, up(), "{stop}");
+        }
     }
 
     #[test]
@@ -265,6 +330,10 @@ mod tests {
         drop(ann);
         assert!(again.drives() && seat.stopped_by().is_none());
         assert_eq!(seat.grip(Instant::now()), Grip::default());
+        again.hold(up(), 1);
+        assert!(seat.grip(Instant::now()).brake, "the key was never let go");
+        again.hold(Held::NOTHING, 2);
+        assert_eq!(seat.grip(Instant::now()).held, Held::NOTHING);
         again.send(Errand::All).unwrap();
         seat.stop_all("Bob");
         assert_eq!((seat.errand(Instant::now()), seat.halted()), (None, Some(Halt::Stopped)));

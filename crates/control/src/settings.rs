@@ -154,7 +154,8 @@ settings! {
     limit_margin_rad: f64,
     /// Height of the lowest point of the hand above the floor that is kept.
     floor_clearance_m: f64,
-    /// Targets never run further than this from the measured joints; 0 switches it off.
+    /// Targets never run further than this from the measured joints, and less where the strength of
+    /// the servo is known; 0 switches it off.
     windup_rad: f64,
     /// Time in which targets that were in force at the start give way to those of the law.
     soft_start_s: f64,

@@ -13,8 +13,8 @@ pub struct Status {
     pub workspace: bool,
     /// The whole motion was slowed so that no joint is too fast.
     pub speed: bool,
-    /// The arm does not follow, so the targets wait for it.
-    pub windup: bool,
+    /// One bit per joint that does not follow: its targets wait for it until it is driven back.
+    pub blocked: u32,
     /// The arm is near a pose in which it cannot move in every direction.
     pub singular: bool,
     /// One bit per joint: held back at the end of its range.
@@ -29,8 +29,8 @@ impl Status {
     /// Whether anything limited the motion.
     #[must_use]
     pub fn is_limited(&self) -> bool {
-        let flags = [self.refused, self.floor, self.workspace, self.speed, self.windup];
-        flags.contains(&true) || self.singular || self.joints_at_limit != 0
+        let flags = [self.refused, self.floor, self.workspace, self.speed, self.singular];
+        flags.contains(&true) || self.blocked != 0 || self.joints_at_limit != 0
     }
 
     /// What limited the motion, in words for people.
@@ -41,12 +41,15 @@ impl Status {
             (self.floor, "floor"),
             (self.workspace, "workspace"),
             (self.speed, "speed"),
-            (self.windup, "arm does not follow"),
             (self.singular, "stretched"),
         ];
         let flags = flags.iter().filter(|(is, _)| *is).map(|(_, word)| (*word).to_owned());
-        let names = chain.joint_names().enumerate();
-        let joints = names.filter(|(j, _)| self.joints_at_limit >> j & 1 == 1);
-        flags.chain(joints.map(|(_, name)| format!("end of {name}"))).collect()
+        let named = |bits: u32| {
+            let names = chain.joint_names().enumerate();
+            names.filter(move |(j, _)| bits >> j & 1 == 1).map(|(_, name)| name)
+        };
+        let blocked = named(self.blocked).map(|name| format!("blocked at {name}: move back"));
+        let ends = named(self.joints_at_limit).map(|name| format!("end of {name}"));
+        blocked.chain(flags).chain(ends).collect()
     }
 }

@@ -114,32 +114,38 @@ impl Law {
             speeds.iter_mut().for_each(|speed| *speed *= v.norm() / got);
         }
         status.speed |= self.slow(&mut speeds, 0..3);
-        let share = if brake { self.smooth_brake } else { self.smooth };
+        // Without a wish the limiter alone brings the arm to rest.
+        let is_driven = wanted.moves_the_hand() && !brake;
+        let share = if is_driven { self.smooth } else { 1.0 };
         for j in 0..3 {
             scratch.rates[j] = memory.rates[j] + share * (speeds[j] - memory.rates[j]);
         }
-        status.windup |= self.wait_for_arm(memory, scratch, 0..3);
+        let asked: [f64; 3] = std::array::from_fn(|j| scratch.rates[j]);
+        self.wait_for_arm(memory, scratch, 0..3);
 
         // The tilt joint takes back the pitch that they cause, and corrects what is left.
-        let share = if brake { self.smooth_brake } else { self.smooth_wrist };
+        let share = if is_driven { self.smooth_wrist } else { 1.0 };
         let mut feedback = 0.0;
-        if !brake {
+        if is_driven {
             let here = (tilt, memory.desired[tilt]);
-            feedback = self.tilt_feedback(&seen, here, wanted.moves_the_hand(), status.sigma_min);
+            feedback = self.tilt_feedback(&seen, here, true, status.sigma_min);
             if s.gravity == Gravity::Seed {
                 feedback += s.wrist_gff_gain * self.torque(scratch, tilt);
             }
         }
         memory.feedback += share * (feedback - memory.feedback);
-        let pitch = self.pitch_back(scratch, &seen, &scratch.rates);
+        // What blocked joints give up does not move the arm.
+        let moves: [f64; 3] =
+            std::array::from_fn(|j| scratch.rates[j].clamp(-asked[j].abs(), asked[j].abs()));
+        let pitch = self.pitch_back(scratch, &seen, &moves);
         let forward = if s.feed_forward { pitch } else { 0.0 };
         scratch.rates[tilt] = self.wrist_rate(tilt, memory, forward + memory.feedback, status);
-        status.windup |= self.wait_for_arm(memory, scratch, tilt..tilt + 1);
+        self.wait_for_arm(memory, scratch, tilt..tilt + 1);
         if let Some(roll) = roll {
             let smoothed = memory.rates[roll]
                 + share * (self.roll_rate(scratch, roll, wanted) - memory.rates[roll]);
             scratch.rates[roll] = self.wrist_rate(roll, memory, smoothed, status);
-            status.windup |= self.wait_for_arm(memory, scratch, roll..roll + 1);
+            self.wait_for_arm(memory, scratch, roll..roll + 1);
         }
         self.grip_rates(wanted.gripper_per_s, &mut scratch.rates);
 

@@ -20,6 +20,8 @@ const RADIAN_M: f64 = 1.0;
 const HAND_M: f64 = 0.2;
 /// The held orientation never runs further from the tool's than this.
 const HELD_AHEAD_RAD: f64 = 0.1;
+/// A tool that turns slower than this, unasked, does not turn.
+const TURN_MIN_RAD_S: f64 = 1e-3;
 /// Pull of a spare joint towards the posture at the start, per second.
 const POSTURE_PER_S: f64 = 0.5;
 
@@ -61,7 +63,11 @@ impl Law {
         let held = UnitQuaternion::new_unchecked(Quaternion::new(w, i, j, k));
         let error = (held * is.inverse()).scaled_axis();
         status.tilt_rad = error.norm();
-        let pull = if brake { Vector3::zeros() } else { error * s.ori_gain_per_s };
+        let is_driven = wanted.moves_the_hand() && !brake;
+        // A tool that turns as asked is not pulled at the same time: see `hold_on`.
+        let is_turning = asked != Vector3::zeros() || memory.turn != [0.0; 3];
+        let is_pulled = is_driven && !is_turning;
+        let pull = if is_pulled { error * s.ori_gain_per_s } else { Vector3::zeros() };
         let goal = weighed(&v, &(asked + pull));
 
         let lambda = [solve::damping(s.lambda_pos, status.sigma_min), s.lambda_pos];
@@ -84,29 +90,27 @@ impl Law {
         let slowed = self.slow(speeds, 0..arm);
         status.speed |= slowed;
         let slower = if slowed && before != 0.0 { speeds[arm - 1] / before } else { 1.0 };
-        let share = if brake { self.smooth_brake } else { self.smooth };
+        // Without a wish the limiter alone brings the arm to rest.
+        let share = if is_driven { self.smooth } else { 1.0 };
         for j in 0..arm {
             scratch.rates[j] = memory.rates[j] + share * (speeds[j] - memory.rates[j]);
         }
         let waits = self.wait_for_arm(memory, scratch, 0..arm);
-        status.windup |= waits;
         self.grip_rates(wanted.gripper_per_s, &mut scratch.rates);
 
-        // What is held turns as smoothly as the arm does, and waits for it.
-        let mut turn = Vector3::from(memory.turn);
-        turn += (asked * slower - turn) * share;
-        memory.turn = if waits { [0.0; 3] } else { turn.into() };
-        if brake {
-            memory.turn = [0.0; 3];
-            memory.held = [is.w, is.i, is.j, is.k];
-        }
-        let error = if brake { Vector3::zeros() } else { error };
-        let ahead = error + Vector3::from(memory.turn) * self.tick_secs;
-        let most = HELD_AHEAD_RAD.min(ahead.norm());
-        let kept = ahead.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(Vector3::zeros) * most;
-        if kept != Vector3::zeros() && (kept != error || memory.turn != [0.0; 3]) {
-            let next = UnitQuaternion::from_scaled_axis(kept) * is;
-            memory.held = [next.w, next.i, next.j, next.k];
+        // What is held turns as smoothly as the arm does, and waits for it (and see `hold_on`).
+        if is_driven {
+            let mut turn = Vector3::from(memory.turn);
+            turn += (asked * slower - turn) * share;
+            let is_over = waits || (asked == Vector3::zeros() && turn.norm() < TURN_MIN_RAD_S);
+            memory.turn = if is_over { [0.0; 3] } else { turn.into() };
+            let ahead = error + Vector3::from(memory.turn) * self.tick_secs;
+            let most = HELD_AHEAD_RAD.min(ahead.norm());
+            let kept = ahead.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(Vector3::zeros) * most;
+            if kept != Vector3::zeros() && (kept != error || memory.turn != [0.0; 3]) {
+                let next = UnitQuaternion::from_scaled_axis(kept) * is;
+                memory.held = [next.w, next.i, next.j, next.k];
+            }
         }
 
         scratch.lift.fill(0.0);

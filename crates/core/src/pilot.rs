@@ -1,6 +1,7 @@
 //! Pilot: decides the next action from what is seen. Also the simplest one, which follows a script.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +38,7 @@ pub struct Event {
 pub enum Verdict {
     /// Carry the targets out.
     Go,
-    /// The episode is over. It ends at the next frame, holding the last targets until then.
+    /// The episode is over. It ends at the next frame; until then see [`Pilot::finish`].
     Done(Outcome),
 }
 
@@ -57,6 +58,13 @@ pub trait Pilot {
         targets: &mut [f64],
         events: &mut Vec<Event>,
     ) -> Result<Verdict, Fault>;
+
+    /// The loop did not run for so long: what was asked for before is out of date. Called before
+    /// [`Pilot::decide`], and only where a late tick is skipped ([`crate::run::Pace::Skip`]).
+    fn stalled(&mut self, _late: Duration) {}
+
+    /// The targets of a tick after it is done, until the frame ends; they stay by default.
+    fn finish(&mut self, _targets: &mut [f64]) {}
 
     /// Adds the pilot's memory to a snapshot, under names that begin with `pilot/`.
     fn remember(&self, _fields: &mut BTreeMap<String, Vec<f64>>) {}

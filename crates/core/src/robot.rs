@@ -92,6 +92,9 @@ pub struct JointLimits {
     /// Largest acceleration of a slide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acceleration_m_s2: Option<f64>,
+    /// Largest change of acceleration of a slide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jerk_m_s3: Option<f64>,
     /// Largest force of a slide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effort_n: Option<f64>,

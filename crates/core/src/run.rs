@@ -3,12 +3,17 @@
 //! Every control tick: observe, decide, act. Every `ticks_per_frame`-th tick is a frame: pictures
 //! are taken and the complete state is kept before the tick is carried out. An episode is a whole
 //! number of frames.
+//!
+//! A loop that is late either catches up (a simulation that nobody drives) or skips what it missed
+//! ([`Pace::Skip`]: a person drives, or something real moves). Who skips never runs faster than
+//! time; after a stall it tells the pilot, and an event `stall` on the tape says at which tick
+//! frames are not evenly spaced.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::pilot::{Outcome, Pilot, Verdict};
+use crate::pilot::{Event, Outcome, Pilot, Verdict};
 use crate::rig::{Commanded, Fault, Observation, Rig};
 use crate::tape::{FrameRecord, Tape, TickRecord};
 
@@ -25,7 +30,23 @@ pub struct RunSettings<'a> {
     pub pictures: bool,
     /// Where the times of frames come from.
     pub clock: Clock,
+    /// What becomes of ticks that are late.
+    pub pace: Pace,
 }
+
+/// What becomes of ticks that are late, when run at a speed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// They are made up for as fast as it goes: for simulations that nobody drives.
+    #[default]
+    CatchUp,
+    /// They are left out, and what follows is that much later: whenever a person drives, or
+    /// anything real moves.
+    Skip,
+}
+
+/// A tick that is later than this, and than two ticks, is a stall.
+pub const STALL: Duration = Duration::from_millis(40);
 
 /// Where the times of frames come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +69,9 @@ pub struct RunReport {
     pub ticks: u64,
     /// Ticks that began more than one tick late (only when run at a speed).
     pub late_ticks: u64,
+    /// How often the loop stalled: more than two ticks and [`STALL`] late, where late ticks are
+    /// skipped.
+    pub stalls: u64,
     /// The latest start of a tick.
     pub worst_late: Duration,
     /// Longest time the loop was held by the tape in one tick.
@@ -100,12 +124,14 @@ pub fn run(
         seen: Observation::default(),
         commanded: Commanded::default(),
         begun: Instant::now(),
+        behind: Duration::ZERO,
         tick: 0,
         report: RunReport {
             outcome: Outcome::unjudged("running"),
             frames: 0,
             ticks: 0,
             late_ticks: 0,
+            stalls: 0,
             worst_late: Duration::ZERO,
             worst_tape: Duration::ZERO,
         },
@@ -138,6 +164,8 @@ struct Episode {
     seen: Observation,
     commanded: Commanded,
     begun: Instant,
+    /// Time that was skipped.
+    behind: Duration,
     tick: u64,
     report: RunReport,
 }
@@ -161,9 +189,17 @@ impl Episode {
             if is_frame && let Some(outcome) = done.take().or_else(|| self.ended(settings)) {
                 return Ok(outcome);
             }
-            self.pace(rates.control_hz, settings.speed);
+            if let Some(late) = self.pace(rates.control_hz, settings) {
+                pilot.stalled(late);
+                let detail = serde_json::json!({"late_ms": late.as_secs_f64() * 1e3});
+                events.push(Event { name: "stall".to_owned(), detail });
+            }
             rig.observe(is_frame && settings.pictures, &mut self.seen)
                 .map_err(|fault| RunError::Rig { tick, fault })?;
+            if tick == 0 && settings.pace == Pace::Skip {
+                // The first picture waits until it is drawn; time counts from there.
+                self.behind = self.begun.elapsed();
+            }
             // The snapshot of a frame holds what decides this tick: the memory before it is decided.
             memory.clear();
             if is_frame {
@@ -184,6 +220,9 @@ impl Episode {
                     }
                     done = Some(outcome);
                 }
+            }
+            if done.is_some() {
+                pilot.finish(&mut self.targets);
             }
             let before = Instant::now();
             let mut kept = Ok(());
@@ -236,20 +275,28 @@ impl Episode {
         }
     }
 
-    /// Waits until the tick is due.
-    fn pace(&mut self, control_hz: u32, speed: Option<f64>) {
-        let Some(speed) = speed.filter(|s| s.is_finite() && *s > 0.0) else { return };
+    /// Waits until the tick is due; answers how late it is after a stall.
+    fn pace(&mut self, control_hz: u32, settings: &RunSettings<'_>) -> Option<Duration> {
+        let speed = settings.speed.filter(|s| s.is_finite() && *s > 0.0)?;
         let tick_secs = 1.0 / (f64::from(control_hz) * speed);
-        let due = Duration::from_secs_f64(self.tick as f64 * tick_secs);
+        let due = self.behind + Duration::from_secs_f64(self.tick as f64 * tick_secs);
         if let Some(wait) = due.checked_sub(self.begun.elapsed()) {
             std::thread::sleep(wait);
         }
         // Also after a sleep: it may last longer than it should.
         let late = self.begun.elapsed().saturating_sub(due);
         self.report.worst_late = self.report.worst_late.max(late);
-        if late.as_secs_f64() > tick_secs {
-            self.report.late_ticks += 1;
+        if late.as_secs_f64() <= tick_secs {
+            return None;
         }
+        self.report.late_ticks += 1;
+        if settings.pace == Pace::CatchUp {
+            return None;
+        }
+        self.behind += late;
+        let is_stall = late > STALL && late.as_secs_f64() > 2.0 * tick_secs;
+        self.report.stalls += u64::from(is_stall);
+        is_stall.then_some(late)
     }
 }
 
@@ -314,8 +361,6 @@ mod tests {
         wall_ns: Vec<u64>,
         outcome: Option<Outcome>,
     }
-
-    use crate::pilot::Event;
 
     impl Tape for Notes {
         fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
@@ -410,6 +455,61 @@ mod tests {
         let settings = RunSettings { stop: Some(&stop), ..settings };
         let report = run(&mut script(500), &mut toy(None), &mut NoTape, &[0.0], &settings);
         assert_eq!(report.unwrap().ticks, 0);
+    }
+
+    /// Counts how it is called, and hangs once.
+    struct Hangs {
+        at: u64,
+        stalled: Vec<(u64, Duration)>,
+        called: Vec<Instant>,
+    }
+
+    impl Pilot for Hangs {
+        fn name(&self) -> &str {
+            "hangs"
+        }
+        fn decide(
+            &mut self,
+            seen: &Observation,
+            _: &mut [f64],
+            _: &mut Vec<Event>,
+        ) -> Result<Verdict, Fault> {
+            self.called.push(Instant::now());
+            if seen.tick == self.at {
+                std::thread::sleep(Duration::from_millis(400));
+            }
+            Ok(Verdict::Go)
+        }
+        fn stalled(&mut self, late: Duration) {
+            self.stalled.push((self.called.len() as u64, late));
+        }
+    }
+
+    #[test]
+    fn late_ticks_are_skipped_or_caught_up() {
+        for pace in [Pace::Skip, Pace::CatchUp] {
+            let mut pilot = Hangs { at: 5, stalled: vec![], called: vec![] };
+            let mut notes = Notes::default();
+            let settings = RunSettings {
+                speed: Some(1.0),
+                max_frames: Some(6),
+                pace,
+                ..RunSettings::default()
+            };
+            let report = run(&mut pilot, &mut toy(None), &mut notes, &[0.0], &settings).unwrap();
+            // 36 ticks at 60 Hz; those after the hang come one by one, or all at once.
+            let after = pilot.called[35] - pilot.called[6];
+            let stalls = notes.events.iter().filter(|(_, event)| event.name == "stall").count();
+            assert_eq!(report.stalls as usize, stalls);
+            assert_eq!(pilot.stalled.len(), stalls);
+            if pace == Pace::Skip {
+                assert!(after >= Duration::from_millis(400), "{after:?}");
+                let late = pilot.stalled.iter().find(|(tick, _)| *tick == 6).unwrap().1;
+                assert!(late >= Duration::from_millis(300), "{late:?}");
+            } else {
+                assert!(stalls == 0 && report.late_ticks >= 10, "{stalls} {report:?}");
+            }
+        }
     }
 
     #[test]

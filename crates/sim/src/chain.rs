@@ -1,6 +1,7 @@
 //! A robot of a scene as plain numbers, for control without an engine.
 
 use citrange_control::{Chain, ChainJoint, ChainSite, Guard};
+use citrange_core::robot::JointLimits;
 use citrange_core::{Pose, RobotDescription};
 use mujoco_rs::prelude::*;
 use nalgebra::{Isometry3, Point3, Vector3};
@@ -154,6 +155,9 @@ impl<'a> Bodies<'a> {
         };
         let is_slide = model.jnt_type()[id] == MjtJoint::mjJNT_SLIDE;
         let limits = description.joint_limits.get(&joint.name);
+        let limit = |of: fn(&JointLimits) -> [Option<f64>; 2]| {
+            limits.and_then(|limits| of(limits)[usize::from(is_slide)])
+        };
         let gripper = description.gripper.as_ref().and_then(|g| {
             let at = g.joints.iter().position(|name| *name == joint.name)?;
             Some([*g.closed.get(at)?, *g.open.get(at)?])
@@ -168,8 +172,16 @@ impl<'a> Bodies<'a> {
             reference: model.qpos0()[joint.qpos],
             range,
             stiffness: joint.position_servo.map(|servo| model.actuator_gainprm()[servo][0]),
-            max_speed: limits
-                .and_then(|l| if is_slide { l.velocity_m_s } else { l.velocity_rad_s }),
+            max_speed: limit(|l| [l.velocity_rad_s, l.velocity_m_s]),
+            max_acceleration: limit(|l| [l.acceleration_rad_s2, l.acceleration_m_s2]),
+            max_jerk: limit(|l| [l.jerk_rad_s3, l.jerk_m_s3]),
+            damping: joint
+                .position_servo
+                .map(|servo| (-model.actuator_biasprm()[servo][2]).max(0.0)),
+            max_effort: joint
+                .position_servo
+                .filter(|servo| model.actuator_forcelimited()[*servo])
+                .map(|servo| model.actuator_forcerange()[servo][1]),
             mass_kg: 0.0,
             com_m: [0.0; 3],
             gripper,

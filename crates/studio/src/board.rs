@@ -308,6 +308,8 @@ pub struct Live {
     pub loop_hz: f32,
     /// Ticks that began late, in this session.
     pub late_ticks: u64,
+    /// How often the loop stalled, in this session: the arm braked and keys had to be let go.
+    pub stalls: u64,
     /// Latest start of a tick in the last second.
     pub worst_late_ms: f32,
     /// One picture per camera, as far as they are there.

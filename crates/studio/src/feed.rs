@@ -45,6 +45,7 @@ pub(crate) fn look(shared: &Shared) -> (Vec<u8>, Status) {
             flight: live.flight.clone(),
             held: live.held.clone(),
             brake: live.brake,
+            stalls: live.stalls,
             limited_by: live.limited_by.clone(),
             driver,
             stopped_by,

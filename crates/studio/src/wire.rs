@@ -155,6 +155,8 @@ pub(crate) struct Status {
     pub(crate) flight: Option<Flight>,
     pub(crate) held: Vec<&'static str>,
     pub(crate) brake: bool,
+    /// How often the loop stalled; the arm braked and keys have to be let go.
+    pub(crate) stalls: u64,
     pub(crate) limited_by: Vec<String>,
     pub(crate) driver: Option<String>,
     /// Who stopped the arm; nobody has taken the wheel since.

@@ -44,6 +44,21 @@ pub struct End {
 }
 
 impl Episode {
+    /// Frames in this range at which the recording stood still, and for how many ms: they and the
+    /// ones before them are further apart in time than their numbers say.
+    #[must_use]
+    pub fn stalls(&self, frames: &std::ops::Range<usize>) -> Vec<(usize, f64)> {
+        let per_frame = u64::from(self.header.rig.rates.ticks_per_frame());
+        let stalls = self.events.iter().filter(|(_, event)| event.name == "stall");
+        stalls
+            .map(|(tick, event)| {
+                let late_ms = event.detail["late_ms"].as_f64().unwrap_or_default();
+                (tick.div_ceil(per_frame.max(1)) as usize, late_ms)
+            })
+            .filter(|(frame, _)| frames.contains(frame))
+            .collect()
+    }
+
     /// Reads a tape; what lies behind the first damage is left out. A recorder that was cut off
     /// leaves a torn end; saved tapes are whole.
     ///

@@ -77,6 +77,7 @@ impl<'a> Hand<'a> {
             stop: Some(self.halted),
             pictures: !rig.spec().cameras.is_empty(),
             clock: Clock::Ticks,
+            pace: citrange_core::run::Pace::CatchUp,
         };
         let ran = run_episode(pilot.as_mut(), rig, &mut recorder, &targets, &settings);
         let halted = self.halted.load(Ordering::Acquire);

@@ -30,6 +30,7 @@ pub(crate) fn collect(
         stop: Some(&STOP),
         pictures: !rig.spec().cameras.is_empty(),
         clock: Clock::Wall,
+        pace: citrange_core::run::Pace::CatchUp,
     };
     let mut episode = first;
     while goal.may_make(tally, episode - first) > 0 && !stopped() {

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use citrange_control::{Chain, Errand, Halt, Seat, Teleop};
+use citrange_control::{Chain, Errand, Halt, Motion, Seat, Teleop};
 use citrange_core::scene::Goal;
 use citrange_core::{Event, Fault, Observation, Outcome, Pilot, Rig as _, Verdict};
 use citrange_sim::SimRig;
@@ -82,6 +82,10 @@ pub(crate) struct Copilot<'a> {
     may_fly: bool,
     /// The errand's number and who does it.
     flying: Option<(u64, Autopilot)>,
+    /// How the targets move while an autopilot has them.
+    motion: Motion,
+    /// The loop stalled: it goes on from rest.
+    brakes: bool,
     view: FlightView<'a>,
 }
 
@@ -92,7 +96,8 @@ impl<'a> Copilot<'a> {
         work: Option<&'a Work>,
         may_fly: bool,
     ) -> Self {
-        Self { teleop, seat, work, may_fly, flying: None, view: FlightView::new(work) }
+        let (view, motion) = (FlightView::new(work), Motion::at_rest(&[]));
+        Self { teleop, seat, work, may_fly, flying: None, motion, brakes: false, view }
     }
 
     /// What is to be shown of the autopilot, when that changed since the last time.
@@ -100,12 +105,17 @@ impl<'a> Copilot<'a> {
         self.view.news()
     }
 
+    /// How the targets move.
+    pub(crate) fn motion(&self) -> Option<&Motion> {
+        if self.is_flying() { Some(&self.motion) } else { self.teleop.motion() }
+    }
+
     pub(crate) fn is_flying(&self) -> bool {
         self.flying.is_some()
     }
 
     /// Begins what the seat asks for, stops what it does not ask for any more.
-    fn follow_seat(&mut self, seen: &Observation, events: &mut Vec<Event>) {
+    fn follow_seat(&mut self, seen: &Observation, targets: &[f64], events: &mut Vec<Event>) {
         let wanted = self.seat.errand(Instant::now());
         if self.flying.as_ref().map(|(number, _)| *number) == wanted.map(|(number, _)| number) {
             return;
@@ -119,9 +129,9 @@ impl<'a> Copilot<'a> {
         };
         match work.begin(errand) {
             Ok((autopilot, target)) => {
+                let motion = self.teleop.motion().filter(|motion| motion.pos == targets);
+                self.motion = motion.cloned().unwrap_or_else(|| Motion::at_rest(targets));
                 self.flying = Some((number, autopilot));
-                // The law knows nothing of where the autopilot goes.
-                self.teleop.begin_anew();
                 self.view.begin();
                 self.note(json!({"do": "start", "target": target}), seen, events);
             }
@@ -135,16 +145,27 @@ impl<'a> Copilot<'a> {
     /// Stops the autopilot, if it flies: the arm holds the targets in force.
     fn hand_back(&mut self, why: Halt, seen: &Observation, events: &mut Vec<Event>) {
         if self.flying.take().is_some() {
+            // The law knows nothing of where the autopilot went.
+            self.teleop.begin_anew(self.motion.clone());
             self.view.end(&format!("stopped: {}", why.words()));
             self.note(json!({"do": "stop", "why": why.name()}), seen, events);
         }
     }
 
-    /// One tick of the autopilot.
+    /// One tick of the autopilot, within the limits of the arm. After a stall it waits until the
+    /// arm is at rest.
     fn fly(&mut self, seen: &Observation, targets: &mut [f64], events: &mut Vec<Event>) {
         let Some((_, autopilot)) = &mut self.flying else { return };
+        let limiter = self.teleop.law().limiter();
+        self.brakes &= !self.motion.is_at_rest();
+        if self.brakes {
+            limiter.brake(&mut self.motion);
+            targets.copy_from_slice(&self.motion.pos);
+            return;
+        }
         let from = events.len();
         let verdict = autopilot.decide(seen, targets, events);
+        limiter.follow(&mut self.motion, targets);
         self.view.hear(events.get(from..).unwrap_or_default(), seen);
         self.view.show(&autopilot.status());
         match verdict {
@@ -160,6 +181,7 @@ impl<'a> Copilot<'a> {
             }
         }
         self.flying = None;
+        self.teleop.begin_anew(self.motion.clone());
         self.seat.finish_errand();
     }
 
@@ -185,7 +207,7 @@ impl Pilot for Copilot<'_> {
             self.hand_back(Halt::Over, seen, events);
             return Ok(Verdict::Done(outcome));
         }
-        self.follow_seat(seen, events);
+        self.follow_seat(seen, targets, events);
         if self.is_flying() {
             self.fly(seen, targets, events);
         } else {
@@ -193,6 +215,20 @@ impl Pilot for Copilot<'_> {
         }
         self.view.look(seen);
         Ok(Verdict::Go)
+    }
+
+    fn stalled(&mut self, late: Duration) {
+        self.teleop.stalled(late);
+        self.brakes = self.is_flying();
+    }
+
+    fn finish(&mut self, targets: &mut [f64]) {
+        if self.is_flying() {
+            self.teleop.law().limiter().brake(&mut self.motion);
+            targets.copy_from_slice(&self.motion.pos);
+        } else {
+            self.teleop.finish(targets);
+        }
     }
 
     fn remember(&self, fields: &mut BTreeMap<String, Vec<f64>>) {

@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use citrange_control::{Law, Order, Seat, Speeds, Teleop, Until};
-use citrange_core::run::run as run_phase;
+use citrange_control::{Law, Motion, Order, Seat, Speeds, Teleop, Until};
+use citrange_core::run::{Pace, run as run_phase};
 use citrange_core::tape::NoTape;
 use citrange_core::{Rig as _, RunReport, RunSettings, Tape};
 use citrange_sim::SimRig;
@@ -60,6 +60,8 @@ pub(crate) struct Drive<'a> {
     pub(crate) stop: &'static AtomicBool,
     pub(crate) plan: Plan<'a>,
     pub(crate) tally: Tally,
+    /// How the targets moved when the last stretch ended; none where the scene was set back.
+    pub(crate) motion: Option<Motion>,
 }
 
 /// What a session was like.
@@ -70,6 +72,7 @@ pub(crate) struct Tally {
     pub(crate) discarded: u64,
     pub(crate) ticks: u64,
     pub(crate) late_ticks: u64,
+    pub(crate) stalls: u64,
     pub(crate) worst_late: Duration,
     pub(crate) dropped: u64,
 }
@@ -123,6 +126,7 @@ impl Drive<'_> {
 
     /// The scene at the start of an episode.
     fn set_back(&mut self, layout: u64) -> anyhow::Result<()> {
+        self.motion = None;
         match &self.plan.origin {
             Some(origin) => origin.set(&mut self.rig)?,
             None => self.rig.world_mut().reset_env(0, self.plan.seed, layout)?,
@@ -332,10 +336,11 @@ impl Drive<'_> {
             Teleop::new(Arc::clone(&self.seat), Arc::clone(&self.law), self.speeds, stretch.until);
         if let Some(origin) = self.plan.origin.as_ref().filter(|_| stretch.recording)
             && let Some(snapshot) = origin.tape.snapshot(origin.frame)
-            // Where nobody drove, an autopilot did: the law begins anew.
-            && snapshot.fields.keys().any(|name| name.starts_with("pilot/law/"))
         {
             teleop.recall(&snapshot.fields)?;
+        }
+        if let Some(motion) = self.motion.take().filter(|motion| motion.pos == targets) {
+            teleop.begin_anew(motion);
         }
         let may_fly = stretch.until == Until::Order;
         let copilot = Copilot::new(teleop, Arc::clone(&self.seat), self.work.as_ref(), may_fly);
@@ -348,11 +353,15 @@ impl Drive<'_> {
             max_frames: stretch.limit_s.map(|s| (s * f64::from(rates.frame_hz)).round() as u64),
             stop: Some(self.stop),
             pictures,
+            // A person drives: what is late is late.
+            pace: Pace::Skip,
             ..RunSettings::default()
         };
         let report = run_phase(&mut pilot, &mut rig, tape, &targets, &settings)?;
         self.tally.ticks += report.ticks;
+        self.motion = pilot.copilot.motion().cloned();
         self.tally.late_ticks += report.late_ticks;
+        self.tally.stalls += report.stalls;
         self.tally.worst_late = self.tally.worst_late.max(report.worst_late);
         Ok((report, pilot.copilot.teleop.ended_by()))
     }

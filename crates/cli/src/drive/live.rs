@@ -29,7 +29,8 @@ pub(crate) struct LivePilot<'a> {
     pub(crate) copilot: Copilot<'a>,
     board: &'a Board,
     control_hz: u32,
-    begun: Option<Instant>,
+    /// When the next tick is due.
+    due: Option<Instant>,
     ticks: u64,
     second: Second,
     kinematics: Kinematics,
@@ -41,7 +42,7 @@ impl<'a> LivePilot<'a> {
         let law = copilot.teleop.law();
         let (kinematics, hand) = (Kinematics::new(law.chain()), law.hand().clone());
         let second = Second::default();
-        Self { copilot, board, control_hz, begun: None, ticks: 0, second, kinematics, hand }
+        Self { copilot, board, control_hz, due: None, ticks: 0, second, kinematics, hand }
     }
 }
 
@@ -81,16 +82,22 @@ impl Pilot for LivePilot<'_> {
         events: &mut Vec<Event>,
     ) -> Result<Verdict, Fault> {
         let now = Instant::now();
-        let begun = *self.begun.get_or_insert(now);
         let seconds = self.ticks as f64 / f64::from(self.control_hz);
-        let late = (now - begun).saturating_sub(Duration::from_secs_f64(seconds));
+        let tick = Duration::from_secs_f64(1.0 / f64::from(self.control_hz));
+        let due = *self.due.get_or_insert(now);
+        let late = now.saturating_duration_since(due);
+        // As the loop does it: what is late is skipped.
+        self.due = Some(if late > tick { now + tick } else { due + tick });
         self.second.tick(now, late);
         self.ticks += 1;
         let verdict = self.copilot.decide(seen, targets, events)?;
         let flight = self.copilot.news().cloned();
         let teleop = &self.copilot.teleop;
         let (grip, status) = (teleop.grip(), teleop.status());
-        let limited_by = status.words(teleop.law().chain());
+        let mut limited_by = status.words(teleop.law().chain());
+        if grip.brake {
+            limited_by.insert(0, "stopped: let go and press anew".to_owned());
+        }
         // The law keeps the tool down, not the autopilot.
         let tilt_rad = if self.copilot.is_flying() { f64::NAN } else { status.tilt_rad };
         self.kinematics.update(&seen.joint_pos);
@@ -113,6 +120,15 @@ impl Pilot for LivePilot<'_> {
             }
         });
         Ok(verdict)
+    }
+
+    fn stalled(&mut self, late: Duration) {
+        self.copilot.stalled(late);
+        self.board.write(|live| live.stalls += 1);
+    }
+
+    fn finish(&mut self, targets: &mut [f64]) {
+        self.copilot.finish(targets);
     }
 
     fn remember(&self, fields: &mut std::collections::BTreeMap<String, Vec<f64>>) {

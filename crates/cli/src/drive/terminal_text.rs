@@ -55,13 +55,15 @@ pub(crate) fn lines(
         lines.push(format!("{:>14} {:7.1}°", "tilt", live.tilt_rad.to_degrees()));
     }
     lines.push(String::new());
-    let held = if live.brake { "BRAKE".to_owned() } else { live.held.join(" ") };
+    let held =
+        if live.brake { "BRAKE: let go and press anew".to_owned() } else { live.held.join(" ") };
     lines.push(format!("held: {held:30} limited by: {}", live.limited_by.join(" ")));
     lines.push(format!(
-        "loop {:.1} Hz, {} late, worst {:.1} ms, {} pictures dropped{}",
+        "loop {:.1} Hz, {} late, worst {:.1} ms, {} stalls, {} pictures dropped{}",
         live.loop_hz,
         live.late_ticks,
         live.worst_late_ms,
+        live.stalls,
         session.dropped,
         too_many_lost(session)
     ));

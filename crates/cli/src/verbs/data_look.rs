@@ -197,6 +197,11 @@ fn show_episode(dataset: &Dataset, episode: usize, as_json: bool) -> anyhow::Res
         let last = shown.end as u64 * u64::from(h.rig.rates.ticks_per_frame());
         let events: Vec<_> =
             tape.events.iter().filter(|(tick, _)| (first..last).contains(tick)).collect();
+        let stalls = tape
+            .stalls(&shown)
+            .into_iter()
+            .map(|(frame, late_ms)| json!({"frame": frame - shown.start, "late_ms": late_ms}));
+        report["stalls"] = stalls.collect();
         report["tape"] = json!({
             "began_utc": h.began_utc, "tool_version": h.tool_version, "engine": h.engine,
             "model_sha256": h.model_hash, "scene": h.scene.as_ref().map(|s| &s.name),

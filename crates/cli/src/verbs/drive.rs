@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::bail;
-use citrange_control::{Law, Seat, Settings, Speeds};
+use citrange_control::{Law, Method, Seat, Settings, Speeds};
 use citrange_core::Rig as _;
 use citrange_studio::{Board, ServeOptions, Server, Summary, serve};
 use citrange_tape::Dataset;
@@ -83,6 +83,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         check_new(root, args.how.resume)?;
     }
     let settings = Settings::load(&args.profile)?;
+    if settings.method == Method::Plain {
+        say::talk(
+            "profile with method: plain: targets are sent as the first script had them, without \
+             the robot's limits of acceleration and jerk; not for a real arm",
+        );
+    }
     let (mut rig, origin) = args.how.rig(&args.scene)?;
     // The loop moves a robot: it does not wait for cameras.
     rig.leave_pictures_out(true);
@@ -149,8 +155,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         scene: &args.scene,
     };
     let law = Arc::new(law);
-    let (tally, root) = (Tally::default(), args.record.clone());
-    let mut drive = Drive { rig, law, work, speeds, seat, board, dataset, root, stop, plan, tally };
+    let (tally, root, motion) = (Tally::default(), args.record.clone(), None);
+    let mut drive =
+        Drive { rig, law, work, speeds, seat, board, dataset, root, stop, plan, tally, motion };
     // From here on this thread moves an arm. Where that is refused it runs as everything else.
     let _is_first = citrange_sim::priority::lead();
     let driven = drive.run();
@@ -264,15 +271,16 @@ fn tell_end(drive: &Drive<'_>, summary: &Summary, as_json: bool) -> anyhow::Resu
         let line = json!({
             "event": "end", "saved": tally.saved, "discarded": tally.discarded,
             "seconds": seconds, "ticks": tally.ticks, "late_ticks": tally.late_ticks,
+            "stalls": tally.stalls,
             "worst_late_ms": worst_ms, "dropped_pictures": tally.dropped,
             "drawn_pictures": drawn,
         });
         return say::data(&line.to_string());
     }
     say::talk(&format!(
-        "drove {seconds:.0} s: {} of {} ticks late (worst {worst_ms:.1} ms), {} pictures dropped, \
-         {} episodes saved, {} thrown away",
-        tally.late_ticks, tally.ticks, tally.dropped, tally.saved, tally.discarded
+        "drove {seconds:.0} s: {} of {} ticks late (worst {worst_ms:.1} ms), {} stalls, \
+         {} pictures dropped, {} episodes saved, {} thrown away",
+        tally.late_ticks, tally.ticks, tally.stalls, tally.dropped, tally.saved, tally.discarded
     ));
     for line in lines(summary) {
         say::talk(&line);

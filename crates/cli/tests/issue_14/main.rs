@@ -2,6 +2,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/wheel.rs"]
+mod wheel;
 
 mod n01_verify_interrupted;
 mod n02_check_tells;

@@ -19,7 +19,6 @@ impl Ticket {
     /// messages; an older one than the last is ignored.
     pub fn hold(&self, held: Held, seq: u64) {
         let (mut inside, now) = (self.seat.lock(), Instant::now());
-        inside.left_holding = false;
         let Some(driver) = inside.driver.as_mut().filter(|d| d.ticket == self.number) else {
             return;
         };
@@ -27,8 +26,11 @@ impl Ticket {
             return;
         }
         let was_silent = self.seat.is_silent(driver, now);
-        (driver.held, driver.heard, driver.seq) = (held, now, seq);
         // Also when the loop was too slow to notice.
+        driver.must_let_go |= was_silent && !driver.held.is_nothing();
+        driver.must_let_go &= !held.is_nothing();
+        (driver.held, driver.heard, driver.seq) = (held, now, seq);
+        inside.left_holding = None;
         if was_silent {
             inside.halt(Halt::Silence);
         } else if !held.is_nothing() {
@@ -42,7 +44,7 @@ impl Ticket {
         if let Some(driver) = inside.driver.as_mut().filter(|d| d.ticket == self.number)
             && seq >= driver.seq
         {
-            (driver.held, driver.seq) = (Held::NOTHING, seq);
+            (driver.held, driver.seq, driver.must_let_go) = (Held::NOTHING, seq, false);
         }
     }
 
@@ -95,7 +97,8 @@ impl Drop for Ticket {
     fn drop(&mut self) {
         let mut inside = self.seat.lock();
         if let Some(driver) = inside.driver.take_if(|d| d.ticket == self.number) {
-            inside.left_holding = !driver.held.is_nothing();
+            let holds = !driver.held.is_nothing() || driver.must_let_go;
+            inside.left_holding = holds.then(Instant::now);
             inside.halt(Halt::Left);
         }
     }

