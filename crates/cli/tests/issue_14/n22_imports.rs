@@ -37,7 +37,7 @@ fn the_same_file_is_imported_once_unless_asked() {
     ok(root, "data import r.hdf5 --out set --cameras none");
     let said = fails(root, "data import r.hdf5 --out set --cameras none --resume", 3);
     assert!(said.contains("has all 2 episodes") && said.contains("--again"), "{said}");
-    ok(root, "data delete set 1");
+    ok(root, "data delete set --episodes 1");
     // The part that is missing comes.
     let said = stderr(&ok(root, "data import r.hdf5 --out set --cameras none --resume"));
     assert!(said.contains("1 of 2 episodes of the file are in set already"), "{said}");
