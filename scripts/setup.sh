@@ -23,6 +23,14 @@ if ! command -v nasm >/dev/null; then
     say "nasm is missing: the video encoder will be built without it and be half as fast"
   fi
 fi
+# Not needed either: tests use it to kill edits at every call that changes files.
+if ! command -v strace >/dev/null; then
+  if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
+    need_apt+=(strace)
+  else
+    say "strace is missing: tests will kill edits after chance delays only"
+  fi
+fi
 if ((${#need_apt[@]})); then
   if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
     say "missing: ${need_apt[*]}; install them with your system's package manager"

@@ -58,6 +58,7 @@ impl Served {
             model_hash: scene.model_hash.clone(),
             began_utc: utc_now(),
             repeatable: false,
+            features: Default::default(),
             task: scene.scene.task.clone(),
             pilot: "sway".to_owned(),
             seed: 0,

@@ -172,7 +172,7 @@ fn exact(
         ));
     }
     let (mut dataset, repaired) =
-        Dataset::record(job.root, &header.rig, header.unit, &header.images)?;
+        Dataset::record_with(job.root, &header.rig, header.unit, &header.images, header.features)?;
     tell_repaired(&repaired, job.args.json)?;
     refuse_double(&dataset, &header.uid, &shown, bytes)?;
     let targets = go_to(&mut rig, &tape, shown.start)?;

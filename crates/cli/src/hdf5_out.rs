@@ -5,16 +5,15 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use citrange_core::restore::BodyPose;
 use citrange_hdf5::{Images, demo_file_name, write_demo};
 use citrange_sim::{CompiledScene, SceneSource, SimRig};
-use citrange_tape::{Dataset, DemoExtras, Episode, Header, TapeError, export_demo};
+use citrange_tape::{Dataset, DemoExtras, Episode, Header, Staging, TapeError, export_demo};
 use indicatif::ProgressBar;
 
 use crate::say;
 use crate::session::{go_to, rig_of};
-use crate::verbs::data_files::must_be_new;
 
 /// Models as MJCF, by the hash of the compiled model; compiled once each.
 #[derive(Default)]
@@ -97,15 +96,14 @@ pub(crate) fn write(
             Ready::new(dataset, *number)?;
             continue;
         };
-        let path = out.join(file_name(*number, &tape.header.began_utc));
-        must_be_new(&path)?;
-        ready.push((*number, path));
+        ready.push((*number, file_name(*number, &tape.header.began_utc)));
     }
-    std::fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
+    // All files appear in one step.
+    let staging = Staging::begin(out).map_err(TapeError::from)?;
     let cameras = dataset.camera_names();
     let bar = say::progress("exporting", frames(dataset, episodes) * cameras.len().max(1) as u64);
     let mut models = Models::default();
-    for (number, path) in &ready {
+    for (number, name) in &ready {
         let one = Ready::new(dataset, *number)?;
         let mut pictures = BTreeMap::new();
         for camera in &cameras {
@@ -125,10 +123,11 @@ pub(crate) fn write(
             cameras: pictures,
         };
         let demo = export_demo(&one.tape, one.shown, extras)?;
-        write_demo(path, &demo).map_err(TapeError::from)?;
+        write_demo(&staging.path().join(name), &demo).map_err(TapeError::from)?;
     }
+    staging.publish().map_err(TapeError::from)?;
     bar.finish_and_clear();
-    Ok(ready.into_iter().map(|(_, path)| path).collect())
+    Ok(ready.into_iter().map(|(_, name)| out.join(name)).collect())
 }
 
 /// Frames of some episodes.

@@ -1,7 +1,8 @@
 //! The `citrange` command: arguments in, verbs run, exit codes out.
 //!
 //! Data goes to stdout, talk and progress to stderr. Exit codes: 0 ok, 1 failed, 2 usage, 3 bad
-//! input, 4 a check found problems, 5 robot or link, 130 interrupted.
+//! input, 4 a check found problems, 5 robot or link, 130 interrupted; `exit.rs` chooses. What
+//! `--json` prints: `docs/json.md`.
 
 mod bodies;
 mod collect;
@@ -74,8 +75,41 @@ enum Verb {
     },
 }
 
+impl Verb {
+    /// Whether its `--json` is one object per line.
+    fn tells_lines(&self) -> bool {
+        match self {
+            Self::Drive(_) | Self::Collect(_) => true,
+            Self::Data(command) => command.tells_lines(),
+            Self::Space(command) => command.tells_lines(),
+            Self::Plan(args) => args.tells_lines(),
+            _ => false,
+        }
+    }
+}
+
+/// The command line, with what a file of settings adds to it.
+fn parsed() -> Result<Cli, ExitCode> {
+    let matches = Cli::command().try_get_matches().map_err(|e| exit::report_usage(&e))?;
+    let words = verbs::drive_config::words(&matches).map_err(|e| exit::report(&e))?;
+    let all = std::env::args_os().chain(words);
+    Cli::try_parse_from(all).map_err(|e| exit::report_usage(&e))
+}
+
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().verb {
+    // Known before the command line is understood, so that it holds for what is wrong with it.
+    let json = std::env::args_os().any(|word| word == "--json");
+    if json {
+        say::promise_json(false);
+    }
+    let cli = match parsed() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    if json {
+        say::promise_json(cli.verb.tells_lines());
+    }
+    let outcome = match cli.verb {
         Verb::Setup => verbs::setup::run(),
         Verb::Doctor(args) => verbs::doctor::run(&args),
         Verb::Scene(command) => verbs::scene::run(&command),

@@ -9,7 +9,9 @@ use anyhow::{Context as _, bail};
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{Event, Fault, Outcome, RunReport, Snapshot, Tape};
 use citrange_sim::{SimRig, load_scene};
-use citrange_tape::{Dataset, Parent, RecordSettings, Recorder, Repaired, Unit, WhenFull};
+use citrange_tape::{
+    Dataset, Parent, RecordSettings, Recorder, Repaired, StateFeatures, Unit, WhenFull,
+};
 use serde_json::json;
 
 use crate::say::{self, Voice};
@@ -40,6 +42,10 @@ pub(crate) struct RecordArgs {
     /// What joint values in the dataset mean.
     #[arg(long, value_enum, default_value_t = UnitArg::Degrees)]
     unit: UnitArg,
+    /// What observation.state holds: pos, pos,vel or pos,vel,ee (the wrist's position). LeRobot's
+    /// arms have pos.
+    #[arg(long, value_name = "LIST", default_value = "pos")]
+    features: StateFeatures,
     /// Go on from a frame of a recorded episode: DATASET:EPISODE:FRAME.
     #[arg(long, value_name = "DATASET:EPISODE:FRAME")]
     from: Option<String>,
@@ -48,6 +54,21 @@ pub(crate) struct RecordArgs {
 impl RecordArgs {
     pub(crate) fn unit(&self) -> Unit {
         self.unit.into()
+    }
+
+    pub(crate) fn features(&self) -> StateFeatures {
+        self.features
+    }
+
+    /// Refuses features that a rig cannot give.
+    pub(crate) fn check_features(&self, rig: &SimRig) -> anyhow::Result<()> {
+        if self.features.ee && !rig.knows_wrist() {
+            bail!(citrange_tape::TapeError::Missing(format!(
+                "the description of {} names no site \"wrist\": leave ee out of --features",
+                rig.robot()
+            )));
+        }
+        Ok(())
     }
 
     pub(crate) fn images(&self) -> BTreeSet<String> {
@@ -81,6 +102,7 @@ impl RecordArgs {
             }
             None => SimRig::new(compiled(scene.unwrap_or(other))?, cameras.as_deref())?,
         };
+        self.check_features(&rig)?;
         Ok((rig, origin))
     }
 }
@@ -121,7 +143,8 @@ impl<'a> Take<'a> {
         voice: Voice,
     ) -> anyhow::Result<Self> {
         let episode = choice.episode;
-        let (header, model) = header(rig, choice)?;
+        let (mut header, model) = header(rig, choice)?;
+        header.features = dataset.features();
         if voice.is_json() {
             say::data(
                 &json!({"event": "begin", "uid": header.uid, "episode": episode}).to_string(),
@@ -280,14 +303,20 @@ impl Origin {
     }
 }
 
+/// What an earlier recorder left, for machines.
+pub(crate) fn repaired_json(one: &Repaired) -> serde_json::Value {
+    json!({
+        "uid": one.uid, "number": one.episode, "frames": one.frames,
+        "discarded": one.discarded, "problem": one.problem,
+    })
+}
+
 /// Says what an earlier recorder left and what became of it.
 pub(crate) fn tell_repaired(repaired: &[Repaired], as_json: bool) -> anyhow::Result<()> {
     for one in repaired {
         if as_json {
-            let line = json!({
-                "event": "repaired", "uid": one.uid, "number": one.episode,
-                "frames": one.frames, "discarded": one.discarded, "problem": one.problem,
-            });
+            let mut line = repaired_json(one);
+            line["event"] = "repaired".into();
             say::data(&line.to_string())?;
             continue;
         }

@@ -1,8 +1,12 @@
 //! The only places that write to the terminal: data to stdout, talk and progress to stderr.
 
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+
+use crate::exit::Code;
 
 /// How a verb tells what happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,10 +27,33 @@ impl Voice {
     }
 }
 
+/// What is asked for on stdout: 0 text, 1 one object, 2 an object per line.
+static JSON: AtomicU8 = AtomicU8::new(0);
+/// Whether stdout has got its object.
+static PRINTED: AtomicBool = AtomicBool::new(false);
+
+/// From here on stdout is for machines: one object, or with `lines` one per line.
+pub(crate) fn promise_json(lines: bool) {
+    JSON.store(1 + u8::from(lines), Ordering::Relaxed);
+}
+
 /// One line of data on stdout.
 pub(crate) fn data(line: &str) -> anyhow::Result<()> {
     writeln!(std::io::stdout(), "{line}")?;
+    PRINTED.store(true, Ordering::Relaxed);
     Ok(())
+}
+
+/// With `--json`: the error as an object on stdout. Where there is one object only, and it was
+/// printed, it says already what was found.
+pub(crate) fn error(code: Code, message: &str) {
+    let told = json!({"code": code as u8, "kind": code.word(), "message": message});
+    let line = match (JSON.load(Ordering::Relaxed), PRINTED.load(Ordering::Relaxed)) {
+        (0, _) | (1, true) => return,
+        (1, false) => json!({ "error": told }),
+        _ => json!({ "event": "error", "error": told }),
+    };
+    let _nobody_listens = writeln!(std::io::stdout(), "{line}");
 }
 
 /// One line of talk on stderr. A closed stderr is nobody listening.

@@ -78,6 +78,7 @@ pub(crate) fn header(rig: &SimRig, choice: Choice<'_>) -> anyhow::Result<(Header
         model_hash: scene.model_hash.clone(),
         began_utc: utc_now(),
         repeatable: false,
+        features: Default::default(),
         task: task.to_owned(),
         pilot: choice.pilot.to_owned(),
         seed: choice.seed,

@@ -68,6 +68,7 @@ pub(crate) fn as_recorded(job: &Job<'_>, mut demo: DemoEpisode) -> anyhow::Resul
         scene: None,
         robots: BTreeMap::new(),
         unit: args.unit.into(),
+        features: Default::default(),
         images: BTreeSet::new(),
         config: serde_json::to_value(note)?,
         bodies: Vec::new(),

@@ -70,6 +70,8 @@ pub struct Observation {
     pub joint_pos: Vec<f64>,
     /// Joint velocities.
     pub joint_vel: Vec<f64>,
+    /// Position of the wrist in the world; `None` where a rig does not know it.
+    pub wrist_pos_m: Option<[f64; 3]>,
     /// Where things are; `None` for one that is not seen.
     pub objects: Vec<Option<ObjectSeen>>,
     /// One picture per camera; brought up to date at frames only, and perhaps drawn later.

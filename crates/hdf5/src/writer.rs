@@ -61,9 +61,12 @@ impl Writer {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let temporary = format!(".{name}.{}-{count}.tmp", std::process::id());
+        // A hidden name by which `citrange data repair` knows what killed processes leave.
+        let temporary = format!(".{name}.citrange-tmp-{}-{count}", std::process::id());
         let temporary = path.with_file_name(temporary);
         let file = File::create(&temporary).map_err(Hdf5Error::io("create", &temporary))?;
+        // Locked, it is no leftover. Where files cannot be locked, nobody can tell.
+        let _locked = file.try_lock();
         let out = Some(BufWriter::with_capacity(1 << 20, file));
         let mut writer = Self { path: path.to_owned(), temporary, out, at: 0, finished: false };
         writer.write(&[0; SUPERBLOCK_BYTES as usize])?;
@@ -273,8 +276,9 @@ impl Writer {
             .and_then(|_| file.write_all(&superblock(self.at, root)))
             .and_then(|()| file.sync_all())
             .map_err(Hdf5Error::io("write", &self.path))?;
-        drop(file);
+        // Locked until it has its name.
         std::fs::rename(&self.temporary, &self.path).map_err(Hdf5Error::io("name", &self.path))?;
+        drop(file);
         self.finished = true;
         Ok(())
     }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{LerobotError, Result, damaged, io};
 use crate::files;
 
-const DIR: &str = "citrange/commit";
+pub(crate) const DIR: &str = "citrange/commit";
 const LOCK: &str = "citrange/commit.lock";
 const INTENT: &str = "intent.json";
 const FORMAT_VERSION: u32 = 1;
@@ -158,6 +158,12 @@ fn create_dirs_synced(root: &Path, folder: &Path) -> Result<()> {
         above = dir.parent();
     }
     Ok(())
+}
+
+/// Whether a commit was interrupted, and if so, whether it had begun to make files visible.
+pub(crate) fn interrupted(root: &Path) -> Option<bool> {
+    let dir = root.join(DIR);
+    dir.exists().then(|| dir.join(INTENT).exists())
 }
 
 /// Finishes an interrupted commit, or removes what was prepared for one.

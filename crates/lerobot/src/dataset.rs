@@ -13,6 +13,7 @@ use crate::error::{LerobotError, Result, damaged, io};
 use crate::files;
 use crate::info::Info;
 use crate::paths::FileId;
+use crate::staging;
 use crate::stats::{self, Stats};
 use crate::tasks;
 
@@ -75,6 +76,7 @@ impl Dataset {
     /// When the folder is no dataset, has another version, or its meta files are damaged.
     pub fn open(root: impl AsRef<Path>) -> Result<Self> {
         let root = root.as_ref();
+        staging::put_back(root)?;
         if !root.is_dir() {
             let reason = if root.exists() { "it is a file" } else { "there is no such folder" };
             return Err(LerobotError::NotADataset { path: root.into(), reason: reason.into() });

@@ -11,6 +11,7 @@ use crate::error::{LerobotError, Result, invalid, io};
 use crate::files;
 use crate::films;
 use crate::rewrite::{self, Packing, Piece};
+use crate::staging::{self, Staging};
 
 /// A change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -231,10 +232,15 @@ pub struct Applied {
     pub trash: PathBuf,
 }
 
-/// The trash folder beside a dataset.
+/// Name of the trash folder.
+pub(crate) const TRASH: &str = ".citrange-trash";
+
+/// The trash folder beside a dataset: beside the real folder, on its file system, wherever links
+/// lead there from.
 #[must_use]
 pub fn default_trash(root: &Path) -> PathBuf {
-    root.parent().unwrap_or(root).join(".citrange-trash")
+    let real = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+    real.parent().unwrap_or(&real).join(TRASH)
 }
 
 /// Carries out a plan: builds the new dataset beside the old one, swaps them in one step where
@@ -249,33 +255,44 @@ pub fn apply(
     side: &SideFiles<'_>,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Applied> {
-    let root = std::fs::canonicalize(&plan.root).map_err(io("find", &plan.root))?;
+    let root = staging::real(&plan.root)?;
     let (Some(parent), Some(name)) = (root.parent(), root.file_name()) else {
         return invalid(format!("{} has no folder around it", root.display()));
     };
+    must_be_movable(&root, parent)?;
     let name = name.to_string_lossy();
     let old = Dataset::open(&root)?;
     let lock = Lock::take(&root)?;
     if (old.info.total_episodes, old.info.total_frames) != plan.before {
         return invalid(format!("{} has changed since the plan was made", root.display()));
     }
-    let new = parent.join(format!(".{name}.edit"));
-    if new.exists() {
-        std::fs::remove_dir_all(&new).map_err(io("remove", &new))?;
-    }
-    let made = build(&old, plan, &new, side, progress)
-        .and_then(|()| free_name(trash, &name))
-        .and_then(|target| swap(&root, &new, &target).map(|()| target));
-    let target = match made {
-        Ok(target) => target,
-        Err(e) => {
-            // The error that brought us here is the one to tell.
-            let _ = std::fs::remove_dir_all(&new);
-            return Err(e);
-        }
-    };
+    let new = Staging::instead_of(&root)?;
+    build(&old, plan, new.path(), side, progress)?;
+    let target = free_name(trash, &name)?;
+    new.swap(&target)?;
     drop(lock);
     Ok(Applied { dataset: Dataset::open(&root)?, trash: target })
+}
+
+/// A folder that is a file system of its own cannot be swapped.
+#[cfg(unix)]
+fn must_be_movable(root: &Path, parent: &Path) -> Result<()> {
+    use std::os::unix::fs::MetadataExt as _;
+    let device =
+        |path: &Path| std::fs::metadata(path).map(|m| m.dev()).map_err(io("look at", path));
+    if device(root)? != device(parent)? {
+        return invalid(format!(
+            "{} is a file system of its own, so that an edited dataset cannot take its place; move \
+             the dataset into a folder there",
+            root.display()
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn must_be_movable(_: &Path, _: &Path) -> Result<()> {
+    Ok(())
 }
 
 fn build(
@@ -285,7 +302,7 @@ fn build(
     side: &SideFiles<'_>,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<()> {
-    rewrite::rewrite(&pieces(old, &plan.origins), new, Packing::PerEpisode, progress)?;
+    rewrite::rewrite_into(&pieces(old, &plan.origins), new, Packing::PerEpisode, progress)?;
     // What neither the format nor we know is kept: a README, pictures of the set-up, subtasks.
     for name in files::list(&old.root, ".")? {
         let name = name.trim_start_matches("./");
@@ -300,7 +317,7 @@ fn build(
     side(&old.root, new, &plan.origins).map_err(LerobotError::Side)
 }
 
-fn free_name(trash: &Path, name: &str) -> Result<PathBuf> {
+pub(crate) fn free_name(trash: &Path, name: &str) -> Result<PathBuf> {
     files::create_dir(trash)?;
     let secs = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     let stamp = utc_stamp(secs);
@@ -310,36 +327,6 @@ fn free_name(trash: &Path, name: &str) -> Result<PathBuf> {
         Some(path) => Ok(path),
         None => invalid(format!("{} is full", trash.display())),
     }
-}
-
-/// New dataset in, old one out to the trash.
-fn swap(root: &Path, new: &Path, trash: &Path) -> Result<()> {
-    if exchange(root, new) {
-        // `new` is the old one now.
-        if let Err(e) = files::rename(new, trash) {
-            exchange(root, new);
-            return Err(e);
-        }
-    } else {
-        files::rename(root, trash)?;
-        if let Err(e) = files::rename(new, root) {
-            files::rename(trash, root)?;
-            return Err(e);
-        }
-    }
-    root.parent().map_or(Ok(()), files::sync_dir)
-}
-
-/// Swaps two names in one step, so that there is a dataset at every moment.
-#[cfg(target_os = "linux")]
-fn exchange(a: &Path, b: &Path) -> bool {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE).is_ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn exchange(_: &Path, _: &Path) -> bool {
-    false
 }
 
 /// `20260131T235959Z`. Days to dates after Howard Hinnant's `civil_from_days`.

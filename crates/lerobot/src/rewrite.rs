@@ -12,13 +12,14 @@ use crate::column::Column;
 use crate::data;
 use crate::dataset::{Dataset, EpisodeData};
 use crate::episodes::{self, EPISODES_PER_FILE, EpisodeMeta, VideoSpan};
-use crate::error::{LerobotError, Result, damaged, invalid, io};
+use crate::error::{LerobotError, Result, damaged, invalid};
 use crate::files;
 use crate::films::{self, Film};
 use crate::image_stats::ImageStats;
 use crate::info::Info;
 use crate::movie;
 use crate::paths::FileId;
+use crate::staging::Staging;
 use crate::stats::{self, FeatureStats};
 use crate::table;
 use crate::tasks;
@@ -100,23 +101,23 @@ pub fn rewrite(
     packing: Packing,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Dataset> {
-    if out.exists() {
-        return invalid(format!("{} exists already; give a new folder", out.display()));
-    }
-    let build = files::with_suffix(out, ".building");
-    if build.exists() {
-        std::fs::remove_dir_all(&build).map_err(io("remove", &build))?;
-    }
-    let built = Build::new(pieces, &build, packing).and_then(|b| b.run(progress));
-    if let Err(e) = built.and_then(|()| files::rename(&build, out)) {
-        // The error that brought us here is the one to tell.
-        let _ = std::fs::remove_dir_all(&build);
-        return Err(e);
-    }
-    if let Some(parent) = out.parent().filter(|p| !p.as_os_str().is_empty()) {
-        files::sync_dir(parent)?;
-    }
+    let staging = Staging::begin(out)?;
+    rewrite_into(pieces, staging.path(), packing, progress)?;
+    staging.publish()?;
     Dataset::open(out)
+}
+
+/// Like [`rewrite`], but into a folder that is there and that somebody else publishes.
+///
+/// # Errors
+/// As [`rewrite`].
+pub fn rewrite_into(
+    pieces: &[Piece<'_>],
+    folder: &Path,
+    packing: Packing,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<()> {
+    Build::new(pieces, folder, packing)?.run(progress)
 }
 
 /// Checks pieces as far as it can be done without reading frames.

@@ -64,6 +64,15 @@ impl CompiledScene {
         Ok(chain)
     }
 
+    /// The site of a robot's wrist in the model, where its description names one.
+    pub(crate) fn wrist_site(&self, robot: &str) -> Option<usize> {
+        let name = self.robots.get(robot)?.sites.get("wrist")?;
+        let full = format!("{robot}/{name}");
+        let model = &self.model;
+        (0..model.ffi().nsite as usize)
+            .find(|id| name_of(model, MjtObjBase::mjOBJ_SITE, *id, "site") == full)
+    }
+
     /// Height below which nothing of a robot's hand may be driven: what the scene says, or the
     /// surface that the robot stands on.
     ///

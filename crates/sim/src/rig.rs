@@ -21,6 +21,8 @@ pub struct SimRig {
     limited: Vec<f64>,
     pools: Vec<PicturePool>,
     feeler: Feeler,
+    /// The site of the wrist, where the robot's description names one.
+    wrist: Option<usize>,
     /// Started when the first pictures are asked for.
     drawer: Option<Drawer>,
     leave_out: bool,
@@ -45,6 +47,7 @@ impl SimRig {
         let limited = vec![0.0; spec.joints.len()];
         let pools = vec![PicturePool::default(); spec.cameras.len()];
         let feeler = Feeler::new(world.scene(), &robot)?;
+        let wrist = world.scene().wrist_site(&robot);
         Ok(Self {
             world,
             robot,
@@ -52,6 +55,7 @@ impl SimRig {
             limited,
             pools,
             feeler,
+            wrist,
             drawer: None,
             leave_out: false,
             ticks: 0,
@@ -104,6 +108,12 @@ impl SimRig {
     #[must_use]
     pub fn robot(&self) -> &str {
         &self.robot
+    }
+
+    /// Whether it knows where its wrist is.
+    #[must_use]
+    pub fn knows_wrist(&self) -> bool {
+        self.wrist.is_some()
     }
 
     /// What to do when drawing is frames behind: wait for it (the default), or leave pictures out,
@@ -220,6 +230,7 @@ impl Rig for SimRig {
         if self.ticks.is_multiple_of(per_frame) {
             self.feeler.feel(&mut self.world);
         }
+        seen.wrist_pos_m = self.wrist.map(|site| self.world.envs[0].data.site_xpos()[site]);
         self.feeler.see(&self.world, &mut seen.objects);
         if pictures {
             seen.pictures.clear();

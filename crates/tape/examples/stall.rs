@@ -101,6 +101,7 @@ fn header(rig: RigSpec) -> Header {
         model_hash: "0".into(),
         began_utc: utc_now(),
         repeatable: false,
+        features: Default::default(),
         task: "measure".into(),
         pilot: "none".into(),
         seed: 0,

@@ -18,8 +18,9 @@ use citrange_lerobot::{Column, Feature, Info, NewEpisode, NewImages, NewVideo};
 use crate::coded::Coded;
 use crate::episode::Episode;
 use crate::error::TapeError;
+use crate::features::StateFeatures;
 use crate::index::{Entry, INDEX, Index, SIDE, tape_name};
-use crate::recorder::Recording;
+use crate::recorder::{Recording, Row};
 use crate::repair::{Repaired, repair_locked};
 use crate::units::{JointUnit, Unit};
 
@@ -68,6 +69,20 @@ impl Dataset {
         unit: Unit,
         images: &BTreeSet<String>,
     ) -> Result<(Self, Vec<Repaired>), TapeError> {
+        Self::record_with(root, rig, unit, images, StateFeatures::default())
+    }
+
+    /// Like [`Dataset::record`], with more than joint positions in the rows.
+    ///
+    /// # Errors
+    /// As [`Dataset::record`].
+    pub fn record_with(
+        root: &Path,
+        rig: &RigSpec,
+        unit: Unit,
+        images: &BTreeSet<String>,
+        features: StateFeatures,
+    ) -> Result<(Self, Vec<Repaired>), TapeError> {
         let unknown = images.iter().find(|i| !rig.cameras.iter().any(|c| c.name == **i));
         if let Some(name) = unknown {
             let known = rig.cameras.iter().map(|c| c.name.as_str());
@@ -77,7 +92,7 @@ impl Dataset {
         let units = unit.of(rig).map_err(TapeError::Missing)?;
         let lock = lock(root)?;
         let repaired = repair_locked(root)?;
-        let info = info(rig, unit, &units, images);
+        let info = info(rig, (unit, features), &units, images);
         let lerobot = citrange_lerobot::Dataset::open_or_create(root, info)?;
         let index = Index::read(root)?.unwrap_or_else(|| Index::new(units.clone()));
         if !lerobot.episodes().is_empty() && index.units != units {
@@ -100,6 +115,12 @@ impl Dataset {
     #[must_use]
     pub fn root(&self) -> &Path {
         self.lerobot.root()
+    }
+
+    /// What its rows hold beside joint positions.
+    #[must_use]
+    pub fn features(&self) -> StateFeatures {
+        StateFeatures::of(self.lerobot.info())
     }
 
     /// Number of episodes.
@@ -181,12 +202,14 @@ impl Dataset {
         let rows = self.lerobot.read_episode(episode)?;
         let Some(state) = rows.column(STATE).and_then(Column::floats) else { return Ok(false) };
         let units = &self.index.units;
+        let features = tape.header.features;
         let same = |(row, frame): (&[f32], &crate::Frame)| {
-            let shown = units.iter().zip(&frame.joint_pos).map(|(unit, v)| unit.show(*v) as f32);
-            row.iter().map(|v| v.to_bits()).eq(shown.map(f32::to_bits))
+            let shown = features.row(units, frame.seen());
+            row.iter().map(|v| v.to_bits()).eq(shown.into_iter().map(f32::to_bits))
         };
         let frames = tape.frames.get(of.clone()).unwrap_or_default();
-        Ok(state.chunks_exact(units.len().max(1)).zip(frames).all(same))
+        let width = features.names(units).len();
+        Ok(state.chunks_exact(width.max(1)).zip(frames).all(same))
     }
 
     /// Refuses an episode that is not there.
@@ -227,19 +250,17 @@ pub(crate) fn save(
 ) -> Result<(usize, Index), TapeError> {
     let Recording { folder, tape, header, rows, cameras, outcome, first, .. } = recording;
     let units = &index.units;
-    let column = |pick: &dyn Fn(usize) -> Vec<f64>| {
-        let shown = (0..rows.len()).flat_map(|row| {
-            let values = pick(row);
-            units.iter().zip(values).map(|(unit, v)| unit.show(v) as f32).collect::<Vec<_>>()
-        });
-        Column::F32(shown.collect())
+    let state = rows.iter().flat_map(|row| header.features.row(units, row.seen()));
+    let shown = |row: &Row| -> Vec<f32> {
+        units.iter().zip(&row.action).map(|(unit, v)| unit.show(*v) as f32).collect()
     };
+    let action = rows.iter().flat_map(shown);
     let mut episode = NewEpisode {
         task: header.task.clone(),
         length: rows.len(),
         columns: vec![
-            (STATE.into(), column(&|row| rows[row].joint_pos.clone())),
-            (ACTION.into(), column(&|row| rows[row].action.clone())),
+            (STATE.into(), Column::F32(state.collect())),
+            (ACTION.into(), Column::F32(action.collect())),
         ],
         ..NewEpisode::default()
     };
@@ -315,13 +336,13 @@ fn is_at(_: &File, path: &Path) -> bool {
 /// The dataset's description for a rig.
 pub(crate) fn info(
     rig: &RigSpec,
-    unit: Unit,
+    (unit, state): (Unit, StateFeatures),
     units: &[JointUnit],
     images: &BTreeSet<String>,
 ) -> Info {
     let names: Vec<&str> = units.iter().map(|u| u.name.as_str()).collect();
     let mut features = vec![
-        (STATE.to_owned(), Feature::vector(&names)),
+        (STATE.to_owned(), Feature::vector(&state.names(units))),
         (ACTION.to_owned(), Feature::vector(&names)),
     ];
     let fps = rig.rates.frame_hz;

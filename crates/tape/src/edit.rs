@@ -6,11 +6,12 @@
 use std::ops::Range;
 use std::path::Path;
 
-use citrange_lerobot::{Applied, Edit, Origin, Packing, Piece, Plan, Rescale};
+use citrange_lerobot::{Applied, Edit, Origin, Packing, Piece, Plan, Rescale, Staging};
 
 use crate::dataset::{ACTION, Dataset, STATE, UNITS_KEY, lock, units_json, write_synced};
 use crate::error::TapeError;
-use crate::index::{Entry, INDEX, Index, tape_name};
+use crate::features::StateFeatures;
+use crate::index::{Entry, INDEX, Index, SIDE, tape_name};
 use crate::repair::unfinished;
 use crate::units::{JointUnit, Unit};
 
@@ -58,13 +59,29 @@ impl Dataset {
         Ok(citrange_lerobot::apply(plan, &trash, &side, progress)?)
     }
 
-    /// Puts episodes of several datasets, one after the other, into a new one. With `tapes` the
-    /// exact episodes come along.
+    /// Puts episodes of several datasets, one after the other, into a new one, which appears when
+    /// it is complete. With `tapes` the exact episodes come along.
     ///
     /// # Errors
     /// When the datasets do not agree (each difference is listed), units differ, an episode is
     /// not there, or the folder exists.
     pub fn gather(
+        sources: &[(&Self, &[usize])],
+        out: &Path,
+        packing: Packing,
+        tapes: bool,
+        progress: Progress<'_>,
+    ) -> Result<(), TapeError> {
+        let staging = Staging::begin(out)?;
+        Self::gather_into(sources, staging.path(), packing, tapes, progress)?;
+        Ok(staging.publish()?)
+    }
+
+    /// Like [`Dataset::gather`], but into a folder that somebody else publishes.
+    ///
+    /// # Errors
+    /// As [`Dataset::gather`].
+    pub fn gather_into(
         sources: &[(&Self, &[usize])],
         out: &Path,
         packing: Packing,
@@ -92,7 +109,7 @@ impl Dataset {
                 pieces.push(piece);
             }
         }
-        citrange_lerobot::rewrite(&pieces, out, packing, progress)?;
+        citrange_lerobot::rewrite_into(&pieces, out, packing, progress)?;
         if tapes {
             bring_tapes(out, &origins)?;
         }
@@ -122,11 +139,14 @@ impl Dataset {
             self.check_episode(episode)?;
             pieces.push(Piece { rescale: &rescale, ..Piece::whole(&self.lerobot, episode)? });
         }
-        let mut new = citrange_lerobot::rewrite(&pieces, out, Packing::Packed, progress)?;
+        let staging = Staging::begin(out)?;
+        let new = staging.path();
+        citrange_lerobot::rewrite_into(&pieces, new, Packing::Packed, progress)?;
         if let Some((unit, units)) = said {
+            let mut new = citrange_lerobot::Dataset::open(new)?;
             new.set_extra(UNITS_KEY, units_json(unit, &units))?;
         }
-        Ok(())
+        Ok(staging.publish()?)
     }
 
     /// The dataset's joints in another unit.
@@ -143,13 +163,11 @@ impl Dataset {
     }
 
     fn rescale(&self, new: &[JointUnit]) -> Vec<Rescale> {
-        let pairs = || self.index.units.iter().zip(new);
-        let rescale = |feature: &str| Rescale {
-            feature: feature.to_owned(),
-            factors: pairs().map(|(old, new)| new.scale / old.scale).collect(),
-            offsets: pairs().map(|(old, new)| (old.zero - new.zero) * new.scale).collect(),
+        let rescale = |feature: &str, holds: StateFeatures| {
+            let (factors, offsets) = holds.rescale(&self.index.units, new);
+            Rescale { feature: feature.to_owned(), factors, offsets }
         };
-        vec![rescale(STATE), rescale(ACTION)]
+        vec![rescale(STATE, self.features()), rescale(ACTION, StateFeatures::default())]
     }
 
     /// Changes what people say about episodes; rows, videos and tapes stay as they are.
@@ -216,7 +234,19 @@ fn bring_tapes(root: &Path, sources: &[Source<'_>]) -> Result<(), TapeError> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(|e| TapeError::file("create", folder, e))?;
     }
-    write_synced(&path, &index.to_json()?)
+    write_synced(&path, &index.to_json()?)?;
+    sync_folder(&root.join(SIDE))?;
+    sync_folder(&root.join(SIDE).join("episodes"))
+}
+
+/// Makes the names in a folder durable; one that is not there has none.
+fn sync_folder(folder: &Path) -> Result<(), TapeError> {
+    if !cfg!(unix) || !folder.is_dir() {
+        return Ok(());
+    }
+    std::fs::File::open(folder)
+        .and_then(|handle| handle.sync_all())
+        .map_err(|e| TapeError::file("sync", folder, e))
 }
 
 /// A second name for the same bytes, or a copy on another file system. Tapes never change.

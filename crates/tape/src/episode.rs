@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::TapeError;
 use crate::header::Header;
 use crate::log::{Damage, read_file, read_records};
-use crate::record::{Frame, Layout, Tick, frame_of, kind, numbers, tick_of};
+use crate::record::{Frame, Layout, Tick, frame_of, kind, numbers, tick_of, wrist_of};
 
 /// An episode.
 #[derive(Clone, Debug)]
@@ -89,6 +89,11 @@ impl Episode {
                     .map(|layout| episode.layouts.push(layout)),
                 kind::FRAME => frame_of(record.payload, episode.layouts.len().wrapping_sub(1))
                     .map(|frame| episode.frames.push(frame)),
+                kind::WRIST => wrist_of(record.payload).and_then(|(index, pos_m)| {
+                    let frame = episode.frames.last_mut().filter(|f| f.index == index)?;
+                    frame.wrist_pos_m = Some(pos_m);
+                    Some(())
+                }),
                 kind::TICK => tick_of(record.payload).map(|tick| episode.ticks.push(tick)),
                 kind::EVENT => serde_json::from_slice(record.payload)
                     .ok()

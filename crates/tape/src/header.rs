@@ -6,6 +6,7 @@ use citrange_core::restore::BodyPose;
 use citrange_core::{RigSpec, RobotDescription, Scene};
 use serde::{Deserialize, Serialize};
 
+use crate::features::StateFeatures;
 use crate::units::Unit;
 
 /// The first record of every tape.
@@ -41,6 +42,9 @@ pub struct Header {
     pub robots: BTreeMap<String, RobotDescription>,
     /// Unit of joint values in the LeRobot dataset.
     pub unit: Unit,
+    /// What rows of the LeRobot dataset hold beside joint positions.
+    #[serde(default, skip_serializing_if = "StateFeatures::is_plain")]
+    pub features: StateFeatures,
     /// Cameras whose pictures are kept without loss.
     pub images: BTreeSet<String>,
     /// Settings of whoever recorded it.

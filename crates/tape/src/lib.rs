@@ -10,9 +10,9 @@
 //! | bytes of the log | `log.rs` (records), `record.rs` (frames, ticks), `header.rs` |
 //! | what happens while recording | `recorder.rs`, pictures `camera.rs`, `coded.rs` |
 //! | saving | `dataset.rs`, `index.rs` |
-//! | repair after a crash | `recover.rs` (one recording), `repair.rs` |
+//! | repair after a crash | `recover.rs` (one recording), `repair.rs`, what edits left `leftovers.rs` |
 //! | deleting, trimming, merging, … | `edit.rs` |
-//! | units of joint values | `units.rs` |
+//! | units of joint values | `units.rs`; what a row holds `features.rs` |
 //! | replay and its verification | `replay.rs`, `verify.rs` |
 //! | HDF5 files | out `demo.rs`, `pictures.rs`; in `demo_in.rs`, `order.rs`, `joint_names.rs`, `motion.rs` |
 
@@ -24,9 +24,11 @@ mod demo_in;
 mod edit;
 mod episode;
 mod error;
+mod features;
 mod header;
 mod index;
 mod joint_names;
+mod leftovers;
 mod log;
 mod motion;
 mod order;
@@ -40,6 +42,8 @@ mod run_name;
 mod units;
 mod verify;
 
+pub use citrange_lerobot::{Leftover, Staging, staging_name};
+
 pub use camera::{Storage, WhenFull};
 pub use dataset::Dataset;
 pub use demo::{DemoExtras, arm_joints, export_demo, flattened};
@@ -47,6 +51,7 @@ pub use demo_in::{DemoEpisode, SO101_HZ};
 pub use edit::Progress;
 pub use episode::{End, Episode};
 pub use error::TapeError;
+pub use features::{SeenState, StateFeatures};
 pub use header::{Header, IMPORT, Imported, Parent, Play, new_uid, utc_now};
 pub use index::{Entry, Index};
 pub use log::{Damage, file_sha256};

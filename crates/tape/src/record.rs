@@ -20,6 +20,8 @@ pub(crate) mod kind {
     pub(crate) const LAST: u8 = 7;
     /// JSON: outcome, dropped pictures.
     pub(crate) const END: u8 = 8;
+    /// Where the wrist was at the frame before it.
+    pub(crate) const WRIST: u8 = 9;
     /// In a camera's log: what a decoder needs (avcC), nothing for pictures as PNG.
     pub(crate) const CAMERA: u8 = 20;
     /// In a camera's log: a coded picture, first byte 1 for a key frame.
@@ -39,6 +41,8 @@ pub struct Frame {
     pub joint_pos: Vec<f64>,
     /// Joint velocities.
     pub joint_vel: Vec<f64>,
+    /// Position of the wrist in the world, where it was to be kept.
+    pub wrist_pos_m: Option<[f64; 3]>,
     /// The complete state's numbers, see [`crate::Episode::snapshot`].
     pub state: Vec<f64>,
     /// Which of the episode's layouts names them.
@@ -85,7 +89,22 @@ pub(crate) fn frame_of(bytes: &[u8], layout: usize) -> Option<Frame> {
     let joints = from.u32()? as usize;
     let (joint_pos, joint_vel) = (from.f64s(joints)?, from.f64s(joints)?);
     let state = from.f64s(from.0.len() / 8)?;
-    from.0.is_empty().then_some(Frame { index, step, wall_ns, joint_pos, joint_vel, state, layout })
+    let wrist_pos_m = None;
+    let frame = Frame { index, step, wall_ns, joint_pos, joint_vel, wrist_pos_m, state, layout };
+    from.0.is_empty().then_some(frame)
+}
+
+/// The frame's index and where the wrist was.
+pub(crate) fn wrist_bytes(frame: u64, wrist_pos_m: &[f64; 3]) -> Vec<u8> {
+    let mut bytes = frame.to_le_bytes().to_vec();
+    put(&mut bytes, wrist_pos_m);
+    bytes
+}
+
+pub(crate) fn wrist_of(bytes: &[u8]) -> Option<(u64, [f64; 3])> {
+    let mut from = Cursor(bytes);
+    let (frame, pos) = (from.u64()?, from.f64s(3)?);
+    Some((frame, pos.try_into().ok()?)).filter(|_| from.0.is_empty())
 }
 
 pub(crate) fn tick_bytes(tick: &TickRecord<'_>) -> Vec<u8> {

@@ -16,9 +16,10 @@ use crate::camera::{CameraWriter, Storage, WhenFull, camera_log, give_way};
 use crate::coded::CodedPictures;
 use crate::episode::{End, Episode, deflate};
 use crate::error::TapeError;
+use crate::features::SeenState;
 use crate::header::Header;
 use crate::log::LogWriter;
-use crate::record::{Layout, frame_bytes, kind, put, tick_bytes};
+use crate::record::{Layout, frame_bytes, kind, put, tick_bytes, wrist_bytes};
 
 /// Records that may wait for the disk: minutes of them.
 const QUEUE_RECORDS: usize = 1 << 16;
@@ -92,7 +93,19 @@ impl Drop for RecordWriter {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
     pub(crate) joint_pos: Vec<f64>,
+    pub(crate) joint_vel: Vec<f64>,
+    pub(crate) wrist_pos_m: Option<[f64; 3]>,
     pub(crate) action: Vec<f64>,
+}
+
+impl Row {
+    pub(crate) fn seen(&self) -> SeenState<'_> {
+        SeenState {
+            joint_pos: &self.joint_pos,
+            joint_vel: &self.joint_vel,
+            wrist_pos_m: self.wrist_pos_m,
+        }
+    }
 }
 
 /// A recording that is complete on disk, but not yet part of a dataset.
@@ -302,11 +315,19 @@ impl Tape for Recorder {
             return Err(format!("{found} pictures for {expected} cameras").into());
         }
         self.send(kind::FRAME, frame_bytes(frame))?;
+        let wrist_pos_m = frame.seen.wrist_pos_m.filter(|_| self.header.features.ee);
+        match &wrist_pos_m {
+            Some(pos_m) => self.send(kind::WRIST, wrist_bytes(frame.index, pos_m))?,
+            None if self.header.features.ee => {
+                return Err("the rig does not say where its wrist is: leave ee out".into());
+            }
+            None => {}
+        }
         for (camera, picture) in self.cameras.iter_mut().zip(&frame.seen.pictures) {
             camera.push(picture).map_err(|e| self.failure.take().unwrap_or(e))?;
         }
-        let joint_pos = frame.seen.joint_pos.clone();
-        self.rows.push(Row { joint_pos, action: Vec::new() });
+        let (joint_pos, joint_vel) = (frame.seen.joint_pos.clone(), frame.seen.joint_vel.clone());
+        self.rows.push(Row { joint_pos, joint_vel, wrist_pos_m, action: Vec::new() });
         Ok(())
     }
 

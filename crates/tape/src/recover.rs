@@ -112,6 +112,8 @@ pub(crate) fn recover(folder: &Path) -> Result<Found, TapeError> {
     };
     let rows = (0..frames).map(|frame| Row {
         joint_pos: episode.frames[frame].joint_pos.clone(),
+        joint_vel: episode.frames[frame].joint_vel.clone(),
+        wrist_pos_m: episode.frames[frame].wrist_pos_m,
         action: episode.action(frame).unwrap_or_default().to_vec(),
     });
     let (rows, header, folder) = (rows.collect(), episode.header, folder.to_owned());
@@ -137,7 +139,7 @@ fn write_whole<'a>(
     let mut log = LogWriter::create(path)?;
     for record in records {
         let kept = match record.kind {
-            kind::FRAME => index_of(record.payload).is_some_and(|i| i < frames),
+            kind::FRAME | kind::WRIST => index_of(record.payload).is_some_and(|i| i < frames),
             kind::TICK => index_of(record.payload).is_some_and(|i| i < ticks),
             kind::EVENT => event_tick(record.payload).is_some_and(|i| i < ticks),
             kind::LAST | kind::END => false,

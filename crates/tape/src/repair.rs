@@ -133,7 +133,7 @@ fn repair_one(root: &Path, folder: &Path, uid: String) -> Result<Repaired, TapeE
 fn save_into(root: &Path, index: Option<Index>, recording: Recording) -> Result<usize, TapeError> {
     let header = &recording.header;
     let units = header.unit.of(&header.rig).map_err(TapeError::Missing)?;
-    let info = info(&header.rig, header.unit, &units, &header.images);
+    let info = info(&header.rig, (header.unit, header.features), &units, &header.images);
     let mut lerobot = citrange_lerobot::Dataset::open_or_create(root, info)?;
     let index = index.unwrap_or_else(|| Index::new(units));
     Ok(save(&mut lerobot, &index, recording)?.0)

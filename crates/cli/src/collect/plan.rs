@@ -8,7 +8,7 @@ use citrange_core::randomise::randomised;
 use citrange_core::yaml::from_yaml;
 use citrange_core::{Outcome, Pilot, Randomise, Rig as _, RigSpec};
 use citrange_sim::{CompiledScene, SceneSource, SimError, SimRig, load_scene};
-use citrange_tape::{Dataset, Header, RunName, Unit};
+use citrange_tape::{Dataset, Header, RunName, StateFeatures, Unit};
 use serde_json::{Value, json};
 
 use crate::pilots::{PilotArgs, PilotPlan};
@@ -26,6 +26,7 @@ pub(crate) struct Plan {
     task: Option<String>,
     pub(crate) seed: u64,
     pub(crate) unit: Unit,
+    pub(crate) features: StateFeatures,
     pub(crate) images: BTreeSet<String>,
     pub(crate) max_frames: Option<u64>,
     pub(crate) speed: Option<f64>,
@@ -73,14 +74,20 @@ impl Plan {
         if let Some((ranges, _)) = &drawn_anew {
             config["randomise"] = serde_json::to_value(ranges)?;
         }
-        let spec = SimRig::new(Arc::clone(&scene), cameras.as_deref())?.spec().clone();
-        let (unit, images) = (record.unit(), record.images());
-        let name = json!({
+        let rig = SimRig::new(Arc::clone(&scene), cameras.as_deref())?;
+        record.check_features(&rig)?;
+        let spec = rig.spec().clone();
+        let (unit, images, features) = (record.unit(), record.images(), record.features());
+        let mut name = json!({
             "tool_version": env!("CARGO_PKG_VERSION"), "model_hash": scene.model_hash,
             "scene": scene.scene, "robots": scene.robots, "rig": spec, "task": record.task,
             "unit": unit, "images": images, "config": config,
             "parent": origin.as_ref().map(Origin::parent),
         });
+        // Runs of positions only have the names they always had.
+        if !features.is_plain() {
+            name["features"] = serde_json::to_value(features)?;
+        }
         let max_frames =
             seconds.map(|s| (s * f64::from(spec.rates.frame_hz)).ceil().max(1.0) as u64);
         Ok(Self {
@@ -93,6 +100,7 @@ impl Plan {
             task: record.task.clone(),
             seed: record.seed,
             unit,
+            features,
             images,
             max_frames,
             speed,
@@ -166,7 +174,8 @@ impl Plan {
         episode: u64,
         first: u64,
     ) -> anyhow::Result<(Header, Vec<u8>)> {
-        let (header, model) = header(rig, self.choice(pilot, episode, first))?;
+        let (mut header, model) = header(rig, self.choice(pilot, episode, first))?;
+        header.features = self.features;
         Ok((header.repeatable_as(self.name.uid(episode)), model))
     }
 

@@ -74,7 +74,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let plan =
         Plan::new(args.scene.as_deref(), record, &args.pilot, randomise, args.seconds, args.speed)?;
     let spec = plan.spec();
-    let (mut dataset, repaired) = Dataset::record(&args.out, spec, plan.unit, &plan.images)?;
+    let (mut dataset, repaired) =
+        Dataset::record_with(&args.out, spec, plan.unit, &plan.images, plan.features)?;
     tell_repaired(&repaired, args.json)?;
     catch_stop()?;
     let goal = match (args.successes, args.quota.as_slice()) {

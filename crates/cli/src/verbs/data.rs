@@ -12,7 +12,8 @@ pub(crate) enum Command {
     Show(data_look::Show),
     /// Look for what is wrong: numbers, rates, videos, statistics. Exit code 4 on errors.
     Check(data_look::Check),
-    /// Save what a recorder that was cut off left behind.
+    /// Save what a recorder that was cut off left behind; name and clear away what killed edits,
+    /// merges, imports and exports left.
     Repair {
         /// The dataset's folder.
         dataset: PathBuf,
@@ -20,7 +21,7 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Take episodes out (the old dataset goes to the trash beside it).
+    /// Take episodes out (the dataset as it was goes to the trash beside it).
     Delete(data_edit::Delete),
     /// Keep only some frames of an episode.
     Trim(data_edit::Trim),
@@ -34,6 +35,13 @@ pub(crate) enum Command {
     Export(data_files::Export),
     /// Take an HDF5 demonstration, or the demos of a robomimic file, into a dataset.
     Import(data_files::Import),
+}
+
+impl Command {
+    /// Whether its `--json` is one object per line.
+    pub(crate) fn tells_lines(&self) -> bool {
+        matches!(self, Self::Import(_))
+    }
 }
 
 pub(crate) fn run(command: &Command) -> anyhow::Result<()> {

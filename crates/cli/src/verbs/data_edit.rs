@@ -1,14 +1,15 @@
 //! `citrange data delete|trim|split|merge|label|repair`: changing datasets, never losing any.
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use citrange_lerobot::{Edit, Packing};
-use citrange_tape::{Dataset, TapeError};
-use serde_json::json;
+use citrange_lerobot::{Edit, Packing, Plan};
+use citrange_tape::{Dataset, Entry, Staging, TapeError};
+use serde_json::{Value, json};
 
-use crate::recording::tell_repaired;
+use super::data_lists::{numbers, parts, range};
+use crate::exit::Usage;
+use crate::recording::{repaired_json, tell_repaired};
 use crate::say;
 
 #[derive(Debug, clap::Args)]
@@ -105,17 +106,41 @@ struct How {
 }
 
 pub(crate) fn repair(root: &Path, json: bool) -> anyhow::Result<()> {
-    let repaired = Dataset::repair(root)?;
-    tell_repaired(&repaired, json)?;
-    if !json && repaired.is_empty() {
-        say::talk("nothing to repair: no recording was cut off");
+    let leftovers = Dataset::clear_leftovers(root)?;
+    let repaired = match root.is_dir() || leftovers.is_empty() {
+        true => Dataset::repair(root)?,
+        // Nothing came to be there; what was left of it is told.
+        false => Vec::new(),
+    };
+    let copies = Dataset::undo_copies(root);
+    if json {
+        let list: Vec<Value> = leftovers
+            .iter()
+            .map(|l| json!({ "path": l.path, "what": l.what, "done": l.done }))
+            .collect();
+        let repaired: Vec<Value> = repaired.iter().map(repaired_json).collect();
+        let report = json!({
+            "dataset": root, "repaired": repaired, "leftovers": list, "undo_copies": copies,
+        });
+        return say::data(&report.to_string());
+    }
+    for left in &leftovers {
+        say::talk(&format!("{}: {}: {}", left.path.display(), left.what, left.done));
+    }
+    tell_repaired(&repaired, false)?;
+    if repaired.is_empty() && leftovers.is_empty() {
+        say::talk("nothing to repair: nothing was cut off");
+    }
+    if let (Some(last), n) = (copies.last(), copies.len()) {
+        let last = last.display();
+        say::talk(&format!("as it was before edits: {n} copies, the newest in {last}"));
     }
     Ok(())
 }
 
 pub(crate) fn delete(args: &Delete) -> anyhow::Result<()> {
-    let dataset = Dataset::open(&args.dataset)?;
     let episodes = numbers(&args.episodes)?;
+    let dataset = Dataset::open(&args.dataset)?;
     edit(&dataset, &Edit::Delete { episodes }, &args.how)
 }
 
@@ -136,21 +161,35 @@ pub(crate) fn split(args: &Split) -> anyhow::Result<()> {
         return usage("give --episode N --at FRAME, or --into train=0.8,val=0.2 --out FOLDER");
     };
     let mut from = 0;
-    let parts = parts(into, dataset.len())?;
-    if let Some((name, _)) = parts.iter().find(|(name, _)| out.join(name).exists()) {
-        return usage(&format!("{} exists already", out.join(name).display()));
-    }
-    for (name, count) in parts {
-        let episodes: Vec<usize> = (from..from + count).collect();
+    let mut sets = Vec::new();
+    for (name, count) in parts(into, dataset.len())? {
+        sets.push((name, (from..from + count).collect::<Vec<usize>>()));
         from += count;
-        let target = out.join(&name);
+    }
+    if args.how.dry_run {
+        must_be_free(out)?;
+    } else {
+        // All of them appear in one step.
+        let staging = Staging::begin(out).map_err(TapeError::from)?;
+        for (name, episodes) in &sets {
+            gather(&[(&dataset, episodes)], &staging.path().join(name))?;
+        }
+        staging.publish().map_err(TapeError::from)?;
+    }
+    if args.how.json {
+        let of = |(name, episodes): &(String, Vec<usize>)| json!({ "dataset": out.join(name), "episodes": episodes });
+        let sets: Vec<Value> = sets.iter().map(of).collect();
+        let report = json!({ "dry_run": args.how.dry_run, "datasets": sets });
+        return say::data(&report.to_string());
+    }
+    for (name, episodes) in &sets {
+        let (target, count) = (out.join(name), episodes.len());
         if args.how.dry_run {
             say::data(&format!("{}: {count} episodes {episodes:?}", target.display()))?;
-            continue;
+        } else {
+            say::talk(&format!("{count} episodes"));
+            say::data(&target.display().to_string())?;
         }
-        std::fs::create_dir_all(out)?;
-        gather(&[(&dataset, &episodes)], &target)?;
-        told(&target, count, args.how.json)?;
     }
     Ok(())
 }
@@ -160,15 +199,39 @@ pub(crate) fn merge(args: &Merge) -> anyhow::Result<()> {
     let all: Vec<Vec<usize>> = datasets.iter().map(|d| (0..d.len()).collect()).collect();
     let sources: Vec<(&Dataset, &[usize])> =
         datasets.iter().zip(&all).map(|(d, e)| (d, e.as_slice())).collect();
-    let count = all.iter().map(Vec::len).sum();
-    if args.how.dry_run {
-        return say::data(&format!("{}: {count} episodes", args.out.display()));
+    let count: usize = all.iter().map(Vec::len).sum();
+    let (out, how) = (args.out.display(), &args.how);
+    if how.dry_run {
+        must_be_free(&args.out)?;
+    } else {
+        let staging = Staging::begin(&args.out).map_err(TapeError::from)?;
+        gather(&sources, staging.path())?;
+        staging.publish().map_err(TapeError::from)?;
     }
-    gather(&sources, &args.out)?;
-    told(&args.out, count, args.how.json)
+    if how.json {
+        let report = json!({ "dataset": args.out, "episodes": count, "dry_run": how.dry_run });
+        return say::data(&report.to_string());
+    }
+    if how.dry_run {
+        return say::data(&format!("{out}: {count} episodes"));
+    }
+    say::talk(&format!("{count} episodes"));
+    say::data(&out.to_string())
 }
 
 pub(crate) fn label(args: &Label) -> anyhow::Result<()> {
+    let mut changes = Vec::new();
+    let given = [
+        (args.success.is_some(), "success"),
+        (!args.add.is_empty() || !args.remove.is_empty(), "labels"),
+        (args.note.is_some(), "note"),
+    ];
+    changes.extend(given.iter().filter(|(is, _)| *is).map(|(_, what)| *what));
+    let says_more = !changes.is_empty();
+    changes.extend(args.task.as_ref().map(|_| "task"));
+    if changes.is_empty() {
+        return usage("give what to change: --task, --success, --add, --remove or --note");
+    }
     let mut dataset = Dataset::open(&args.dataset)?;
     let episodes = match &args.episodes {
         Some(list) => numbers(list)?,
@@ -177,68 +240,119 @@ pub(crate) fn label(args: &Label) -> anyhow::Result<()> {
     for episode in &episodes {
         dataset.check_episode(*episode)?;
     }
-    let says_more = args.success.is_some()
-        || args.note.is_some()
-        || !args.add.is_empty()
-        || !args.remove.is_empty();
-    if args.task.is_none() && !says_more {
-        return usage("give what to change: --task, --success, --add, --remove or --note");
+    let relabel = args.task.clone().map(|task| Edit::Label { episodes: episodes.clone(), task });
+    // What cannot be done is refused before anything is done.
+    let plan = relabel.as_ref().map(|edit| planned(&dataset, edit)).transpose()?;
+    let mut trash = None;
+    if !args.how.dry_run {
+        if says_more {
+            dataset.annotate(&episodes, &|entry| change(entry, args))?;
+        }
+        trash = plan.as_ref().map(|plan| carry_out(&dataset, plan)).transpose()?;
     }
-    if args.how.dry_run && says_more {
-        say::data(&format!("outcome, labels or note of episodes {episodes:?} would change"))?;
-    } else if says_more {
-        dataset.annotate(&episodes, &|entry| {
-            if let Some(success) = args.success {
-                entry.outcome.success = Some(success);
-            }
-            entry.labels.retain(|label| !args.remove.contains(label));
-            for label in &args.add {
-                if !entry.labels.contains(label) {
-                    entry.labels.push(label.clone());
-                }
-            }
-            if let Some(note) = &args.note {
-                entry.note.clone_from(note);
-            }
-        })?;
-        if !args.how.json {
-            say::talk(&format!("labelled {} episodes", episodes.len()));
+    if args.how.json {
+        let report = json!({
+            "dataset": args.dataset, "dry_run": args.how.dry_run, "episodes": episodes,
+            "changed": changes, "trash": trash,
+        });
+        return say::data(&report.to_string());
+    }
+    let (count, what) = (episodes.len(), changes.join(", "));
+    if args.how.dry_run {
+        return say::data(&format!("{what} of {count} episodes {episodes:?} would change"));
+    }
+    say::talk(&format!("labelled {count} episodes: {what}"));
+    if let Some(trash) = trash {
+        say::talk(&format!("the dataset as it was: {}", trash.display()));
+    }
+    Ok(())
+}
+
+fn change(entry: &mut Entry, args: &Label) {
+    if let Some(success) = args.success {
+        entry.outcome.success = Some(success);
+    }
+    entry.labels.retain(|label| !args.remove.contains(label));
+    for label in &args.add {
+        if !entry.labels.contains(label) {
+            entry.labels.push(label.clone());
         }
     }
-    match &args.task {
-        Some(task) => edit(&dataset, &Edit::Label { episodes, task: task.clone() }, &args.how),
-        None => Ok(()),
+    if let Some(note) = &args.note {
+        entry.note.clone_from(note);
     }
 }
 
 /// Plans, says, and unless it is a dry run carries out.
 fn edit(dataset: &Dataset, edit: &Edit, how: &How) -> anyhow::Result<()> {
-    let plan = dataset.plan(edit)?;
-    if how.dry_run {
-        return say::data(plan.to_string().trim_end());
-    }
-    let bar = say::progress("editing", 1);
-    let applied = dataset.apply(&plan, &mut |done, all| {
-        bar.set_length(all as u64);
-        bar.set_position(done as u64);
-    })?;
-    bar.finish_and_clear();
+    let plan = planned(dataset, edit)?;
+    let trash = match how.dry_run {
+        true => None,
+        false => Some(carry_out(dataset, &plan)?),
+    };
     if how.json {
         let report = json!({
-            "episodes": plan.after.0, "frames": plan.after.1, "trash": applied.trash,
+            "dataset": dataset.root(), "dry_run": how.dry_run,
+            "episodes_before": plan.before.0, "frames_before": plan.before.1,
+            "episodes": plan.after.0, "frames": plan.after.1, "trash": trash,
             "videos_linked": plan.videos_linked, "videos_cut": plan.videos_cut,
             "videos_partly_encoded": plan.videos_encoded, "frames_encoded": plan.frames_encoded,
         });
         return say::data(&report.to_string());
     }
-    say::talk(plan.to_string().trim_end());
-    say::talk(&format!("the dataset as it was: {}", applied.trash.display()));
-    Ok(())
+    let text = plan.to_string();
+    match trash {
+        None => say::data(text.trim_end()),
+        Some(trash) => {
+            say::talk(text.trim_end());
+            say::talk(&format!("the dataset as it was: {}", trash.display()));
+            Ok(())
+        }
+    }
+}
+
+/// A plan for a dataset that can be swapped.
+fn planned(dataset: &Dataset, edit: &Edit) -> anyhow::Result<Plan> {
+    refuse_inside(dataset.root())?;
+    Ok(dataset.plan(edit)?)
+}
+
+/// Carries a plan out; answers where the dataset as it was lies.
+fn carry_out(dataset: &Dataset, plan: &Plan) -> anyhow::Result<PathBuf> {
+    let bar = say::progress("editing", 1);
+    let applied = dataset.apply(plan, &mut |done, all| {
+        bar.set_length(all as u64);
+        bar.set_position(done as u64);
+    })?;
+    bar.finish_and_clear();
+    Ok(applied.trash)
+}
+
+/// An edit puts a new folder into the dataset's place: a shell inside would go on in the old one.
+fn refuse_inside(root: &Path) -> anyhow::Result<()> {
+    let (Ok(here), Ok(real)) = (std::env::current_dir(), std::fs::canonicalize(root)) else {
+        return Ok(());
+    };
+    let here = here.canonicalize().unwrap_or(here);
+    if !here.starts_with(&real) {
+        return Ok(());
+    }
+    let name = real.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let above = real.parent().unwrap_or(&real).display();
+    bail!(TapeError::Missing(format!(
+        "you are inside {}, which an edit replaces by a new folder while the old one goes to the \
+         trash; go out of it first: cd {above}, and name it {name}",
+        real.display()
+    )))
+}
+
+fn must_be_free(out: &Path) -> anyhow::Result<()> {
+    Ok(Staging::must_be_free(out).map_err(TapeError::from)?)
 }
 
 fn gather(sources: &[(&Dataset, &[usize])], out: &Path) -> anyhow::Result<()> {
     let bar = say::progress("writing", 1);
-    Dataset::gather(sources, out, Packing::PerEpisode, true, &mut |done, all| {
+    Dataset::gather_into(sources, out, Packing::PerEpisode, true, &mut |done, all| {
         bar.set_length(all as u64);
         bar.set_position(done as u64);
     })?;
@@ -246,94 +360,7 @@ fn gather(sources: &[(&Dataset, &[usize])], out: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn told(out: &Path, episodes: usize, as_json: bool) -> anyhow::Result<()> {
-    if as_json {
-        return say::data(&json!({ "dataset": out, "episodes": episodes }).to_string());
-    }
-    say::talk(&format!("{episodes} episodes"));
-    say::data(&out.display().to_string())
-}
-
+/// The command line lacks something.
 fn usage<T>(text: &str) -> anyhow::Result<T> {
-    bail!(TapeError::Missing(text.to_owned()))
-}
-
-/// `1,3,5-7`.
-pub(crate) fn numbers(text: &str) -> anyhow::Result<Vec<usize>> {
-    let mut all = Vec::new();
-    for part in text.split(',').map(str::trim) {
-        let (from, to) = part.split_once('-').unwrap_or((part, part));
-        match (from.trim().parse::<usize>(), to.trim().parse::<usize>()) {
-            (Ok(from), Ok(to)) if from <= to && to - from < 1_000_000 => all.extend(from..=to),
-            _ => return usage(&format!("\"{part}\" is no episode; give numbers like 1,3,5-7")),
-        }
-    }
-    all.sort_unstable();
-    all.dedup();
-    Ok(all)
-}
-
-/// `7:40`, `:40`, `7:`.
-fn range(text: &str, length: usize) -> anyhow::Result<Range<usize>> {
-    let number = |part: &str, empty: usize| match part.trim() {
-        "" => Some(empty),
-        part => part.parse().ok(),
-    };
-    let parts = text.split_once(':').map(|(a, b)| (number(a, 0), number(b, length)));
-    match parts {
-        Some((Some(from), Some(to))) => Ok(from..to),
-        _ => usage(&format!("\"{text}\" is no range of frames; give FROM:TO, for example 7:40")),
-    }
-}
-
-/// `train=0.8,val=0.2` as numbers of episodes: each its share, the last takes the rest.
-fn parts(text: &str, episodes: usize) -> anyhow::Result<Vec<(String, usize)>> {
-    let mut parts: Vec<(String, f64)> = Vec::new();
-    for part in text.split(',') {
-        let Some((name, share)) = part.split_once('=') else {
-            return usage(&format!("\"{part}\": give NAME=PART, for example train=0.8"));
-        };
-        let plain = !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with('.');
-        match share.trim().parse::<f64>() {
-            Ok(share) if plain && share > 0.0 && share.is_finite() => {
-                parts.push((name.trim().to_owned(), share));
-            }
-            _ => return usage(&format!("\"{part}\": give a name and a part above 0")),
-        }
-    }
-    let sum: f64 = parts.iter().map(|(_, share)| share).sum();
-    let (mut done, mut so_far) = (0, 0.0);
-    let mut counted = Vec::new();
-    for (name, share) in parts {
-        so_far += share;
-        let until = (so_far / sum * episodes as f64).round() as usize;
-        if until == done {
-            return usage(&format!("{name} would get none of {episodes} episodes"));
-        }
-        counted.push((name, until - done));
-        done = until;
-    }
-    Ok(counted)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_and_ranges_are_read() {
-        assert_eq!(numbers("5-7, 1,3").unwrap(), [1, 3, 5, 6, 7]);
-        assert!(numbers("2-1").is_err() && numbers("x").is_err() && numbers("").is_err());
-        assert_eq!(range("7:", 40).unwrap(), 7..40);
-        assert_eq!(range(":9", 40).unwrap(), 0..9);
-        assert!(range("9", 40).is_err());
-    }
-
-    #[test]
-    fn shares_cover_all_episodes() {
-        let parts = parts("train=0.8,val=0.2", 11).unwrap();
-        assert_eq!(parts, [("train".to_owned(), 9), ("val".to_owned(), 2)]);
-        assert!(super::parts("a=1,b=0.01", 3).is_err());
-        assert!(super::parts("../a=1", 3).is_err());
-    }
+    bail!(Usage(text.to_owned()))
 }

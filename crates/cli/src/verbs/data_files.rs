@@ -6,7 +6,7 @@ use anyhow::bail;
 use citrange_tape::{Dataset, TapeError};
 use serde_json::json;
 
-use super::data_edit::numbers;
+use super::data_lists::numbers;
 use crate::hdf5_play::PlayArgs;
 use crate::recording::UnitArg;
 use crate::{hdf5_in, hdf5_out, robomimic_out, say, so101_out};

@@ -16,6 +16,7 @@ use crate::drive::copilot::Work;
 use crate::drive::flow::{Drive, Plan, Tally};
 use crate::drive::stage::stage_of;
 use crate::drive::terminal::Terminal;
+use crate::exit::Usage;
 use crate::recording::{RecordArgs, check_new, tell_repaired};
 use crate::say::{self, Voice};
 use crate::session::{catch_stop, stopped};
@@ -24,16 +25,19 @@ use crate::session::{catch_stop, stopped};
 pub(crate) struct Args {
     /// Scene name or YAML file; block_box by default, with --from that of the episode.
     scene: Option<String>,
+    /// All settings of a recording in one YAML file; what is given here wins over it.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// Record into this dataset.
     #[arg(long, value_name = "DATASET")]
     record: Option<PathBuf>,
     #[command(flatten)]
     how: RecordArgs,
     /// How many episodes; by default until stopped.
-    #[arg(long, requires = "record")]
+    #[arg(long)]
     episodes: Option<u64>,
     /// Longest episode, in seconds; then it is saved.
-    #[arg(long, value_name = "SECONDS", requires = "record")]
+    #[arg(long, value_name = "SECONDS")]
     episode_time: Option<f64>,
     /// Pause between two episodes, in seconds; the right arrow ends it.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
@@ -60,6 +64,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     check_seconds(args)?;
+    if args.record.is_none() && (args.episodes.is_some() || args.episode_time.is_some()) {
+        bail!(Usage("--episodes and --episode-time need --record DATASET".into()));
+    }
     if let Some(root) = &args.record {
         check_new(root, args.how.resume)?;
     }
@@ -78,7 +85,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let dataset = match &args.record {
         None => None,
         Some(root) => {
-            let (dataset, repaired) = Dataset::record(root, rig.spec(), unit, &images)?;
+            let features = args.how.features();
+            let (dataset, repaired) =
+                Dataset::record_with(root, rig.spec(), unit, &images, features)?;
             tell_repaired(&repaired, args.json)?;
             Some(dataset)
         }

@@ -17,6 +17,13 @@ enum Command {
     Bench(bench::Args),
 }
 
+impl Args {
+    /// Whether its `--json` is one object per line.
+    pub(crate) fn tells_lines(&self) -> bool {
+        self.command.is_some()
+    }
+}
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     match &args.command {
         Some(Command::Bench(args)) => bench::run(args),

@@ -15,6 +15,8 @@ use crate::objects::ObjectMeter;
 use crate::say;
 use crate::session::go_to;
 
+const STATE: &str = "observation.state";
+
 /// What a LeRobot dataset knows: a target and the joints seen per frame, radians and metres.
 pub(super) struct Rows {
     pub(super) targets: Vec<Vec<f64>>,
@@ -30,9 +32,15 @@ impl Rows {
                 format!("{} has no feature {name} of floats", dataset.root().display())
             })?;
             let width = column.len() / rows.length.max(1);
-            if !units.is_empty() && units.len() != width {
+            // After the joints' positions a row may hold velocities and the wrist's place.
+            let joints = match name {
+                STATE => dataset.features().names(units).len(),
+                _ => units.len(),
+            };
+            if !units.is_empty() && joints != width {
                 bail!("{name} has {width} numbers per frame, the dataset's units {}", units.len());
             }
+            let taken = if units.is_empty() { width } else { units.len() };
             let value = |(i, shown): (usize, &f32)| match units.get(i) {
                 Some(unit) => unit.read(f64::from(*shown)),
                 // Nobody said: LeRobot's arms are in degrees, grippers in percent; without a
@@ -40,9 +48,9 @@ impl Rows {
                 None => f64::from(*shown),
             };
             let rows = column.chunks(width.max(1));
-            Ok(rows.map(|row| row.iter().enumerate().map(value).collect()).collect())
+            Ok(rows.map(|row| row.iter().take(taken).enumerate().map(value).collect()).collect())
         };
-        Ok(Self { targets: read("action")?, seen: read("observation.state")? })
+        Ok(Self { targets: read("action")?, seen: read(STATE)? })
     }
 }
 
@@ -77,7 +85,8 @@ pub(super) fn by_rows(
         ..citrange_core::StartData::default()
     };
     let report = rig.world_mut().restore_best(0, &start)?;
-    near(args, rig, rows, report.to_string(), None)
+    say::talk(&format!("episode {episode}: {report}"));
+    near(args, rig, rows, report.level.to_string(), None)
 }
 
 /// Holds a target per frame and measures how far the joints are from those recorded.

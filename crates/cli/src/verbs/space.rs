@@ -15,6 +15,13 @@ pub(crate) enum Command {
     Calibrate(calibrate::Command),
 }
 
+impl Command {
+    /// Whether its `--json` is one object per line.
+    pub(crate) fn tells_lines(&self) -> bool {
+        matches!(self, Self::Run(_))
+    }
+}
+
 pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
     match command {
         Command::Run(args) => run::run(args),

@@ -76,14 +76,14 @@ fn an_interrupted_import_leaves_nothing() {
         assert!(!root.join("set").exists(), "{signal}: a part is published: {rest:?}");
         if signal == "INT" {
             assert_eq!(status.code(), Some(130), "{rest:?}");
-            assert_eq!(left(root, "importing"), Vec::<PathBuf>::new());
+            assert_eq!(left(root, ".set."), Vec::<PathBuf>::new());
         }
     }
     // What the kill left is named and goes.
-    assert_eq!(left(root, "importing").len(), 1);
+    assert_eq!(left(root, ".set.").len(), 1);
     let said = stderr(&ok(root, "data import r.hdf5 --out set --cameras none"));
-    assert!(said.contains("what a killed import left is removed"), "{said}");
-    assert_eq!(left(root, "importing"), Vec::<PathBuf>::new());
+    assert!(said.contains(".set.") && said.contains("removed"), "{said}");
+    assert_eq!(left(root, ".set."), Vec::<PathBuf>::new());
     let listed = json(&ok(root, "data list set --json"));
     assert_eq!(listed["episodes"].as_array().unwrap().len(), 1);
 }
@@ -185,6 +185,6 @@ fn lengths_and_foreign_files_are_named() {
         let said = fails(root, verb, 3);
         assert!(said.contains("no HDF5 file"), "{verb}: {said}");
     }
-    assert!(!root.join("x").exists() && left(root, "importing").is_empty());
+    assert!(!root.join("x").exists() && left(root, ".set.").is_empty());
     read_robomimic(root.join("r.hdf5")).unwrap();
 }

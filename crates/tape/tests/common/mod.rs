@@ -87,6 +87,7 @@ pub fn header(rig: &RigSpec, task: &str) -> Header {
         model_hash: "0".into(),
         began_utc: "2026-01-01T00:00:00Z".into(),
         repeatable: false,
+        features: Default::default(),
         task: task.into(),
         pilot: "script".into(),
         seed: 1,
