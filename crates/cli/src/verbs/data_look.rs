@@ -48,6 +48,8 @@ pub(crate) struct Check {
 enum Replay {
     /// By its tape, bit for bit.
     Exact,
+    /// Its tape is exact about how an episode of others was played here.
+    Imported,
     /// By its rows: it has no tape.
     Near,
     /// It should have a tape, which cannot be used.
@@ -58,6 +60,7 @@ impl Replay {
     fn word(&self) -> &'static str {
         match self {
             Self::Exact => "exact",
+            Self::Imported => "import",
             Self::Near => "near",
             Self::Broken(_) => "BROKEN",
         }
@@ -68,6 +71,7 @@ impl Replay {
         let bar = say::progress("reading tapes", dataset.len() as u64);
         let one = |episode| {
             let replay = match dataset.tape(episode) {
+                Ok(Some((tape, _))) if tape.header.imported().is_some() => Self::Imported,
                 Ok(Some(_)) => Self::Exact,
                 Ok(None) => Self::Near,
                 Err(problem) => Self::Broken(problem.to_string()),
@@ -93,6 +97,7 @@ fn episode_json(dataset: &Dataset, episode: usize, replay: &Replay) -> Value {
         "seconds": meta.length as f64 / fps,
         "tasks": meta.tasks,
         "exact": matches!(replay, Replay::Exact),
+        "imported": entry.and_then(|e| e.imported),
         "problem": problem,
         "uid": entry.map(|e| &e.uid),
         "tape_frames": entry.map(|e| [e.frames.start, e.frames.end]),

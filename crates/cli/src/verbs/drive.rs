@@ -21,11 +21,13 @@ use crate::recording::{RecordArgs, check_new, tell_repaired};
 use crate::say::{self, Voice};
 use crate::session::{catch_stop, stopped};
 
+/// What is driven when nothing is said.
+const DEFAULT_SCENE: &str = "block_box";
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Scene name or YAML file.
-    #[arg(default_value = "block_box")]
-    scene: String,
+    /// Scene name or YAML file; block_box by default, with --from that of the episode.
+    scene: Option<String>,
     /// All settings of a recording in one YAML file; what is given here wins over it.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -89,7 +91,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
              the robot's limits of acceleration and jerk; not for a real arm",
         );
     }
-    let (mut rig, origin) = args.how.rig(&args.scene)?;
+    let (mut rig, origin) = args.how.rig(args.scene.as_deref(), DEFAULT_SCENE)?;
     // The loop moves a robot: it does not wait for cameras.
     rig.leave_pictures_out(true);
     let scene = Arc::clone(rig.world().scene());
@@ -152,7 +154,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         voice,
         max_lost: args.max_lost_pictures / 100.0,
         ask_s: args.ask_time,
-        scene: &args.scene,
+        scene: args.scene.as_deref().unwrap_or(DEFAULT_SCENE),
     };
     let law = Arc::new(law);
     let (tally, root, motion) = (Tally::default(), args.record.clone(), None);

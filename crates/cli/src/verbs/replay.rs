@@ -5,14 +5,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::bail;
+use citrange_core::Rig as _;
 use citrange_sim::SimRig;
 use citrange_tape::{Dataset, DemoEpisode, Episode, ExactReplay, TapeError, Verifier};
 use rayon::prelude::*;
 
 use super::replay_play::play;
 use super::replay_report::{Replayed, Told, conclude};
-use super::replay_rows::{Rows, by_rows, near};
-use crate::hdf5_in::{Prepared, is_demo, prepare};
+use super::replay_rows::{Rows, by_rows, near, near_demo};
+use crate::hdf5_in::is_hdf5;
+use crate::hdf5_play::{PlayArgs, Prepared, prepare};
+use crate::objects::ObjectMeter;
 use crate::recording::UnitArg;
 use crate::say;
 use crate::session::{catch_stop, go_to, rig_of, stopped};
@@ -52,6 +55,8 @@ pub(crate) struct Args {
     /// of a joint's range, grippers 0 to 100) or rad; by default a guess, which is said.
     #[arg(long, value_enum)]
     pub(super) unit: Option<UnitArg>,
+    #[command(flatten)]
+    own: PlayArgs,
     /// Threads for verifying several episodes.
     #[arg(long, default_value_t = 1)]
     threads: usize,
@@ -115,7 +120,7 @@ impl Source {
         if !path.exists() {
             bail!(TapeError::Missing(format!("there is no {}", path.display())));
         }
-        if is_demo(path) {
+        if is_hdf5(path) {
             return Ok(Self::Demos(DemoEpisode::read(path)?));
         }
         Ok(Self::Tape(Arc::new(Episode::read(path)?)))
@@ -161,8 +166,16 @@ fn replay(args: &Args, source: &Source, episode: usize) -> anyhow::Result<Replay
             near(args, rig, rows, "exact start".into(), tape.snapshot(tape.len()))
         }
         Source::Dataset(dataset) => match dataset.tape(episode) {
-            Ok(Some((tape, shown))) if !args.frame_targets => exact(args, Arc::new(tape), shown),
-            Ok(tape) => by_rows(args, dataset, episode, tape),
+            Ok(tape) => {
+                // Rows that were taken as they are were never simulated.
+                let tape = tape.filter(|(tape, _)| tape.header.scene.is_some());
+                match tape {
+                    Some((tape, shown)) if !args.frame_targets => {
+                        exact(args, Arc::new(tape), shown)
+                    }
+                    tape => by_rows(args, dataset, episode, tape),
+                }
+            }
             // Rows can be played without it.
             Err(problem) if args.frame_targets => {
                 say::talk(&format!("the tape cannot be used: {problem}"));
@@ -187,9 +200,11 @@ fn demo(args: &Args, demo: &DemoEpisode) -> anyhow::Result<Replayed> {
         ));
     }
     let cameras: Option<&[String]> = args.sees_nothing().then_some(&[]);
-    let Prepared { rig, motion, report } = prepare(demo, args.scene.as_deref(), cameras)?;
+    let Prepared { rig, motion, report } =
+        prepare(demo, args.scene.as_deref(), &args.own, cameras)?;
+    let objects = ObjectMeter::new(rig.spec(), &motion, &report, args.own.object_tolerance_m);
     let rows = Rows { targets: motion.targets, seen: motion.seen };
-    near(args, rig, rows, report.level.to_string(), None)
+    near_demo(args, rig, rows, report.level.to_string(), objects)
 }
 
 pub(super) fn rig_for(args: &Args, tape: &Episode) -> anyhow::Result<SimRig> {

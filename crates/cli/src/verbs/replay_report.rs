@@ -7,6 +7,7 @@ use citrange_tape::VerifyReport;
 use serde_json::{Value, json};
 
 use crate::exit::{Code, Interrupted, ProblemsFound, code};
+use crate::objects::ObjectReport;
 use crate::say;
 
 /// What became of an episode.
@@ -40,6 +41,8 @@ pub(super) enum Replayed {
         mean_rad: f64,
         /// How far objects ended from where they were; none where that is not known.
         objects_m: BTreeMap<String, f64>,
+        /// Of a file of others: its objects frame by frame.
+        objects: Option<ObjectReport>,
     },
 }
 
@@ -65,7 +68,12 @@ pub(super) fn conclude(
         say::data(&report.to_string())?;
     }
     let mut failure = None;
+    let mut problems = Vec::new();
     for (episode, told) in told {
+        if let Told::Played(replayed) = &told {
+            let problem = replayed.problem().map(|problem| format!("episode {episode}: {problem}"));
+            problems.extend(problem);
+        }
         if !as_json && (verify || unreadable == 0) {
             say::data(&format!("episode {episode}: {}", told.text()))?;
         }
@@ -83,7 +91,6 @@ pub(super) fn conclude(
     if let Some(error) = failure {
         return Err(error);
     }
-    let mut problems = Vec::new();
     if verify && differing > 0 {
         problems.push(format!("{differing} of {all} episodes differ"));
     }
@@ -147,6 +154,14 @@ impl Replayed {
         }
     }
 
+    /// Why what was played is not what the file shows.
+    fn problem(&self) -> Option<String> {
+        match self {
+            Self::Near { objects: Some(objects), .. } => objects.problem(),
+            _ => None,
+        }
+    }
+
     fn text(&self) -> String {
         let (frames, of) = self.played();
         let frames = if frames < of {
@@ -159,14 +174,18 @@ impl Replayed {
             Self::Commands { late_ticks, .. } => {
                 format!("{frames}, every command, {late_ticks} ticks late")
             }
-            Self::Near { level, largest_rad, .. } if largest_rad.is_nan() => {
-                format!("{frames} by one target per frame; {level}; no joints to compare")
-            }
-            Self::Near { level, largest_rad, mean_rad, objects_m, .. } => {
-                let mut text = format!(
-                    "{frames} by one target per frame; {level}; joints within {largest_rad:.4} \
-                     rad of the recorded ones (mean {mean_rad:.4})"
-                );
+            Self::Near { level, largest_rad, mean_rad, objects_m, objects, .. } => {
+                let mut text = format!("{frames} by one target per frame; {level}; ");
+                text += &match largest_rad.is_nan() {
+                    true => "no joints to compare".to_owned(),
+                    false => format!(
+                        "joints within {largest_rad:.4} rad of the recorded ones (mean \
+                         {mean_rad:.4})"
+                    ),
+                };
+                if let Some(objects) = objects {
+                    text += &format!("; {objects}");
+                }
                 if let Some(worst) = objects_m.values().copied().reduce(f64::max) {
                     text += &format!("; objects end within {:.1} mm", worst * 1e3);
                 }
@@ -190,12 +209,17 @@ impl Replayed {
                 "episode": episode, "kind": "exact", "frames": frames, "complete": complete,
                 "late_ticks": late_ticks,
             }),
-            Self::Near { frames, level, unit, largest_rad, mean_rad, objects_m, .. } => json!({
-                "episode": episode, "kind": "frame_targets", "frames": frames,
-                "complete": complete, "start": level, "unit": unit,
-                "largest_joint_error_rad": largest_rad, "mean_joint_error_rad": mean_rad,
-                "object_end_errors_m": objects_m,
-            }),
+            Self::Near {
+                frames, level, unit, largest_rad, mean_rad, objects_m, objects, ..
+            } => {
+                json!({
+                    "episode": episode, "kind": "frame_targets", "frames": frames,
+                    "complete": complete, "start": level, "unit": unit,
+                    "largest_joint_error_rad": largest_rad, "mean_joint_error_rad": mean_rad,
+                    "object_end_errors_m": objects_m, "objects": objects,
+                    "problem": self.problem(),
+                })
+            }
         }
     }
 }
