@@ -44,13 +44,16 @@ pub(crate) fn data(line: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// With `--json`: the error as an object on stdout. Where there is one object only, and it was
-/// printed, it says already what was found.
+/// With `--json`: the error as an object on stdout. Where there is one object only, or problems
+/// were found, what was printed says it already.
 pub(crate) fn error(code: Code, message: &str) {
     let told = json!({"code": code as u8, "kind": code.word(), "message": message});
-    let line = match (JSON.load(Ordering::Relaxed), PRINTED.load(Ordering::Relaxed)) {
-        (0, _) | (1, true) => return,
-        (1, false) => json!({ "error": told }),
+    let printed = PRINTED.load(Ordering::Relaxed);
+    let line = match JSON.load(Ordering::Relaxed) {
+        0 => return,
+        _ if printed && code == Code::ProblemsFound => return,
+        1 if printed => return,
+        1 => json!({ "error": told }),
         _ => json!({ "event": "error", "error": told }),
     };
     let _nobody_listens = writeln!(std::io::stdout(), "{line}");

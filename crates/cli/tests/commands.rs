@@ -150,7 +150,7 @@ fn mistakes_have_their_exit_codes_and_name_the_cure() {
     case(&["simulate"], 2, &["unrecognized subcommand"]);
     case(
         &["scene", "render", "orange_plate", "--camera", "front", "-o", "/proc/x.png"],
-        1,
+        3,
         &["/proc/x.png"],
     );
     assert!(!folder.path().join("x.png").exists());

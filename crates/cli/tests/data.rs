@@ -63,7 +63,7 @@ fn labels_and_tasks_change() {
     ok(here, "data label set --remove slipped");
     let list = json(&ok(here, "data list set --json"));
     assert_eq!(list["episodes"][1]["labels"].as_array().unwrap().len(), 0);
-    fails(here, "data label set", 3);
+    fails(here, "data label set", 2);
     fails(here, "data label set --episodes 5 --note x", 3);
     ok(here, "data check set");
 }

@@ -100,9 +100,10 @@ fn a_full_disk_loses_nothing() {
         assert_eq!(whole(root), before);
         let repaired = citrange(&["data", "repair", root, "--json"]);
         assert!(repaired.status.success(), "{}", said(&repaired));
-        let lines = String::from_utf8(repaired.stdout).unwrap();
-        let saved = lines.lines().filter(|l| !l.contains("\"number\":null")).count();
-        assert!(saved <= unsaved && !lines.contains("damaged"), "{lines}");
+        let told: serde_json::Value = serde_json::from_slice(&repaired.stdout).unwrap();
+        let each = told["repaired"].as_array().unwrap().iter();
+        let saved = each.filter(|one| !one["number"].is_null()).count();
+        assert!(saved <= unsaved && !told.to_string().contains("damaged"), "{told}");
         assert_eq!(whole(root), before + saved);
         let one_more = (before + saved + 1).to_string();
         let more = citrange(&collect(&scene, root, &one_more));

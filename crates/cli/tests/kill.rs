@@ -168,9 +168,9 @@ fn one_kill(number: u64) -> Fell {
     }
     let text = root.to_str().unwrap();
     let repaired = must(&["data", "repair", text, "--json"]);
-    for line in repaired.lines() {
-        let line: Value = serde_json::from_str(line).unwrap();
-        assert_eq!(line["problem"], Value::Null, "{where_it_fell}: {line}");
+    let repaired: Value = serde_json::from_str(&repaired).unwrap();
+    for one in repaired["repaired"].as_array().unwrap() {
+        assert_eq!(one["problem"], Value::Null, "{where_it_fell}: {one}");
     }
     assert!(!root.join("citrange/damaged").exists() && !root.join("citrange/commit").exists());
     let left = std::fs::read_dir(root.join("citrange/recording")).map_or(0, Iterator::count);

@@ -106,6 +106,49 @@ impl<'de> IntoDeserializer<'de, YamlError> for Keyed<'_> {
     }
 }
 
+/// A key that knows its line, so that one that is not known is found.
+struct Key<'a> {
+    text: String,
+    node: Node<'a>,
+}
+
+impl<'de> IntoDeserializer<'de, YamlError> for Key<'_> {
+    type Deserializer = Self;
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+impl<'de> Deserializer<'de> for Key<'_> {
+    type Error = YamlError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, YamlError> {
+        self.node.locate(visitor.visit_string(self.text))
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, YamlError> {
+        self.node.locate(visitor.visit_enum(self.text.into_deserializer()))
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, YamlError> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf unit unit_struct
+        seq tuple tuple_struct map struct option identifier ignored_any
+    }
+}
+
 /// Puts `key` in front of an error's path.
 fn under<T>(key: &str, result: Result<T, YamlError>) -> Result<T, YamlError> {
     result.map_err(|e| {
@@ -170,7 +213,7 @@ impl<'de> Deserializer<'de> for Node<'_> {
                         YamlData::Value(Scalar::Integer(i)) => i.to_string(),
                         other => format!("{other:?}"),
                     };
-                    (key.clone(), Keyed { key, node: Node(v) })
+                    (Key { text: key.clone(), node: Node(k) }, Keyed { key, node: Node(v) })
                 });
                 visitor.visit_map(MapDeserializer::new(keyed))
             }
@@ -286,6 +329,10 @@ mod tests {
             (
                 "a:\n  - {radius: 1}\n",
                 "balls.yaml:2: a[0]: unknown key \"radius\", did you mean \"radius_m\"?",
+            ),
+            (
+                "a:\n  - radius_m: 1\n    colour: green\n",
+                "balls.yaml:3: a[0]: unknown key \"colour\", did you mean \"color\"?",
             ),
             (
                 "a:\n  - {radius_m: 1,\n     color: ornge}\n",

@@ -6,6 +6,7 @@ use citrange_lerobot::Leftover;
 
 use crate::dataset::{Dataset, lock};
 use crate::error::TapeError;
+use crate::index::SIDE;
 
 impl Dataset {
     /// Names and clears away what killed processes left in a dataset and beside it. A dataset that
@@ -22,7 +23,7 @@ impl Dataset {
             Some(_) => citrange_lerobot::clear(&real, true)?,
             None => Vec::new(),
         };
-        if real.join("meta").is_dir() {
+        if real.join("meta").is_dir() || real.join(SIDE).is_dir() {
             let _lock = lock(&real)?;
             found.extend(citrange_lerobot::clear_inside(&real)?);
         }

@@ -309,6 +309,9 @@ fn one_kill(row: &Row, base: &Path, fall: &Fall) -> (bool, usize) {
     let folder = temp();
     let here = folder.path().join("f");
     copy(base, &here);
+    if row.kind != Kind::Repair {
+        std::fs::remove_dir_all(here.join("c")).unwrap();
+    }
     killed(row, &here, fall);
     let place = match fall {
         Fall::Call(name, count) => format!("{} killed at {name} {count}", row.words),

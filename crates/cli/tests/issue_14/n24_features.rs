@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use citrange_control::Kinematics;
@@ -129,16 +129,18 @@ fn a_recording_that_was_cut_off_keeps_its_features() {
 
 /// Runs `drive` with `--json` to its end, with somebody at the wheel; answers what it told.
 pub(crate) fn driven(here: &Path, words: &str) -> Vec<Value> {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_citrange"))
-        .current_dir(here)
-        .args(words.split(' '))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = Running(
+        Command::new(env!("CARGO_BIN_EXE_citrange"))
+            .current_dir(here)
+            .args(words.split(' '))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap(),
+    );
     let mut told = Vec::new();
     let mut driver = None;
-    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+    for line in BufReader::new(child.0.stdout.take().unwrap()).lines() {
         let line: Value = serde_json::from_str(&line.unwrap()).unwrap();
         if line["event"] == "serving" {
             driver = Some(take_the_wheel(line["link"].as_str().unwrap()));
@@ -146,18 +148,29 @@ pub(crate) fn driven(here: &Path, words: &str) -> Vec<Value> {
         told.push(line);
     }
     drop(driver);
-    assert!(child.wait().unwrap().success(), "{told:?}");
+    assert!(child.0.wait().unwrap().success(), "{told:?}");
     told
 }
 
 /// A page that drives, as far as the arm can tell: it is there and listens.
 fn take_the_wheel(link: &str) -> std::thread::JoinHandle<()> {
-    let (address, token) = link.strip_prefix("http://").unwrap().split_once("/?token=").unwrap();
-    let mut request = format!("ws://{address}/ws?token={token}").into_client_request().unwrap();
-    request.headers_mut().insert("origin", format!("http://{address}").parse().unwrap());
+    let (origin, query) = link.split_once("/?").unwrap();
+    let mut request =
+        format!("{}/ws?{query}", origin.replace("http", "ws")).into_client_request().unwrap();
+    request.headers_mut().insert("Origin", origin.parse().unwrap());
     let (mut socket, _) = connect(request).unwrap();
     socket.send(Message::text(r#"{"type": "take"}"#)).unwrap();
     std::thread::spawn(move || while socket.read().is_ok() {})
+}
+
+/// Does not outlive a test that fails.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _over = self.0.kill();
+        let _gone = self.0.wait();
+    }
 }
 
 const YAML: &str = "\
