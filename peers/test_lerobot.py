@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import lerobot_real
 import lerobot_sets
 import numpy as np
+import pyarrow.parquet
 import pytest
 import torch
 from lerobot_real import Files, load, problems
@@ -186,6 +188,30 @@ def test_pictures_without_loss_have_no_problems(tmp_path):
     kinds = {key: feature["dtype"] for key, feature in Files(root).features.items()}
     assert kinds["observation.images.front"] == "image"
     assert "video" in kinds.values()
+
+
+@pytest.mark.parametrize("whose", ["ours", "theirs"])
+def test_a_footer_that_pyarrow_refuses_is_refused(whose, request, tmp_path):
+    """Readers differ in what of a footer they look at: what pyarrow refuses must not pass here."""
+    root = shutil.copytree(request.getfixturevalue(whose), tmp_path / "set")
+    path = root / "data/chunk-000/file-000.parquet"
+    whole, chance, refused = path.read_bytes(), random.Random(14), 0
+    begins = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    while refused < 150:
+        damaged, at = bytearray(whole), chance.randrange(begins, len(whole))
+        damaged[at] = chance.choice([damaged[at] ^ 1 << chance.randrange(8), chance.randrange(256)])
+        try:
+            pyarrow.parquet.read_table(pyarrow.BufferReader(bytes(damaged)))
+            continue
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError, MemoryError) as error:
+            refused, why = refused + 1, error
+        path.write_bytes(damaged)
+        check = subprocess.run(
+            [os.environ["CITRANGE_BIN"], "data", "check", root], capture_output=True, text=True
+        )
+        assert check.returncode in (3, 4), f"byte {at - begins}: {why}: {check.stderr}"
+    path.write_bytes(whole)
+    citrange("data", "check", root)
 
 
 def test_deleting_an_episode(ours, copy):

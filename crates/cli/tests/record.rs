@@ -34,13 +34,14 @@ fn a_changed_command_is_found_and_named() {
     let tape = std::fs::read_dir(&tapes).unwrap().next().unwrap().unwrap().path();
     let whole = std::fs::read(&tape).unwrap();
 
-    // Damage is damage: refused, with exit code 3.
+    // Damage is damage: refused, and a finding of a verification.
     let mut damaged = whole.clone();
     let middle = damaged.len() / 2;
     damaged[middle] ^= 1;
     std::fs::write(&tape, &damaged).unwrap();
-    let said = fails(here, "replay set --verify", 3);
+    let said = fails(here, "replay set", 3);
     assert!(said.contains("damaged") && said.contains(".tape"), "{said}");
+    fails(here, "replay set --verify", 4);
     fails(here, "data check set", 4);
 
     // One command changed by 1e-9 rad with a correct checksum: a lie, found by exit code 4.
@@ -117,7 +118,7 @@ fn rows_of_a_dataset_are_played_near() {
     assert!(near > 0.0 && near < 0.2, "{near}");
     // Without its tapes it is anybody's dataset: a scene must be named, and it is said how.
     std::fs::remove_dir_all(here.join("set/citrange")).unwrap();
-    let said = fails(here, "replay set", 1);
+    let said = fails(here, "replay set", 3);
     assert!(said.contains("--scene"), "{said}");
     let output = ok(here, "replay set --scene small.yaml");
     assert!(stdout(&output).contains("level 2"), "{}", stdout(&output));

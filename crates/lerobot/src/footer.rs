@@ -49,11 +49,18 @@ struct Footer<'a> {
     footer: &'a Struct<'a>,
 }
 
-/// A column of the schema: its path, its physical type, whether it has exactly one value a row.
+/// A column of the schema: its path, its physical type, how deep it repeats and may be missing.
 struct Leaf {
     path: Vec<String>,
     kind: i64,
-    is_flat: bool,
+    levels: Levels,
+}
+
+/// Dremel's levels: of how many repeated, and of how many optional or repeated nodes.
+#[derive(Clone, Copy, Default)]
+struct Levels {
+    repetition: usize,
+    definition: usize,
 }
 
 fn lacks(what: &str) -> String {
@@ -91,7 +98,7 @@ impl Footer<'_> {
         self.notes()
     }
 
-    /// Texts beside the schema: pandas and the reader of lerobot parse theirs.
+    /// Texts beside the schema.
     fn notes(&self) -> Result<(), String> {
         if self.footer.has(6) {
             text(self.footer.bytes(6).ok_or_else(|| lacks("writer's name"))?)?;
@@ -101,13 +108,8 @@ impl Footer<'_> {
         };
         for note in structs(notes, "notes")? {
             let key = text(note.bytes(1).ok_or_else(|| lacks("name of a note"))?)?;
-            let Some(value) = note.bytes(2) else { continue };
-            let is_json = ["pandas", "huggingface"].contains(&key.as_str());
             if key == "ARROW:schema" {
-                arrow_schema(value)?;
-            }
-            if is_json && serde_json::from_slice::<serde_json::Value>(value).is_err() {
-                return Err(format!("its note {key:?} is no JSON"));
+                arrow_schema(note.bytes(2).ok_or_else(|| lacks("Arrow schema"))?)?;
             }
         }
         Ok(())
@@ -165,7 +167,15 @@ impl Footer<'_> {
         if structs(pages, "encodings of pages")?.iter().any(|p| !p.has_ints(&[1, 2, 3])) {
             return Err(lacks("encodings of pages"));
         }
-        let fits = if leaf.is_flat { values == rows } else { values >= 0 };
+        if let Some(sizes) = meta.fields(16) {
+            let Levels { repetition, definition } = leaf.levels;
+            let fits = |id, level| sizes.list(id).is_none_or(|h| h.is_empty() || h.len() == level);
+            if !fits(2, repetition + 1) || !fits(3, definition + 1) {
+                return Err("its histograms are not those of its levels".into());
+            }
+        }
+        let is_flat = leaf.levels.repetition == 0;
+        let fits = if is_flat { values == rows } else { values >= 0 };
         if !fits || raw < 0 {
             return Err(format!("it has {values} values in {raw} bytes for {rows} rows"));
         }
@@ -187,48 +197,88 @@ impl Footer<'_> {
     }
 }
 
+/// A group of the schema whose children are being read.
+struct Group {
+    name: String,
+    children_left: i64,
+    levels: Levels,
+}
+
 /// The columns of a schema, which is a tree written in depth-first order.
 fn leaves(elements: &[&Struct<'_>]) -> Result<Vec<Leaf>, String> {
     let mut leaves = Vec::new();
-    // Of each open group: its name, and how many children are still to come.
-    let mut open: Vec<(String, i64, bool)> = Vec::new();
+    let mut open: Vec<Group> = Vec::new();
     for (index, element) in elements.iter().enumerate() {
         let name = text(element.bytes(4).ok_or_else(|| lacks("name of a column"))?)?;
-        let repetition = element.int(3, 32);
-        if index > 0 && !repetition.is_some_and(|r| (0..3).contains(&r)) {
-            return Err(format!("how often {name:?} occurs is not said"));
+        let mut levels = open.last().map(|group| group.levels).unwrap_or_default();
+        match (index, element.int(3, 32)) {
+            (0, _) | (_, Some(0)) => {}
+            (_, Some(1)) => levels.definition += 1,
+            (_, Some(2)) => {
+                levels.definition += 1;
+                levels.repetition += 1;
+            }
+            _ => return Err(format!("how often {name:?} occurs is not said")),
         }
-        if element.fields(10).is_some_and(|kind| !is_logical(kind)) {
-            return Err(format!("what {name:?} means is not said in full"));
-        }
-        let is_flat = repetition != Some(2) && open.iter().all(|(.., flat)| *flat);
-        let children = element.int(5, 32).unwrap_or(0);
         match (index, open.last_mut()) {
             (0, _) => {}
-            (_, Some((_, left, _))) => *left -= 1,
+            (_, Some(group)) => group.children_left -= 1,
             (_, None) => return Err("its schema has columns beside its root".into()),
         }
-        if children > 0 || index == 0 {
-            open.push((name, children, index == 0 || is_flat));
+        let children_left = element.int(5, 32).unwrap_or(0);
+        let is_group = children_left > 0 || index == 0;
+        let kind = element.int(1, 32).filter(|kind| TYPES.contains(kind));
+        if !means_something(element, kind.filter(|_| !is_group)) {
+            return Err(format!("what {name:?} means is not said, or cannot be"));
+        }
+        if is_group {
+            open.push(Group { name, children_left, levels });
         } else {
-            let kind = element.int(1, 32).filter(|kind| TYPES.contains(kind));
             let kind = kind.ok_or_else(|| format!("{name:?} has no type that is known"))?;
             if kind == FIXED_LENGTH && element.int(2, 32).is_none_or(|length| length <= 0) {
                 return Err(format!("{name:?} has no length"));
             }
-            let mut path: Vec<String> =
-                open.iter().skip(1).map(|(name, ..)| name.clone()).collect();
+            let mut path: Vec<String> = open.iter().skip(1).map(|g| g.name.clone()).collect();
             path.push(name);
-            leaves.push(Leaf { path, kind, is_flat });
+            leaves.push(Leaf { path, kind, levels });
         }
-        while open.last().is_some_and(|(_, left, _)| *left == 0) {
+        while open.last().is_some_and(|group| group.children_left == 0) {
             open.pop();
         }
     }
-    if open.iter().any(|(_, left, _)| *left != 0) || elements.is_empty() {
+    if !open.is_empty() || elements.is_empty() {
         return Err("its schema is not complete".into());
     }
     Ok(leaves)
+}
+
+/// Whether the two annotations of a node agree, are complete, and can be those of a group (without
+/// `kind`) or of a physical type.
+fn means_something(element: &Struct<'_>, kind: Option<i64>) -> bool {
+    const BYTES: i64 = 6;
+    /// Logical type, the older converted type, and the physical type that it needs.
+    const PAIRS: [(i16, i64, Option<i64>); 8] = [
+        (1, 0, Some(BYTES)), // text
+        (2, 1, None),        // map
+        (3, 3, None),        // list
+        (4, 4, Some(BYTES)), // enum
+        (5, 5, None),        // decimal
+        (6, 6, Some(1)),     // date, as 32-bit numbers
+        (12, 19, Some(BYTES)),
+        (13, 20, Some(BYTES)),
+    ];
+    /// Only these are groups: map, list, variant.
+    const GROUPS: [i16; 3] = [2, 3, 16];
+    let Some(logical) = element.fields(10) else { return !element.has(10) };
+    let converted = element.int(6, 32);
+    let agree = PAIRS.iter().filter(|(id, ..)| logical.has(*id)).all(|(_, old, needs)| {
+        converted.is_none_or(|converted| converted == *old)
+            && (needs.is_none() || kind.is_none() || *needs == kind)
+    });
+    let is_groups = GROUPS.iter().any(|id| logical.has(*id));
+    let is_leafs = (1..=15).any(|id| !GROUPS.contains(&id) && logical.has(id));
+    let fits = if kind.is_some() { !is_groups } else { !is_leafs };
+    agree && fits && is_logical(logical)
 }
 
 /// Whether a logical type has what it needs: decimals, times and whole numbers are more than names.

@@ -53,7 +53,8 @@ pub(crate) fn read_columns(
         Err(e) => return Err(io("open", path)(e)),
     };
     let bytes = file.metadata().map_err(io("read", path))?.len();
-    footer::check(&file, bytes).map_err(|reason| damaged(path, reason))?;
+    footer::check(&file, bytes)
+        .map_err(|reason| damaged(path, format!("not a complete parquet file ({reason})")))?;
     // The reader is written for files it wrote itself: a flipped bit can make it panic.
     match catch_unwind(AssertUnwindSafe(|| read_unguarded(file, bytes, rows, columns))) {
         Ok(Ok(table)) => Ok(table),
@@ -95,6 +96,7 @@ fn read_unguarded(
     let skipped = groups.first().map_or(0, |g| wanted.start - starts[*g]);
     let ours = metadata.file_metadata().created_by().is_some_and(|w| w.starts_with("citrange"));
     let schema = builder.schema().clone();
+    check_notes(&schema)?;
     let mask = columns.map_or_else(ProjectionMask::all, |columns| {
         let fields = builder.parquet_schema().root_schema().get_fields().iter().enumerate();
         let wanted = fields.filter(|(_, field)| columns.contains(&field.name()));
@@ -119,6 +121,37 @@ fn read_unguarded(
         return Err(format!("{left} rows fewer than it claims"));
     }
     Ok(Table { schema, batches, file_rows, ours })
+}
+
+/// What pandas and the reader of lerobot read beside the columns: where it is there it must be
+/// right, or they take none of the file.
+fn check_notes(schema: &Schema) -> std::result::Result<(), String> {
+    let note = |key: &str| {
+        let text = schema.metadata().get(key);
+        let json = text.map(|text| serde_json::from_str::<serde_json::Value>(text));
+        json.transpose().map_err(|e| format!("its note {key:?} is no JSON ({e})"))
+    };
+    note("huggingface")?;
+    let Some(pandas) = note("pandas")? else { return Ok(()) };
+    let list = |key: &str| pandas.get(key).and_then(|list| list.as_array());
+    let (Some(columns), Some(index)) = (list("columns"), list("index_columns")) else {
+        return Err("its note \"pandas\" has no columns or no index_columns".into());
+    };
+    let is_column = |column: &serde_json::Value| {
+        let said = |key: &str| column.get(key).is_some_and(|said| said.is_string());
+        column.get("name").is_some() && said("pandas_type") && said("numpy_type")
+    };
+    // An index that is only counted is no column.
+    let is_there = |name: &str| {
+        let named = |column: &serde_json::Value| {
+            column.get("field_name").is_none_or(|field| field.as_str() == Some(name))
+        };
+        schema.field_with_name(name).is_ok() && columns.iter().any(named)
+    };
+    if !columns.iter().all(is_column) || !index.iter().filter_map(|n| n.as_str()).all(is_there) {
+        return Err("its note \"pandas\" does not describe its columns".into());
+    }
+    Ok(())
 }
 
 /// A parquet file being written: snappy, a row group per [`Writer::end_group`].

@@ -86,6 +86,32 @@ fn rows_that_are_not_the_tapes_are_found() {
     ok(here, "replay set --episode 1 --frame-targets --scene small.yaml");
 }
 
+/// Footers that pyarrow refuses: a list that is said to be a text, and a schema that is said to be
+/// longer than it is. `peers/test_lerobot.py` compares thousands with pyarrow itself.
+#[test]
+fn footers_that_others_refuse_are_refused() {
+    let folder = temp();
+    let here = folder.path();
+    small_set(here, 1);
+    let path = here.join("set/data/chunk-000/file-000.parquet");
+    let whole = std::fs::read(&path).unwrap();
+    let place = |of: &[u8]| (0..whole.len()).rev().find(|at| whole[*at..].starts_with(of)).unwrap();
+    // Converted type list, then the logical type: the fourth byte says which.
+    let text = place(b"\x15\x06\x4c\x3c\x00\x00") + 3;
+    let longer = place(b"ARROW:schema");
+    let longer = (longer..).find(|at| whole[*at..].starts_with(b"/////")).unwrap() + 7;
+    for (at, byte) in [(text, 0x1c), (longer, b'/'), (0, b'X'), (whole.len() - 1, b'0')] {
+        let mut damaged = whole.clone();
+        damaged[at] = byte;
+        std::fs::write(&path, damaged).unwrap();
+        let (code, report, _) = check(here, &[]);
+        assert_eq!(code, Some(4), "byte {at}: {report}");
+        assert!(codes(&report, 0).contains(&"unreadable"), "byte {at}: {report}");
+    }
+    std::fs::write(&path, whole).unwrap();
+    assert_eq!(check(here, &[]).0, Some(0));
+}
+
 #[test]
 fn swapped_tapes_are_found_and_put_back() {
     let folder = temp();

@@ -325,8 +325,14 @@ fn a_tape_of_another_episode_is_not_taken_for_this_one() {
     // Another program changed the order of episodes of the same length.
     edit_index(&root, |episodes| episodes.reverse());
     let dataset = Dataset::open(&root).unwrap();
-    assert!(dataset.tape(0).unwrap().is_none() && dataset.tape(1).unwrap().is_none());
-    edit_index(&root, |episodes| episodes.reverse());
+    for episode in [0, 1] {
+        let error = dataset.tape(episode).unwrap_err().to_string();
+        assert!(error.contains("disagree"), "{error}");
+    }
+    // The rows say which tape is whose.
+    let rebuilt = Dataset::repair_index(&root).unwrap().unwrap();
+    assert_eq!((rebuilt.with_tape, rebuilt.kept, rebuilt.problems.len()), (2, 2, 0));
+    assert!(Dataset::repair_index(&root).unwrap().is_none());
     let dataset = Dataset::open(&root).unwrap();
     assert!(dataset.tape(0).unwrap().is_some() && dataset.tape(1).unwrap().is_some());
 }
