@@ -14,7 +14,7 @@ const LIFTS: usize = 4;
 const LIFT_MARGIN_M: f64 = 1e-7;
 
 /// Part of its servo's strength that a joint presses with against what is in its way.
-const PRESS: f64 = 0.2;
+const PRESS: f64 = 0.1;
 /// The wanted position of a joint may always run so far ahead of the measured one.
 const LEAD_MIN: f64 = 0.005;
 /// Part of what a joint may run ahead below which it counts as back.

@@ -43,7 +43,6 @@ impl Law {
     ) {
         // Taking an arm over, its weight is taken over too; then nothing moves unless it is driven.
         let is_new = memory.ticks * self.control_secs < self.settings.soft_start_s;
-        memory.ticks += 1.0;
         let is_driven = (wanted.moves_the_hand() || is_new) && !brake;
         scratch.offset.copy_from_slice(&memory.offset);
         self.carry(memory, scratch, is_driven);
@@ -99,8 +98,8 @@ impl Law {
     fn carry(&self, memory: &mut Memory, scratch: &mut Scratch, is_driven: bool) {
         if self.settings.method == Method::Plain || is_driven {
             self.weigh(memory, scratch);
-            let fades = OFFSET_FADES * self.control_secs / self.settings.soft_start_s;
-            let left = 1.0 - fades.clamp(0.0, 1.0);
+            let left = self.offset_left(memory.ticks);
+            memory.ticks += 1.0;
             for j in 0..memory.desired.len() {
                 memory.offset[j] *= left;
                 scratch.carry[j] = self.ahead(j, &scratch.torques) + memory.offset[j];
@@ -109,6 +108,20 @@ impl Law {
             for j in 0..memory.desired.len() {
                 scratch.carry[j] = memory.motion.pos[j] - scratch.before[j];
             }
+        }
+    }
+
+    /// Part of the offset that is left after another tick. At the start it goes with minimum jerk;
+    /// what comes later (weight that changed on the way to rest) is little, and fades.
+    fn offset_left(&self, ticks: f64) -> f64 {
+        let all = self.settings.soft_start_s / self.control_secs;
+        let left = |t: f64| 1.0 - t * t * t * (10.0 - 15.0 * t + 6.0 * t * t);
+        if ticks + 1.0 < all {
+            left((ticks + 1.0) / all) / left(ticks / all)
+        } else if ticks < all {
+            0.0
+        } else {
+            1.0 - (OFFSET_FADES / all).clamp(0.0, 1.0)
         }
     }
 

@@ -41,7 +41,7 @@ async fn holding_moves_and_letting_go_stops() {
 }
 
 #[tokio::test]
-async fn silence_stops_the_arm_and_a_new_message_moves_it_again() {
+async fn silence_stops_the_arm_until_keys_are_pressed_anew() {
     let rig = rig();
     let mut ann = rig.join().await;
     ann.take().await;
@@ -55,6 +55,11 @@ async fn silence_stops_the_arm_and_a_new_message_moves_it_again() {
         ann.listen(PUSH).await;
         let status = ann.json("status").await;
         assert_eq!((&status["brake"], &status["you_drive"]), (&json!(true), &json!(true)));
+        // The key that stayed down does not count; let go and pressed anew it does.
+        let rest = rig.x_m();
+        ann.push(PUSH).await;
+        assert_eq!(rig.x_m(), rest);
+        ann.keys(&[]).await;
     }
     assert_quick(&stops);
 }
@@ -67,6 +72,8 @@ async fn closing_and_vanishing_stop_the_arm_and_free_the_wheel() {
         for _ in 0..3 {
             let mut ann = rig.join().await;
             assert_eq!(ann.take().await["driving"], true);
+            // The one before left with a key down; it may be the same hand.
+            ann.keys(&[]).await;
             ann.push(PUSH).await;
             ann.keys(&["forward"]).await;
             let end = Instant::now();

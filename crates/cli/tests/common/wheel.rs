@@ -276,8 +276,11 @@ pub fn motion(root: &Path, episode: usize) -> Motion {
             let v = (tick.limited[j] - pos[j]) * hz;
             let a = (v - speed[j]) * hz;
             let shares = [v, a, (a - acc[j]) * hz];
-            for ((most, is), limit) in motion.most.iter_mut().zip(shares).zip(limit) {
-                *most = most.max(is.abs() / limit);
+            // Differences of the first ticks are not known: what was in force before is not.
+            for (order, (is, limit)) in shares.into_iter().zip(limit).enumerate() {
+                if tick.index > order as u64 {
+                    motion.most[order] = motion.most[order].max(is.abs() / limit);
+                }
             }
             // Taking over the arm's weight in the first moments is no motion of the arm.
             if v != 0.0 && !is_held && time_s > 1.0 {

@@ -77,18 +77,24 @@ fn what_was_pushed_comes_back_at_once() {
             }
             blocked += 1;
             let [_, pressed] = hand(&mut arm);
-            drive(&mut arm, -way * 0.04, (0.3 * f64::from(hz)).round() as u32);
-            let [_, after] = hand(&mut arm);
-            let back_m = (pressed - after).dot(&way);
-            println!("{robot} {way:?}: {:.1} mm back after 0.3 s; {words:?}", 1e3 * back_m);
-            if back_m < 1e-3 {
-                wrong.push((robot, way, back_m));
+            // How far back it is, frame by frame.
+            let mut course = vec![0.0];
+            for _ in 0..hz {
+                drive(&mut arm, -way * 0.04, 1);
+                course.push(1e3 * (pressed - hand(&mut arm)[1]).dot(&way));
             }
-            // And it is free: a second later it is well away, at its usual speed.
-            drive(&mut arm, -way * 0.04, hz);
-            let on_m = (after - hand(&mut arm)[1]).dot(&way);
-            if !(0.02..0.06).contains(&on_m) {
-                wrong.push((robot, way, on_m));
+            let at = |seconds: f64| (seconds * f64::from(hz)).round() as usize;
+            let last_tenth = course[at(0.3)] - course[at(0.2)];
+            let furthest = course[..at(0.3)].iter().copied().fold(0.0, f64::min);
+            let away = course[at(0.6)] - furthest;
+            println!(
+                "{robot} {way:?}: {:.1} mm back after 0.3 s, {last_tenth:.1} of them in the last \
+                 0.1 s, {away:.1} after 0.6 s, {:.1} after 1 s; {words:?}",
+                course[at(0.3)],
+                course[at(1.0)]
+            );
+            if last_tenth < 0.1 || away < 3.0 || course[at(1.0)] > 50.0 {
+                wrong.push((robot, way, last_tenth, away));
             }
         }
         assert!(blocked >= 3, "{robot}: only {blocked} ways were blocked");

@@ -56,7 +56,9 @@ impl Axis {
 
     /// Whether the next tick may have this acceleration.
     pub(super) fn can_take(&self, at: At, acc: f64) -> bool {
-        (acc - at.acc).abs() <= self.step && acc.abs() <= self.acc
+        // What comes from positions is rounded; that is within the room.
+        const ROUNDED: f64 = 1.0 + 2e-5;
+        (acc - at.acc).abs() <= ROUNDED * self.step && acc.abs() <= ROUNDED * self.acc
     }
 
     /// The state after a tick with this acceleration.
@@ -129,7 +131,7 @@ impl Axis {
 
     /// A speed from which it comes to rest within a way, with some of it to spare.
     pub(super) fn speed_with_stop(&self, way: f64) -> f64 {
-        const SPARE: f64 = 0.7;
+        const SPARE: f64 = 0.85;
         // All jerk: v^1.5 / sqrt(J); with a stretch of full acceleration: v²/2A + vA/2J.
         let gentle = (way * way * self.jerk).cbrt();
         let half = self.acc * self.acc / (2.0 * self.jerk);
@@ -182,7 +184,7 @@ impl Axis {
         let exact = (speed - at.speed) / self.tick_secs;
         // It is joined when its speed can be met in the tick after, or it would be passed.
         let after = ((target - before) / self.tick_secs - speed) / self.tick_secs;
-        let is_with_it = (at.pos - before).abs() < MET;
+        let is_with_it = (at.pos - before).abs() < 10.0 * MET;
         let joins = (after - exact).abs() <= self.step && after.abs() <= self.step.min(self.acc);
         if (is_with_it || joins) && self.can_take(at, exact) && self.stays_slow(at, exact) {
             let kept = self.within_range(at, exact);

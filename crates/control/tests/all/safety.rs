@@ -159,8 +159,7 @@ fn taking_over_is_no_jump() {
             drive.memory = drive.law.begin(&in_range, &off);
             drive.step_with(&off, &Velocity::ZERO, false);
             for (j, (sent, was)) in drive.targets.iter().zip(&in_range).enumerate() {
-                let hand_only = if robot == "so101" && j == 3 { 1e-3 } else { 1e-9 };
-                assert!((sent - was).abs() < hand_only, "{robot} {j}: {was} -> {sent}");
+                assert!((sent - was).abs() < 2e-4, "{robot} {j}: {was} -> {sent}");
             }
             let mut last = drive.targets.clone();
             for _ in 0..hz(robot) {
@@ -232,7 +231,7 @@ fn targets_wait_for_the_arm() {
             drive.step_with(&start, &linear(-v), false);
         }
         let back = (pushed - drive.at(is_tool)).dot(&v) / v.norm();
-        assert!(back > 0.01, "{robot}: back by {back} m");
+        assert!(back > 0.003, "{robot}: back by {back} m");
     }
 }
 

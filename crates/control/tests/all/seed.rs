@@ -98,7 +98,7 @@ fn the_seed_creeps_and_the_default_does_not() {
     let speed = creep("seed", 2) - creep("seed", 1);
     let wanted = 0.5 * torques[3];
     assert!(wanted.abs() > 1e-4 && (speed - wanted).abs() < 0.1 * wanted.abs(), "{speed} {wanted}");
-    assert!(creep("default", 2).abs() < 1e-12);
+    assert!(creep("default", 2).abs() < 1e-6, "{}", creep("default", 2));
 }
 
 #[test]

@@ -128,6 +128,7 @@ fn tilted_tools_come_down_and_stay() {
         let mut drive = Drive::new("so101", "default", None, &q);
         // Nothing moves by itself; the smallest wish of the driver lets the tool come down.
         let first = drive.step(&Velocity::ZERO).tilt_rad;
+        drive.steps(100, &Velocity::ZERO);
         let start = drive.targets.clone();
         drive.steps(100, &Velocity::ZERO);
         assert_eq!(drive.targets, start);
