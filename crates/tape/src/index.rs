@@ -7,7 +7,7 @@ use citrange_core::Outcome;
 use serde::{Deserialize, Serialize};
 
 use crate::error::TapeError;
-use crate::header::{Parent, Play};
+use crate::header::{Header, Parent, Play};
 use crate::units::JointUnit;
 
 const FORMAT_VERSION: u32 = 1;
@@ -48,6 +48,20 @@ pub struct Entry {
     /// play, not about what the file shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Play>,
+}
+
+impl Entry {
+    pub(crate) fn new(header: &Header, frames: Range<usize>, outcome: Outcome) -> Self {
+        Self {
+            uid: header.uid.clone(),
+            frames,
+            outcome,
+            labels: Vec::new(),
+            note: String::new(),
+            parent: header.parent.clone(),
+            imported: header.imported().map(|imported| imported.play),
+        }
+    }
 }
 
 impl Index {

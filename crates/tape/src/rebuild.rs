@@ -118,14 +118,9 @@ impl Dataset {
             let before = old.entries.iter().find(|e| e.uid == header.uid && e.frames == frames);
             kept += usize::from(before.is_some());
             used.push((header.uid.clone(), frames.clone()));
-            entries[episode] = Some(before.cloned().unwrap_or_else(|| Entry {
-                uid: header.uid.clone(),
-                frames,
-                outcome: outcome.clone(),
-                labels: Vec::new(),
-                note: String::new(),
-                parent: header.parent.clone(),
-            }));
+            entries[episode] = Some(
+                before.cloned().unwrap_or_else(|| Entry::new(header, frames, outcome.clone())),
+            );
         }
         let changed = entries != self.index.episodes || old.index.is_none();
         self.index.episodes = entries;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use citrange_control::{Law, Method, Seat, Settings, Speeds};
 use citrange_core::Rig as _;
+use citrange_sim::priority::Lead;
 use citrange_studio::{Board, ServeOptions, Server, Summary, serve};
 use citrange_tape::Dataset;
 use serde_json::json;
@@ -160,8 +161,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (tally, root, motion) = (Tally::default(), args.record.clone(), None);
     let mut drive =
         Drive { rig, law, work, speeds, seat, board, dataset, root, stop, plan, tally, motion };
-    // From here on this thread moves an arm. Where that is refused it runs as everything else.
-    let _is_first = citrange_sim::priority::lead();
+    // From here on this thread moves an arm.
+    let lead = citrange_sim::priority::lead();
     let driven = drive.run();
     if let Some(terminal) = terminal {
         terminal.end();
@@ -171,7 +172,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         server.stop();
     }
     let summary = driven?;
-    tell_end(&drive, &summary, args.json)?;
+    tell_end(&drive, &summary, lead, args.json)?;
     if stopped() {
         return Err(crate::exit::Interrupted.into());
     }
@@ -261,7 +262,7 @@ fn tell_link(server: &Server, voice: Voice) -> anyhow::Result<()> {
     }
 }
 
-fn tell_end(drive: &Drive<'_>, summary: &Summary, as_json: bool) -> anyhow::Result<()> {
+fn tell_end(drive: &Drive<'_>, summary: &Summary, lead: Lead, as_json: bool) -> anyhow::Result<()> {
     let drawn = drive.board.read(|live| live.session.drawn);
     let tally = &drive.tally;
     let seconds = tally.ticks as f64 / f64::from(drive.rig.spec().rates.control_hz);
@@ -275,7 +276,7 @@ fn tell_end(drive: &Drive<'_>, summary: &Summary, as_json: bool) -> anyhow::Resu
             "seconds": seconds, "ticks": tally.ticks, "late_ticks": tally.late_ticks,
             "stalls": tally.stalls,
             "worst_late_ms": worst_ms, "dropped_pictures": tally.dropped,
-            "drawn_pictures": drawn,
+            "drawn_pictures": drawn, "loop_priority": lead.name(),
         });
         return say::data(&line.to_string());
     }
@@ -284,6 +285,12 @@ fn tell_end(drive: &Drive<'_>, summary: &Summary, as_json: bool) -> anyhow::Resu
          {} pictures dropped, {} episodes saved, {} thrown away",
         tally.late_ticks, tally.ticks, tally.stalls, tally.dropped, tally.saved, tally.discarded
     ));
+    if lead != Lead::RealTime && 100 * tally.late_ticks > tally.ticks {
+        say::talk(
+            "more than 1 % of the ticks were late: fewer cameras, or an rtprio limit of 1 for this \
+             user (ulimit -r), give the loop its turns",
+        );
+    }
     for line in lines(summary) {
         say::talk(&line);
     }
