@@ -94,6 +94,9 @@ struct BoxInFile {
     center: [f64; 3],
     quat_xyzw: [f64; 4],
     half: [f64; 3],
+    /// The turn once more.
+    #[serde(default, rename = "euler_xyz")]
+    _euler: IgnoredAny,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -109,6 +112,13 @@ struct CapsuleInFile {
     a: [f64; 3],
     b: [f64; 3],
     radius: f64,
+    /// Where it is once more, in another way.
+    #[serde(default, rename = "center")]
+    _center: IgnoredAny,
+    #[serde(default, rename = "euler_xyz")]
+    _euler: IgnoredAny,
+    #[serde(default, rename = "length")]
+    _length: IgnoredAny,
 }
 
 /// A cylinder along its z axis.

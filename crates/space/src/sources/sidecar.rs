@@ -58,7 +58,8 @@ pub struct Sidecar {
     _note: IgnoredAny,
 }
 
-/// A piece of the truth behind a made picture; only capsules of the robot are of use here.
+/// A piece of the truth behind a made picture, whatever it says; only capsules of the robot are of
+/// use here.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 struct Primitive {
     kind: String,
