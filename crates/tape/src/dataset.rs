@@ -221,7 +221,7 @@ pub(crate) fn save(
     }
     let mut next = index.clone();
     next.episodes.resize(lerobot.episodes().len(), None);
-    next.episodes.push(Some(Entry::new(header, first..first + rows.len(), outcome)));
+    next.episodes.push(Some(Entry::new(&header, first..first + rows.len(), outcome)));
     let new_index = folder.join("index.json");
     write_synced(&new_index, &next.to_json()?)?;
     episode.side = vec![(tape, tape_name(&header.uid)), (new_index, INDEX.to_owned())];
