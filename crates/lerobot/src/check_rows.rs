@@ -1,10 +1,11 @@
 //! Checks of the rows of one episode.
 
-use crate::check::{At, CheckOptions, Findings, difference, report_stats};
+use crate::check::{CheckOptions, difference, report_stats};
 use crate::column::Column;
 use crate::data;
 use crate::dataset::Dataset;
 use crate::episodes::EpisodeMeta;
+use crate::findings::{At, Findings};
 use crate::info::DEFAULT_FEATURES;
 use crate::stats::{FeatureStats, Stats, quantile_of_sorted};
 

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use citrange_video::mp4::Movie;
 
 use crate::av1;
-use crate::check::{At, CheckOptions, Findings};
+use crate::check::CheckOptions;
 use crate::check_rows::{Motion, TOLERANCE_SECS};
 use crate::dataset::Dataset;
+use crate::findings::{At, Findings};
 use crate::image_stats::ImageStats;
 use crate::movie;
 use crate::paths::FileId;

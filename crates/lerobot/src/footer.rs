@@ -183,7 +183,10 @@ impl Footer<'_> {
             return Ok(0..0);
         }
         let dictionary = meta.int(11, 64).filter(|at| *at > 0);
-        let first = dictionary.map_or(data, |at| at.min(data));
+        let first = dictionary.unwrap_or(data);
+        if first > data || dictionary == Some(data) {
+            return Err(format!("its dictionary at byte {first} is not before its data at {data}"));
+        }
         let range = u64::try_from(first).ok().zip(u64::try_from(packed).ok());
         let range = range.and_then(|(first, packed)| Some(first..first.checked_add(packed)?));
         let inside = |range: &Range<u64>| {

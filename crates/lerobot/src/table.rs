@@ -137,6 +137,7 @@ fn check_notes(schema: &Schema) -> std::result::Result<(), String> {
     let (Some(columns), Some(index)) = (list("columns"), list("index_columns")) else {
         return Err("its note \"pandas\" has no columns or no index_columns".into());
     };
+    let of_names = list("column_indexes").map(Vec::as_slice).unwrap_or_default();
     let is_column = |column: &serde_json::Value| {
         let said = |key: &str| column.get(key).is_some_and(|said| said.is_string());
         column.get("name").is_some() && said("pandas_type") && said("numpy_type")
@@ -148,7 +149,9 @@ fn check_notes(schema: &Schema) -> std::result::Result<(), String> {
         };
         schema.field_with_name(name).is_ok() && columns.iter().any(named)
     };
-    if !columns.iter().all(is_column) || !index.iter().filter_map(|n| n.as_str()).all(is_there) {
+    if !columns.iter().chain(of_names).all(is_column)
+        || !index.iter().filter_map(|n| n.as_str()).all(is_there)
+    {
         return Err("its note \"pandas\" does not describe its columns".into());
     }
     Ok(())

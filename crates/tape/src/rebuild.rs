@@ -93,8 +93,8 @@ impl Dataset {
         entries.truncate(self.len());
         let mut used: Vec<(String, Range<usize>)> = Vec::new();
         let mut open = Vec::new();
-        for (episode, entry) in entries.iter_mut().enumerate() {
-            match (self.tape(episode), &entry) {
+        for (episode, entry) in entries.iter().enumerate() {
+            match (self.tape(episode), entry) {
                 (Ok(Some(_)), Some(entry)) => used.push((entry.uid.clone(), entry.frames.clone())),
                 _ => open.push(episode),
             }

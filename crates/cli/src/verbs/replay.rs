@@ -152,6 +152,17 @@ impl Source {
 fn replay(args: &Args, source: &Source, episode: usize) -> anyhow::Result<Replayed> {
     match source {
         Source::Demos(demos) => demo(args, &demos[episode]),
+        Source::Tape(tape) if args.verify && !tape.damage.is_empty() => {
+            let frames = tape.len();
+            let reason = tape.damage.first().map_or_else(String::new, |damage| {
+                format!(
+                    "it is damaged from byte {} to {}: the {frames} frames before that can be \
+                     played without --verify",
+                    damage.from, damage.to
+                )
+            });
+            bail!(TapeError::Log { path: tape.path.clone(), reason })
+        }
         Source::Tape(tape) if !args.frame_targets => exact(args, Arc::clone(tape), 0..tape.len()),
         Source::Tape(tape) => {
             let rows = Rows {

@@ -51,6 +51,13 @@ pub(super) fn by_rows(
         say::talk(&format!("joint values are read in {reading}"));
     }
     rows.check_limits(rig.spec())?;
+    let (fps, played) = (dataset.lerobot.info().fps, rig.spec().rates.frame_hz);
+    if fps != played {
+        say::talk(&format!(
+            "the dataset has {fps} frames a second, the scene plays {played}: {:.2} times as fast",
+            f64::from(played) / f64::from(fps.max(1))
+        ));
+    }
     let rows = Rows { targets: rows.targets, seen: rows.seen };
     // Without a kept state the arm at least begins where it was seen.
     let Some(joints) = rows.seen.get(args.from) else {

@@ -112,6 +112,9 @@ fn one_damaged_tape_does_not_hide_the_others() {
         assert_eq!((&report["unreadable"], &report["complete"]), (&1.into(), &false.into()));
         assert!(report["episodes"][1]["error"].as_str().unwrap().contains("damaged"), "{report}");
     }
+    // The frames before the damage are not the tape.
+    let tape = names[1].to_str().unwrap();
+    assert!(fails(here, &format!("replay {tape} --verify"), 4).contains("cannot be read"));
     let said = fails(here, "replay set --verify", 4);
     assert!(said.contains("1 of 3 episodes cannot be read"), "{said}");
 }
