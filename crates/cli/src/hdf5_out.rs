@@ -123,7 +123,7 @@ pub(crate) fn write(
             cameras: pictures,
         };
         let demo = export_demo(&one.tape, one.shown, extras)?;
-        write_demo(&staging.path().join(name), &demo).map_err(TapeError::from)?;
+        write_demo(staging.path().join(name), &demo).map_err(TapeError::from)?;
     }
     staging.publish().map_err(TapeError::from)?;
     bar.finish_and_clear();

@@ -22,11 +22,11 @@ pub enum Level {
     NamedJoints,
     /// 3: one flat vector of time, positions and velocities.
     Flattened,
-    /// Every frame is set to its recorded state: objects included, nothing between is simulated as
-    /// it was.
-    States,
     /// Nothing could be used: the state is left as it was.
     Current,
+    /// Beside these: every frame is set to its recorded state, objects included. Nothing between is
+    /// simulated as it was.
+    States,
 }
 
 impl fmt::Display for Level {

@@ -7,7 +7,7 @@ use crate::reader::{Node, Source};
 use crate::{Hdf5Error, is_demo_name};
 
 /// What [`Kind::Other`] says of a file that is not HDF5 at all.
-pub const NOT_HDF5: &str = "no HDF5 file (not an HDF5 file: it does not begin like one)";
+pub const NOT_HDF5: &str = "not an HDF5 file";
 
 /// The layout of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -87,7 +87,9 @@ impl CompiledScene {
 /// Physics as the model has it, if whole steps fill a frame.
 fn rates(timestep_secs: f64, frame_hz: u32) -> Rates {
     let frame_hz = frame_hz.max(1);
-    let steps = (1.0 / timestep_secs / f64::from(frame_hz)).round().clamp(1.0, 10_000.0) as u32;
+    // What is no number is one step.
+    let steps = (1.0 / timestep_secs / f64::from(frame_hz)).round();
+    let steps = if steps >= 1.0 { steps.min(10_000.0) as u32 } else { 1 };
     let divides = |ticks: &u32| steps.is_multiple_of(*ticks) && frame_hz * ticks <= CONTROL_HZ;
     let ticks = (1..=steps).rev().find(divides).unwrap_or(1);
     Rates { physics_hz: steps * frame_hz, control_hz: ticks * frame_hz, frame_hz }

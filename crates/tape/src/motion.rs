@@ -346,7 +346,7 @@ mod tests {
         let turned = DemoEpisode { actions: matrix(3, &[7.3, 8.2, 9.1]), ..demo.clone() };
         let motion = turned.motion(&rig(), &[2, 1, 0]).unwrap();
         assert_eq!(motion.targets, [[9.0, 8.0, 7.0]]);
-        assert!(motion.source.contains("the first action is 1.80 from jaw"), "{}", motion.source);
+        assert!(motion.source.contains("the first action is 2.10 from jaw"), "{}", motion.source);
         let names = ["jaw", "b", "a"].map(str::to_owned).to_vec();
         let named = DemoEpisode { joint_names: Some(names), ..turned };
         assert_eq!(named.motion(&rig(), &[2, 1, 0]).unwrap().targets, [[9.1, 8.2, 7.3]]);

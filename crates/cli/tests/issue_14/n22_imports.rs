@@ -183,7 +183,7 @@ fn lengths_and_foreign_files_are_named() {
     std::fs::write(root.join("no.h5"), "nothing of the kind").unwrap();
     for verb in ["replay no.h5", "data import no.h5 --out x"] {
         let said = fails(root, verb, 3);
-        assert!(said.contains("no HDF5 file"), "{verb}: {said}");
+        assert!(said.contains("not an HDF5 file"), "{verb}: {said}");
     }
     assert!(!root.join("x").exists() && left(root, ".set.").is_empty());
     read_robomimic(root.join("r.hdf5")).unwrap();
