@@ -311,3 +311,71 @@ def test_robomimic_trains_from_our_file(tmp_path, monkeypatch, cache):
             found = found[key]
         # What it keeps in memory it keeps in single precision.
         assert (found == values[5:15].astype(found.dtype)).all(), path
+
+
+@pytest.mark.parametrize("libver", ["earliest", "latest"])
+def test_we_read_lzf_and_leave_out_what_is_elsewhere(tmp_path, libver):
+    path, other = tmp_path / "demo.h5", tmp_path / "other.h5"
+    rng = np.random.default_rng(5)
+    # Steps that repeat, so that LZF copies; noise, which it cannot pack.
+    actions = np.repeat(rng.normal(size=(40, 7)), 25, axis=0)
+    images = rng.integers(0, 255, (6, 24, 32, 3), np.uint8)
+    images[2:4] = 7
+    with h5py.File(other, "w") as f:
+        f["far"] = np.arange(9.0)
+    with h5py.File(path, "w", libver=libver) as f:
+        f.create_dataset("actions", data=actions, compression="lzf", chunks=(100, 7))
+        f.create_dataset("rewards", data=actions[:, 0], compression="lzf", shuffle=True)
+        f.create_dataset("camera_images/agentview", data=images, compression="lzf")
+        layout = h5py.VirtualLayout(shape=(9,), dtype="f8")
+        layout[:] = h5py.VirtualSource(other, "far", shape=(9,))
+        f.create_virtual_dataset("observables/far", layout)
+        f.create_virtual_dataset("initial_state", layout)
+    back = dump(path)
+    assert back["actions"] == {"shape": [1000, 7], "data": actions.ravel().tolist()}
+    assert back["rewards"] == actions[:, 0].tolist()
+    expected = {"shape": [6, 24, 32, 3], "crc32": zlib.crc32(images.tobytes())}
+    assert back["cameras"]["agentview"] == expected
+    assert back["initial_state"] is None and back["observables"] == {}
+    assert set(back["unread"]) == {"/initial_state", "/observables/far"}
+    assert all("virtual dataset" in why for why in back["unread"].values())
+
+
+def test_h5py_writes_and_reads_so101_files(tmp_path):
+    citrange = os.environ["CITRANGE_BIN"]
+    path, out = tmp_path / "seed.hdf5", tmp_path / "set"
+    steps = 20
+    joints = (0.1 + 0.01 * np.arange(steps * 6).reshape(steps, 6) / 6).astype("f4")
+    images = np.broadcast_to(np.arange(48, dtype="u1")[None, :, None, None] * 4, (steps, 48, 64, 3))
+    with h5py.File(path, "w") as f:
+        for k in range(2):
+            demo = f.create_group(f"data/demo_{k}")
+            demo.attrs["episode_id"] = k
+            demo.attrs["success"] = True
+            demo.attrs["frame_count"] = steps
+            demo.attrs["duration"] = steps / 60
+            demo.create_dataset("obs/joint_pos", data=joints, compression="gzip")
+            demo.create_dataset("obs/actions", data=joints + np.float32(0.01))
+            for camera in ["front", "wrist"]:
+                demo.create_dataset(f"obs/{camera}", data=images, compression="lzf")
+
+    def run_citrange(*args):
+        done = subprocess.run([citrange, *map(str, args)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    lines = run_citrange("data", "import", path, "--out", out, "--json").splitlines()
+    assert [json.loads(line)["frame_hz"] for line in lines] == [60, 60]
+    run_citrange("data", "export", out, "--to", "so101-hdf5", "--out", tmp_path / "back.hdf5")
+    with h5py.File(tmp_path / "back.hdf5") as f:
+        assert f["data"].attrs["frame_hz"] == 60 and f["data"].attrs["total"] == 2 * steps
+        for k in range(2):
+            demo = f[f"data/demo_{k}"]
+            assert demo.attrs["success"] and demo.attrs["frame_count"] == steps
+            assert demo["obs/joint_pos"].dtype == np.float32
+            assert np.array_equal(demo["obs/joint_pos"][()], joints)
+            assert np.array_equal(demo["obs/actions"][()], joints + np.float32(0.01))
+            for camera in ["front", "wrist"]:
+                shown = demo[f"obs/{camera}"][()].astype(int)
+                assert shown.shape == images.shape
+                assert np.abs(shown - images).mean() < 4, "coded as video, the same picture"

@@ -32,7 +32,7 @@ export CITRANGE_PEER_ROBOTS=$robots
 # The real MuJoCo, ffmpeg and h5py in Python, and a real browser.
 venv=$(scripts/peers.sh)
 # The other environments are fetched while we build.
-(scripts/space_venv.sh && scripts/plan_venv.sh && scripts/lerobot_venv.sh) > /dev/null &
+(scripts/space_venv.sh && scripts/plan_venv.sh && scripts/robosuite_venv.sh && scripts/lerobot_venv.sh) > /dev/null &
 fetching=$!
 # What `make test` has built already: a release build would take minutes more.
 cargo build --quiet --workspace --bins --examples
@@ -45,7 +45,7 @@ export CITRANGE_HDF5_FILES="$built/examples/hdf5_files"
 driven=$(mktemp -d)
 trap 'rm -rf "$driven"' EXIT
 export CITRANGE_DRIVEN="$driven/set"
-"$venv/bin/python" -m pytest -q peers --ignore-glob='*lerobot*' --ignore=peers/test_space.py --ignore=peers/test_plan.py
+"$venv/bin/python" -m pytest -q peers --ignore-glob='*lerobot*' --ignore=peers/test_space.py --ignore=peers/test_plan.py --ignore=peers/test_robosuite.py
 
 # Our voxels and outliers beside Open3D's and scikit-learn's.
 venv=$(scripts/space_venv.sh)
@@ -54,6 +54,10 @@ venv=$(scripts/space_venv.sh)
 # Our paths, judged by coal.
 venv=$(scripts/plan_venv.sh)
 "$venv/bin/python" -m pytest -q peers/test_plan.py
+
+# Recordings of the real robosuite, in a scene of ours and in their own model.
+venv=$(scripts/robosuite_venv.sh)
+"$venv/bin/python" -m pytest -q -W ignore peers/test_robosuite.py
 
 # The real lerobot reads what we record. It brings a numpy of its own, hence a second environment.
 venv=$(scripts/lerobot_venv.sh)

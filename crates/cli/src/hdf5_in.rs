@@ -1,4 +1,5 @@
-//! HDF5 episodes into a dataset: exactly where the tape is inside, else as near as can be.
+//! HDF5 episodes into a dataset: exactly where the tape is inside, else as near as can be. A new
+//! dataset appears when all of the file is in it, or not at all.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,65 +8,160 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use citrange_core::run::run as run_episode;
 use citrange_core::tape::{FrameRecord, TickRecord};
-use citrange_core::{
-    Event, Fault, Outcome, Pilot, RestoreReport, Rig as _, RunSettings, Snapshot, Tape,
-};
-use citrange_sim::SimRig;
+use citrange_core::{Event, Fault, Outcome, Pilot, Rig, RunSettings, Snapshot, Tape};
 use citrange_tape::{
-    Dataset, DemoEpisode, Episode, ExactReplay, FrameReplay, Motion, RecordSettings, Recorder,
-    TapeError, Verifier, WhenFull,
+    Dataset, DemoEpisode, Episode, ExactReplay, FrameReplay, Header, IMPORT, Imported, Play,
+    RecordSettings, Recorder, TapeError, Verifier, WhenFull, file_sha256,
 };
 use indicatif::ProgressBar;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::exit::{Interrupted, ProblemsFound};
+use crate::hdf5_play::{Prepared, prepare};
+use crate::objects::ObjectMeter;
 use crate::recording::tell_repaired;
 use crate::say;
 use crate::session::{Choice, catch_stop, go_to, header, rig_of, stopped};
-use crate::verbs::compiled;
+use crate::so101_in;
+use crate::staged::Staged;
 use crate::verbs::data_files::Import;
+
+/// What an import is made from.
+pub(crate) struct Job<'a> {
+    pub(crate) args: &'a Import,
+    /// The dataset's folder, while it is being made.
+    pub(crate) root: &'a Path,
+    pub(crate) sha256: String,
+}
+
+impl Job<'_> {
+    /// What the tape of an imported episode says about its source.
+    pub(crate) fn note(&self, demo: &DemoEpisode, play: Play) -> Imported {
+        let file = self.args.file.file_name().map(|n| n.to_string_lossy().into_owned());
+        Imported {
+            file,
+            sha256: self.sha256.clone(),
+            episode: demo.name.clone(),
+            play,
+            start: None,
+            targets: String::new(),
+            success_in_file: demo.success,
+        }
+    }
+
+    /// The cameras chosen; `None` for all.
+    pub(crate) fn cameras(&self) -> Option<Vec<String>> {
+        let named = |names: &Vec<String>| names.iter().filter(|n| *n != "none").cloned().collect();
+        self.args.cameras.as_ref().map(named)
+    }
+}
 
 /// Adds all episodes of a file.
 pub(crate) fn import(args: &Import) -> anyhow::Result<()> {
-    if args.out.join("meta/info.json").exists() && !args.resume {
+    let exists = args.out.join("meta/info.json").exists();
+    if exists && !args.resume {
         bail!(TapeError::Missing(format!(
             "{} is a dataset already; --resume adds to it",
             args.out.display()
         )));
     }
-    let demos = DemoEpisode::read(&args.file)?;
+    let mut demos = DemoEpisode::read(&args.file)?;
+    let sha256 = file_sha256(&args.file)?;
+    if exists && !args.again {
+        leave_out_known(args, &sha256, &mut demos)?;
+    }
     catch_stop()?;
+    let staged = Staged::begin(&args.out, exists)?;
+    let job = Job { args, root: staged.root(), sha256 };
+    let mut lines = Vec::new();
+    let mut problems = Vec::new();
     for demo in demos {
         if stopped() {
-            return Err(crate::exit::Interrupted.into());
+            return Err(Interrupted.into());
         }
         let name = demo.name.clone();
-        if let Some(problem) = &demo.tape_problem {
-            say::talk(&format!("{name}: the tape inside cannot be used: {problem}"));
+        let (line, problem) = one(&job, demo).with_context(|| name.clone())?;
+        problems.extend(problem.map(|problem| format!("{name}: {problem}")));
+        // What is not published yet is not said to be imported.
+        match staged.is_direct() {
+            true => tell(args, &name, &line)?,
+            false => lines.push((name, line)),
         }
-        let line = match demo.tape {
-            Some((tape, shown)) => exact(args, Arc::new(tape), shown, &demo.tape_bytes),
-            None => near(args, &demo),
-        };
-        let line = line.with_context(|| name.clone())?;
-        if args.json {
-            say::data(&line.to_string())?;
-        } else {
-            say::talk(&format!("{name}: episode {}, {} frames", line["number"], line["frames"]));
-        }
+    }
+    staged.publish()?;
+    for (name, line) in &lines {
+        tell(args, name, line)?;
     }
     if !args.json {
         say::data(&args.out.display().to_string())?;
+    }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(ProblemsFound(problems.join("; ")).into())
+}
+
+fn one(job: &Job<'_>, mut demo: DemoEpisode) -> anyhow::Result<(Value, Option<String>)> {
+    if let Some(problem) = &demo.tape_problem {
+        say::talk(&format!("{}: the tape inside cannot be used: {problem}", demo.name));
+    }
+    let args = job.args;
+    if let Some((tape, shown)) = demo.tape.take() {
+        return Ok((exact(job, Arc::new(tape), shown, &demo.tape_bytes)?, None));
+    }
+    if demo.is_so101 && args.scene.is_none() && !args.play.own_scene {
+        return Ok((so101_in::as_recorded(job, demo)?, None));
+    }
+    near(job, &demo)
+}
+
+fn tell(args: &Import, name: &str, line: &Value) -> anyhow::Result<()> {
+    if args.json {
+        return say::data(&line.to_string());
+    }
+    say::talk(&format!("{name}: episode {}, {} frames", line["number"], line["frames"]));
+    Ok(())
+}
+
+/// Goes on with a file of which a part is there; refuses one that is there.
+fn leave_out_known(
+    args: &Import,
+    sha256: &str,
+    demos: &mut Vec<DemoEpisode>,
+) -> anyhow::Result<()> {
+    let dataset = Dataset::open(&args.out)?;
+    let mut known = BTreeSet::new();
+    for number in 0..dataset.len() {
+        if dataset.entry(number).is_none_or(|entry| entry.imported.is_none()) {
+            continue;
+        }
+        // A tape that is damaged says nothing.
+        let tape = dataset.tape(number).ok().flatten();
+        let source = tape.and_then(|(tape, _)| tape.header.imported());
+        known.extend(source.filter(|s| s.sha256 == sha256).map(|source| source.episode));
+    }
+    let all = demos.len();
+    demos.retain(|demo| !known.contains(&demo.name));
+    let (root, there) = (args.out.display(), all - demos.len());
+    if there > 0 && demos.is_empty() {
+        bail!(TapeError::Missing(format!(
+            "{root} has all {all} episodes of {} already, by its sha256; --again imports it once more",
+            args.file.display()
+        )));
+    }
+    if there > 0 {
+        say::talk(&format!("{there} of {all} episodes of the file are in {root} already"));
     }
     Ok(())
 }
 
 /// The tape becomes part of the dataset byte for byte; rows and pictures are made by repeating it.
 fn exact(
-    args: &Import,
+    job: &Job<'_>,
     tape: Arc<Episode>,
     shown: std::ops::Range<usize>,
     bytes: &[u8],
-) -> anyhow::Result<serde_json::Value> {
+) -> anyhow::Result<Value> {
     let header = tape.header.clone();
     let cameras: Vec<String> = header.rig.cameras.iter().map(|c| c.name.clone()).collect();
     let mut rig = rig_of(&tape, Some(&cameras))?;
@@ -76,20 +172,22 @@ fn exact(
         ));
     }
     let (mut dataset, repaired) =
-        Dataset::record_with(&args.out, &header.rig, header.unit, &header.images, header.features)?;
-    tell_repaired(&repaired, args.json)?;
+        Dataset::record_with(job.root, &header.rig, header.unit, &header.images, header.features)?;
+    tell_repaired(&repaired, job.args.json)?;
     refuse_double(&dataset, &header.uid, &shown, bytes)?;
     let targets = go_to(&mut rig, &tape, shown.start)?;
     let folder = dataset.recording_folder(&header.uid);
+    // Cut off, it is thrown away: the file is still there.
+    let header = Header { repeatable: true, ..header };
     let recorder = Recorder::begin(&folder, header, &tape.model, &how())?;
     let bar = say::progress("importing", shown.len() as u64);
     let verifier = Verifier::new(Arc::clone(&tape), shown.start);
-    let mut both = Repeating { recorder, verifier: Some(verifier), bar: &bar };
+    let mut both = Repeating { recorder, verifier: Some(verifier), objects: None, bar: &bar };
     let mut pilot = ExactReplay::new(Arc::clone(&tape), shown.clone());
     let frames = play(&mut pilot, &mut rig, &mut both, &targets)?;
     if frames < shown.len() as u64 {
         both.recorder.discard()?;
-        return Err(crate::exit::Interrupted.into());
+        return Err(Interrupted.into());
     }
     let verified = both.verifier.take().map(Verifier::into_report).unwrap_or_default();
     if !verified.is_bitwise() {
@@ -130,108 +228,65 @@ fn refuse_double(
     Ok(())
 }
 
-/// Restores the start as well as the file allows, and plays its targets as a new episode.
-fn near(args: &Import, demo: &DemoEpisode) -> anyhow::Result<serde_json::Value> {
-    let cameras = args
-        .cameras
-        .as_ref()
-        .map(|names| names.iter().filter(|n| *n != "none").cloned().collect::<Vec<_>>());
+/// Restores the start as well as the file allows, and plays it as a new episode. Answers also why
+/// that is not the demonstrated task, where something speaks against it.
+fn near(job: &Job<'_>, demo: &DemoEpisode) -> anyhow::Result<(Value, Option<String>)> {
+    let args = job.args;
+    let how_played = args.play.how();
     let Prepared { mut rig, motion, report } =
-        prepare(demo, args.scene.as_deref(), cameras.as_deref())?;
+        prepare(demo, args.scene.as_deref(), &args.play, job.cameras().as_deref())?;
     let images = BTreeSet::new();
-    let (mut dataset, repaired) =
-        Dataset::record(&args.out, rig.spec(), args.unit.into(), &images)?;
+    let (mut dataset, repaired) = Dataset::record(job.root, rig.spec(), args.unit.into(), &images)?;
     tell_repaired(&repaired, args.json)?;
-    let file = args.file.file_name().map(|n| n.to_string_lossy().into_owned());
+    let note = Imported {
+        start: Some(report.level),
+        targets: motion.source.clone(),
+        ..job.note(demo, how_played)
+    };
     let choice = Choice {
         task: demo.task.as_deref(),
-        pilot: "import",
+        pilot: IMPORT,
         seed: 0,
         episode: dataset.len() as u64,
         unit: args.unit.into(),
         images: &images,
         parent: None,
-        config: json!({
-            "file": file, "episode": demo.name, "start": report.level, "targets": motion.source,
-            "success_in_file": demo.success,
-        }),
+        config: serde_json::to_value(note)?,
     };
     let targets = rig.begin();
     let (header, model) = header(&rig, choice)?;
+    let header = Header { repeatable: true, ..header };
     let folder = dataset.recording_folder(&header.uid);
+    let objects = ObjectMeter::new(rig.spec(), &motion, &report, args.play.object_tolerance_m);
     let recorder = Recorder::begin(&folder, header, &model, &how())?;
-    let bar = say::progress("importing", motion.targets.len() as u64);
-    let mut tape = Repeating { recorder, verifier: None, bar: &bar };
+    let wanted = motion.targets.len() as u64;
+    let bar = say::progress("importing", wanted);
+    let mut tape = Repeating { recorder, verifier: None, objects: Some(objects), bar: &bar };
     let mut pilot = FrameReplay::new(motion.targets, rig.spec().rates.ticks_per_frame());
     let frames = play(&mut pilot, &mut rig, &mut tape, &targets)?;
+    if frames < wanted {
+        tape.recorder.discard()?;
+        return Err(Interrupted.into());
+    }
+    let objects = tape.objects.take().map(ObjectMeter::into_report).unwrap_or_default();
     let number = dataset.save(tape.recorder.finish()?)?;
-    Ok(json!({
+    say::talk(&format!("  {objects}"));
+    let problem = objects.problem();
+    let line = json!({
         "event": "imported", "kind": "near", "number": number, "frames": frames,
         "start": report.level, "check": report.check, "targets": motion.source,
-    }))
+        "play": how_played, "objects": objects, "problem": problem,
+    });
+    Ok((line, problem))
 }
 
-/// A rig at the start of an episode without a tape.
-pub(crate) struct Prepared {
-    pub(crate) rig: SimRig,
-    pub(crate) motion: Motion,
-    pub(crate) report: RestoreReport,
-}
-
-/// Builds the scene, restores the start by the best level, and says what that is worth.
-pub(crate) fn prepare(
-    demo: &DemoEpisode,
-    scene: Option<&str>,
-    cameras: Option<&[String]>,
-) -> anyhow::Result<Prepared> {
-    let own = demo.environment.as_deref().map(snake);
-    let name = scene.map(str::to_owned).or(own).with_context(|| {
-        format!("{} names no environment: give a scene with --scene", demo.name)
-    })?;
-    let scene = compiled(&name).with_context(|| {
-        format!("the environment {name} of the file is no scene here; give one with --scene")
-    })?;
-    let mut demo = demo.clone();
-    if let Some(said) = demo.arrange(&scene.joint_slots()) {
-        say::talk(&format!("{}: {said}", demo.name));
-    }
-    let mut rig = SimRig::new(scene, cameras)?;
-    // Where the file says nothing, things stand as in the first episode.
-    rig.world_mut().reset_env(0, 0, 0)?;
-    let report = rig.world_mut().restore_best(0, &demo.start)?;
-    let places = rig.world().scene().joint_places(rig.robot())?;
-    let motion = demo.motion(rig.spec(), &places)?;
-    let frame_hz = f64::from(rig.spec().rates.frame_hz);
-    say::talk(&format!("{}: {report}\n  targets: {}", demo.name, motion.source));
-    match demo.rate_hz {
-        Some(hz) if hz != frame_hz => {
-            say::talk(&format!("  its {hz} rows per second are held for frames at {frame_hz} Hz"));
-        }
-        Some(_) => {}
-        None => say::talk(&format!("  it does not say its rate: taken as {frame_hz} Hz")),
-    }
-    Ok(Prepared { rig, motion, report })
-}
-
-/// `MultiTableAssembly` and `multi_table_assembly` are the same scene.
-fn snake(name: &str) -> String {
-    let mut out = String::new();
-    for letter in name.chars() {
-        if letter.is_uppercase() && !out.is_empty() && !out.ends_with('_') {
-            out.push('_');
-        }
-        out.extend(letter.to_lowercase());
-    }
-    out
-}
-
-fn how() -> RecordSettings {
+pub(crate) fn how() -> RecordSettings {
     RecordSettings { when_full: WhenFull::Wait, ..RecordSettings::default() }
 }
 
-fn play(
+pub(crate) fn play(
     pilot: &mut dyn Pilot,
-    rig: &mut SimRig,
+    rig: &mut dyn Rig,
     tape: &mut Repeating<'_>,
     targets: &[f64],
 ) -> anyhow::Result<u64> {
@@ -245,22 +300,34 @@ fn play(
     Ok(report?.frames)
 }
 
-/// Whether a file is HDF5 in a layout that is known.
-pub(crate) fn is_demo(path: &Path) -> bool {
-    use citrange_hdf5::Kind;
-    matches!(citrange_hdf5::sniff(path), Ok(Kind::Demo | Kind::Robomimic))
+/// Whether a file is meant to be HDF5: by its first bytes, or by its name.
+pub(crate) fn is_hdf5(path: &Path) -> bool {
+    use citrange_hdf5::{Hdf5Error, Kind};
+    let named = path.extension().is_some_and(|end| {
+        ["h5", "hdf5", "hdf", "he5"].iter().any(|known| end.eq_ignore_ascii_case(known))
+    });
+    named
+        || match citrange_hdf5::sniff(path) {
+            Ok(Kind::Other(what)) => what != citrange_hdf5::NOT_HDF5,
+            Ok(_) => true,
+            Err(error) => !matches!(error, Hdf5Error::Io { .. } | Hdf5Error::NotHdf5 { .. }),
+        }
 }
 
-/// Records, and compares with the tape that is repeated.
-struct Repeating<'a> {
-    recorder: Recorder,
-    verifier: Option<Verifier>,
-    bar: &'a ProgressBar,
+/// Records, and compares with what is repeated.
+pub(crate) struct Repeating<'a> {
+    pub(crate) recorder: Recorder,
+    pub(crate) verifier: Option<Verifier>,
+    pub(crate) objects: Option<ObjectMeter>,
+    pub(crate) bar: &'a ProgressBar,
 }
 
 impl Tape for Repeating<'_> {
     fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
         self.bar.set_position(frame.index + 1);
+        if let Some(objects) = &mut self.objects {
+            objects.frame(frame);
+        }
         self.recorder.frame(frame)?;
         self.verifier.as_mut().map_or(Ok(()), |v| v.frame(frame))
     }
@@ -272,18 +339,11 @@ impl Tape for Repeating<'_> {
         self.recorder.event(tick, event)
     }
     fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), Fault> {
+        // What is not the demonstrated task is no demonstration of it.
+        let failed = self.objects.as_ref().is_some_and(|o| o.report().problem().is_some());
+        let differs = Outcome { success: Some(false), reason: "objects_differ".into() };
+        let outcome = if failed { &differs } else { outcome };
         self.recorder.end(outcome, last)?;
         self.verifier.as_mut().map_or(Ok(()), |v| v.end(outcome, last))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn class_names_become_scene_names() {
-        assert_eq!(snake("MultiTableAssembly"), "multi_table_assembly");
-        assert_eq!(snake("orange_plate"), "orange_plate");
     }
 }

@@ -153,7 +153,7 @@ fn file_name(number: usize, began_utc: &str) -> String {
 }
 
 /// Seconds since 1970 of `2026-03-14T15:09:26Z`.
-fn unix_secs(utc: &str) -> Option<u64> {
+pub(crate) fn unix_secs(utc: &str) -> Option<u64> {
     let number = |range: Range<usize>| utc.get(range)?.parse::<u64>().ok();
     let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
     if year < 1970 || !(1..=12).contains(&month) || !(1..=31).contains(&day) {

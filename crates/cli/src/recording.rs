@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{Event, Fault, Outcome, RunReport, Snapshot, Tape};
-use citrange_sim::SimRig;
+use citrange_sim::{SimRig, load_scene};
 use citrange_tape::{
     Dataset, Parent, RecordSettings, Recorder, Repaired, StateFeatures, Unit, WhenFull,
 };
@@ -86,13 +86,21 @@ impl RecordArgs {
         self.from.as_deref()
     }
 
-    /// The rig to record, and the frame it begins at if it is not the start of an episode.
-    pub(crate) fn rig(&self, scene: &str) -> anyhow::Result<(SimRig, Option<Origin>)> {
+    /// The rig to record, and the frame it begins at if it is not the start of an episode. Without
+    /// a scene it is `other`.
+    pub(crate) fn rig(
+        &self,
+        scene: Option<&str>,
+        other: &str,
+    ) -> anyhow::Result<(SimRig, Option<Origin>)> {
         let origin = self.from.as_deref().map(Origin::read).transpose()?;
         let cameras = self.cameras();
         let rig = match &origin {
-            Some(origin) => rig_of(&origin.tape, cameras.as_deref())?,
-            None => SimRig::new(compiled(scene)?, cameras.as_deref())?,
+            Some(origin) => {
+                origin.check_scene(scene)?;
+                rig_of(&origin.tape, cameras.as_deref())?
+            }
+            None => SimRig::new(compiled(scene.unwrap_or(other))?, cameras.as_deref())?,
         };
         self.check_features(&rig)?;
         Ok((rig, origin))
@@ -261,9 +269,32 @@ impl Origin {
         Ok(Self { tape: Arc::new(tape), frame: shown.start + frame })
     }
 
+    /// Refuses a scene that is not the one the episode was recorded in: it goes on where it was.
+    pub(crate) fn check_scene(&self, wanted: Option<&str>) -> anyhow::Result<()> {
+        let Some(wanted) = wanted else { return Ok(()) };
+        let given = load_scene(wanted)?.scene;
+        let own = self.tape.header.scene.as_ref();
+        if own.is_some_and(|own| own.name == given.name) {
+            if own != Some(&given) {
+                say::talk(&format!(
+                    "{wanted} is not as it was when the episode was recorded: it goes on in the \
+                     scene that it was recorded in"
+                ));
+            }
+            return Ok(());
+        }
+        let own = own.map_or("no simulated one", |own| own.name.as_str());
+        bail!(citrange_tape::TapeError::Missing(format!(
+            "the episode to go on from is of scene {own}, not {wanted}: an episode goes on where it \
+             was recorded; leave the scene out, or give {own}"
+        )));
+    }
+
     /// Puts a rig at the frame.
     pub(crate) fn set(&self, rig: &mut SimRig) -> anyhow::Result<()> {
         go_to(rig, &self.tape, self.frame)?;
+        // What comes now is simulated, whatever the tape was.
+        rig.follow(Vec::new());
         Ok(())
     }
 

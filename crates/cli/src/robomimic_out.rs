@@ -176,6 +176,7 @@ fn demo(
         next_obs,
         attrs: attrs(&tape.header, &outcome),
         skipped: Vec::new(),
+        unread: BTreeMap::new(),
     })
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use anyhow::Context as _;
 use citrange_core::Rig as _;
 use citrange_sim::{CompiledScene, SimRig};
-use citrange_tape::{Episode, Header, Parent, Unit, new_uid, utc_now};
+use citrange_tape::{Episode, Header, Parent, Play, Unit, new_uid, utc_now};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -110,5 +110,9 @@ pub(crate) fn go_to(rig: &mut SimRig, tape: &Episode, frame: usize) -> anyhow::R
         .snapshot(frame)
         .with_context(|| format!("frame {frame} of the tape has no complete state"))?;
     rig.world_mut().restore(0, &snapshot)?;
+    // Such an episode is no motion that physics made: every frame is set.
+    let by_states = tape.header.imported().is_some_and(|i| i.play == Play::States);
+    let states = (frame..tape.len()).filter(|_| by_states).filter_map(|f| tape.snapshot(f));
+    rig.follow(states.collect());
     Ok(rig.begin())
 }

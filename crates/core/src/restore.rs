@@ -22,6 +22,9 @@ pub enum Level {
     NamedJoints,
     /// 3: one flat vector of time, positions and velocities.
     Flattened,
+    /// Every frame is set to its recorded state: objects included, nothing between is simulated as
+    /// it was.
+    States,
     /// Nothing could be used: the state is left as it was.
     Current,
 }
@@ -33,6 +36,7 @@ impl fmt::Display for Level {
             Self::Arrays => "level 1 (joint position and velocity arrays)",
             Self::NamedJoints => "level 2 (named joints, at rest)",
             Self::Flattened => "level 3 (flattened time, positions, velocities)",
+            Self::States => "recorded states (every frame set from the file, not simulated)",
             Self::Current => "none (the current state goes on)",
         })
     }
@@ -59,7 +63,7 @@ pub struct StartData {
 }
 
 /// Where a joint is among all positions and velocities of a model.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct JointSlot {
     /// `robot0/joint1`, or the object's name for its free joint.
     pub name: String,
@@ -69,6 +73,8 @@ pub struct JointSlot {
     pub qpos: usize,
     /// Its first velocity.
     pub dof: usize,
+    /// From, to (rad, m), where it has limits.
+    pub range: Option<[f64; 2]>,
 }
 
 /// Where a body was.

@@ -44,6 +44,10 @@ pub struct Scene {
     /// What an autopilot has to do here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<Job>,
+    /// Root bodies of robots and objects, by name, where the whole model is somebody else's: the
+    /// own model of a recording. Never in a scene file.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub roots: BTreeMap<String, String>,
 }
 
 /// Work for an autopilot: bring things to a goal.
@@ -478,6 +482,9 @@ impl Scene {
     /// Names the key and what would be right.
     pub fn check(&self) -> Result<(), String> {
         self.rates.check().map_err(|e| format!("rates: {e}"))?;
+        if !self.roots.is_empty() {
+            return Err("roots: only recordings' own models have them; leave it out".into());
+        }
         if self.look.floor_square_m <= 0.0 {
             return Err("look.floor_square_m must be above 0".into());
         }

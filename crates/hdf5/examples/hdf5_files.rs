@@ -153,7 +153,7 @@ fn dump(path: &str) -> Result<Value, Anything> {
                     "actions": demo.actions.as_ref().map(array),
                     "rewards": demo.rewards, "dones": demo.dones,
                     "obs": all_series(&demo.obs)?, "next_obs": all_series(&demo.next_obs)?,
-                    "attrs": attrs(&demo.attrs), "skipped": demo.skipped,
+                    "attrs": attrs(&demo.attrs), "skipped": demo.skipped, "unread": demo.unread,
                 }));
             }
             let header = &file.header;
@@ -199,7 +199,7 @@ fn dump_demo(demo: &Demo) -> Result<Value, Anything> {
         "robot_states": arrays(&demo.robot_states),
         "gripper_states": arrays(&demo.gripper_states),
         "observables": all_series(&demo.observables)?, "blobs": demo.blobs,
-        "skipped": demo.skipped,
+        "skipped": demo.skipped, "unread": demo.unread,
     }))
 }
 

@@ -38,6 +38,9 @@ pub struct Demo {
     pub blobs: BTreeMap<String, Vec<u8>>,
     /// Paths of what was found but is not understood; never written.
     pub skipped: Vec<String>,
+    /// Paths of what cannot be read here (virtual datasets, filters of others), and why; never
+    /// written.
+    pub unread: BTreeMap<String, String>,
 }
 
 /// Attributes of a [`Demo`] file.

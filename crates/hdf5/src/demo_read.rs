@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::demo::is_joint_name;
-use crate::reader::{Node, Source};
+use crate::reader::{Node, Source, or_leave};
 use crate::{Array, Attr, Demo, DemoAttrs, Hdf5Error, InitialStateData, Kind, Series};
 
 /// Reads one episode. Pictures stay in the file and are read when asked for; keep the file.
@@ -21,38 +21,46 @@ pub fn read_demo(path: impl AsRef<Path>) -> Result<Demo, Hdf5Error> {
         Kind::Other(what) => return Err(layout(&source, what)),
     }
     let mut demo = Demo { attrs: attributes(root.attrs()?), ..Demo::default() };
+    let unread = &mut demo.unread;
     for name in &root.datasets {
         match name.as_str() {
-            "model_xml" => demo.model_xml = root.text(name)?,
-            "initial_state" => demo.initial_state = root.list(name)?,
-            "actions" => demo.actions = root.numbers(name)?,
-            "rewards" => demo.rewards = root.list(name)?,
-            "dones" => demo.dones = root.flags(name)?,
-            "timestamps" => demo.timestamps = root.list(name)?,
-            _ if is_joint_name(name) && root.is_numeric(name)? => {
-                demo.named_joints.insert(name.clone(), root.list(name)?.unwrap_or_default());
+            "model_xml" => demo.model_xml = or_leave(root.text(name), unread)?,
+            "initial_state" => demo.initial_state = or_leave(root.list(name), unread)?,
+            "actions" => demo.actions = or_leave(root.numbers(name), unread)?,
+            "rewards" => demo.rewards = or_leave(root.list(name), unread)?,
+            "dones" => demo.dones = or_leave(root.flags(name), unread)?,
+            "timestamps" => demo.timestamps = or_leave(root.list(name), unread)?,
+            _ if is_joint_name(name) => {
+                let numeric = or_leave(root.is_numeric(name).map(Some), unread)?;
+                let list =
+                    if numeric == Some(true) { or_leave(root.list(name), unread)? } else { None };
+                match (numeric, list) {
+                    (_, Some(list)) => drop(demo.named_joints.insert(name.clone(), list)),
+                    (Some(false), None) => demo.skipped.push(root.path_of(name)),
+                    _ => {}
+                }
             }
             _ => demo.skipped.push(root.path_of(name)),
         }
     }
     for name in &root.groups {
         let Some(group) = root.group(name)? else { continue };
-        let skipped = &mut demo.skipped;
+        let (skipped, unread) = (&mut demo.skipped, &mut demo.unread);
         match name.as_str() {
             "initial_state_data" => {
-                demo.initial_state_data = Some(initial_state(&source, &group, skipped)?);
+                demo.initial_state_data = Some(initial_state(&source, &group, skipped, unread)?);
             }
             "camera_images" => {
-                for (name, series) in group.series(skipped)? {
+                for (name, series) in group.series(skipped, unread)? {
                     match series {
                         Series::Images(images) => drop(demo.cameras.insert(name, images)),
                         Series::Numbers(_) => skipped.push(group.path_of(&name)),
                     }
                 }
             }
-            "robot_states" => demo.robot_states = arrays(&group, skipped)?,
-            "gripper_states" => demo.gripper_states = arrays(&group, skipped)?,
-            "observables" => demo.observables = group.series(skipped)?,
+            "robot_states" => demo.robot_states = arrays(&group, skipped, unread)?,
+            "gripper_states" => demo.gripper_states = arrays(&group, skipped, unread)?,
+            "observables" => demo.observables = group.series(skipped, unread)?,
             "citrange" => {
                 for name in &group.datasets {
                     if let Some(bytes) = group.bytes(name)? {
@@ -102,16 +110,25 @@ fn initial_state(
     source: &Source,
     group: &Node,
     skipped: &mut Vec<String>,
+    unread: &mut BTreeMap<String, String>,
 ) -> Result<InitialStateData, Hdf5Error> {
     let mut start = InitialStateData::default();
     for name in &group.datasets {
         match name.as_str() {
-            "qpos" => start.qpos = group.list(name)?,
-            "qvel" => start.qvel = group.list(name)?,
-            "time" => start.time = group.list(name)?.and_then(|t| t.first().copied()),
-            "body_pos" => start.body_pos = rows(source, group, name, "3 numbers per body")?,
-            "body_rot" => start.body_rot = rows(source, group, name, "9 numbers per body")?,
-            "body_names" => start.body_names = group.texts(name)?,
+            "qpos" => start.qpos = or_leave(group.list(name), unread)?,
+            "qvel" => start.qvel = or_leave(group.list(name), unread)?,
+            "time" => {
+                start.time = or_leave(group.list(name), unread)?.and_then(|t| t.first().copied());
+            }
+            "body_pos" => {
+                let rows = rows(source, group, name, "3 numbers per body");
+                start.body_pos = or_leave(rows, unread)?;
+            }
+            "body_rot" => {
+                let rows = rows(source, group, name, "9 numbers per body");
+                start.body_rot = or_leave(rows, unread)?;
+            }
+            "body_names" => start.body_names = or_leave(group.texts(name), unread)?,
             _ => skipped.push(group.path_of(name)),
         }
     }
@@ -138,9 +155,13 @@ fn rows<const N: usize>(
     Ok(Some(array.data().as_chunks().0.to_vec()))
 }
 
-fn arrays(group: &Node, skipped: &mut Vec<String>) -> Result<BTreeMap<String, Array>, Hdf5Error> {
+fn arrays(
+    group: &Node,
+    skipped: &mut Vec<String>,
+    unread: &mut BTreeMap<String, String>,
+) -> Result<BTreeMap<String, Array>, Hdf5Error> {
     let mut all = BTreeMap::new();
-    for (name, series) in group.series(skipped)? {
+    for (name, series) in group.series(skipped, unread)? {
         match series {
             Series::Numbers(array) => drop(all.insert(name, array)),
             Series::Images(_) => skipped.push(group.path_of(&name)),

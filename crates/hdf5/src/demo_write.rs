@@ -69,7 +69,7 @@ pub fn write_demo_with(
     states(&mut out, &mut root, "robot_states", &demo.robot_states)?;
     states(&mut out, &mut root, "gripper_states", &demo.gripper_states)?;
     if !demo.observables.is_empty() {
-        let group = series(&mut out, &demo.observables, compression)?;
+        let group = series(&mut out, &demo.observables, compression, false)?;
         root.link("observables", out.group("observables", &group)?);
     }
     if !demo.blobs.is_empty() {
@@ -151,10 +151,12 @@ pub(crate) fn series(
     out: &mut Writer,
     all: &BTreeMap<String, Series>,
     compression: Compression,
+    single: bool,
 ) -> Result<GroupParts, Hdf5Error> {
     let mut group = GroupParts::default();
     for (name, series) in all {
         let address = match series {
+            Series::Numbers(array) if single => out.singles(name, array)?,
             Series::Numbers(array) => out.numbers(name, array)?,
             Series::Images(images) => out.images(name, images, compression)?,
         };

@@ -26,6 +26,7 @@ mod message {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     F64,
+    F32,
     I64,
     U64,
     U8,
@@ -42,6 +43,7 @@ impl Kind {
     pub(crate) fn size(self) -> u32 {
         match self {
             Self::F64 | Self::I64 | Self::U64 => 8,
+            Self::F32 => 4,
             Self::U8 | Self::Bool => 1,
             Self::Text => 16,
             Self::Bytes(width) => width,
@@ -66,6 +68,13 @@ impl Kind {
                 // Bit offset, precision, exponent at 52 of 11 bits, mantissa at 0 of 52, bias.
                 out.extend([0, 0, 64, 0, 52, 11, 0, 52]);
                 out.extend(1023u32.to_le_bytes());
+                out
+            }
+            Self::F32 => {
+                let mut out = start(0x11, [0x20, 31, 0]);
+                // Bit offset, precision, exponent at 23 of 8 bits, mantissa at 0 of 23, bias.
+                out.extend([0, 0, 32, 0, 23, 8, 0, 23]);
+                out.extend(127u32.to_le_bytes());
                 out
             }
             Self::I64 => int(8, true),

@@ -31,7 +31,29 @@ pub enum Hdf5Error {
         /// The file.
         path: PathBuf,
     },
-    /// The file contradicts itself, is cut off, or uses a part of HDF5 that is not read here.
+    /// The file ends before the place that its own header names.
+    #[error(
+        "truncated at byte {bytes}: an HDF5 file whose header says {expected} bytes: {}", path.display()
+    )]
+    Truncated {
+        /// Bytes there are.
+        bytes: u64,
+        /// Bytes there should be.
+        expected: u64,
+        /// The file.
+        path: PathBuf,
+    },
+    /// A part of HDF5 that is not read here: virtual datasets, filters of others.
+    #[error("cannot read `{object}`: {what}: {}", path.display())]
+    Unsupported {
+        /// Path of the object inside the file.
+        object: String,
+        /// What it is.
+        what: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file contradicts itself or is damaged.
     #[error("cannot read `{object}`: {what}: {}", path.display())]
     Damaged {
         /// Path of the object inside the file.

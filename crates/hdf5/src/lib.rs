@@ -38,8 +38,9 @@
 //! # Limits
 //! Files are written from front to back and not changed afterwards; one that was not finished
 //! does not appear. Reading: all versions of the format, any chunking, gzip, shuffle,
-//! Fletcher-32; not LZF, virtual datasets or links to other files. Attributes and datasets of
-//! types unknown here (compounds, references) are left out; datasets are named in `skipped`.
+//! Fletcher-32, h5py's LZF; not virtual datasets or links to other files, which are named in
+//! `unread`. Attributes and datasets of types unknown here (compounds, references) are left out;
+//! datasets are named in `skipped`.
 
 mod array;
 mod chunks;
@@ -51,6 +52,7 @@ mod encode;
 mod error;
 mod frames;
 mod images;
+mod lzf;
 mod reader;
 mod robomimic;
 mod robomimic_read;
@@ -67,7 +69,7 @@ pub use images::Images;
 pub use robomimic::{RobomimicDemo, RobomimicHeader};
 pub use robomimic_read::{RobomimicFile, read_robomimic};
 pub use robomimic_write::RobomimicWriter;
-pub use sniff::{Kind, sniff};
+pub use sniff::{Kind, NOT_HDF5, sniff};
 pub use writer::Compression;
 
 use robomimic::is_demo_name;

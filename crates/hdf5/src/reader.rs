@@ -7,8 +7,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hdf5_reader::error::Error;
 use hdf5_reader::group::Group;
-use hdf5_reader::{Dataset, FileStorage, Hdf5File, OpenOptions};
+use hdf5_reader::{Dataset, FileStorage, FilterRegistry, Hdf5File, OpenOptions};
 
 use crate::decode::{attr, numbers, type_name};
 use crate::frames::FrameReader;
@@ -33,15 +34,21 @@ impl Source {
         let io = |e| Hdf5Error::io("open", path)(e);
         let mut file = std::fs::File::open(path).map_err(io)?;
         let bytes = file.metadata().map_err(io)?.len();
-        if !is_hdf5(&mut file, bytes).map_err(io)? {
+        let Some(at) = signature(&mut file, bytes).map_err(io)? else {
             return Err(Hdf5Error::NotHdf5 { path: path.into() });
+        };
+        if let Some(expected) = said_bytes(&mut file, at).map_err(io)?
+            && expected > bytes
+        {
+            return Err(Hdf5Error::Truncated { bytes, expected, path: path.into() });
         }
         let most = bytes.saturating_mul(MOST_DEFLATED).min(MOST_BYTES);
         let usize_of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let options = OpenOptions::default()
             .with_max_read_bytes(usize_of(most))
             .with_max_chunk_bytes(usize_of(most.min(MOST_CHUNK_BYTES)))
-            .with_max_object_header_bytes(usize_of(bytes.min(16 << 20)));
+            .with_max_object_header_bytes(usize_of(bytes.min(16 << 20)))
+            .with_filter_registry(filters(usize_of(most.min(MOST_CHUNK_BYTES))));
         let file = guard(path, "/", || {
             let storage = Arc::new(FileStorage::from_file(file)?);
             Hdf5File::from_storage_with_options(storage, options)
@@ -59,8 +66,21 @@ impl Source {
     }
 }
 
-/// Whether the signature is at the start, or behind a user block of 512, 1024, … bytes.
-fn is_hdf5(file: &mut std::fs::File, bytes: u64) -> std::io::Result<bool> {
+/// Filters of the format, and h5py's.
+fn filters(most: usize) -> FilterRegistry {
+    let mut filters = FilterRegistry::new();
+    // The third value of the filter is the length of the chunk, where h5py knew it.
+    let lzf = move |filter: &hdf5_core::FilterDescription, packed: &[u8], _: usize| {
+        let chunk = filter.client_data.get(2).map_or(most, |n| (*n as usize).min(most));
+        let chunk = if chunk == 0 { most } else { chunk };
+        crate::lzf::unpack(packed, chunk).map_err(Error::DecompressionError)
+    };
+    filters.register(crate::lzf::FILTER, Box::new(lzf));
+    filters
+}
+
+/// Where the signature is: at the start, or behind a user block of 512, 1024, … bytes.
+fn signature(file: &mut std::fs::File, bytes: u64) -> std::io::Result<Option<u64>> {
     use std::io::{Seek, SeekFrom};
     const SIGNATURE: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
     let mut at = 0;
@@ -69,24 +89,81 @@ fn is_hdf5(file: &mut std::fs::File, bytes: u64) -> std::io::Result<bool> {
         file.seek(SeekFrom::Start(at))?;
         file.read_exact(&mut found)?;
         if &found == SIGNATURE {
-            return Ok(true);
+            return Ok(Some(at));
         }
         at = if at == 0 { 512 } else { at * 2 };
     }
-    Ok(false)
+    Ok(None)
+}
+
+/// How long the superblock says that the file is; `None` when it does not say so in 8 bytes.
+fn said_bytes(file: &mut std::fs::File, at: u64) -> std::io::Result<Option<u64>> {
+    use std::io::{Seek, SeekFrom};
+    let mut head = Vec::new();
+    file.seek(SeekFrom::Start(at))?;
+    file.take(64).read_to_end(&mut head)?;
+    let Some(version) = head.get(8) else { return Ok(None) };
+    // Base address, one other address, end of file: 8 bytes each from here on.
+    let (size, first) = match version {
+        0 => (13, 24),
+        1 => (13, 28),
+        _ => (9, 12),
+    };
+    let word = |at: usize| {
+        let bytes = head.get(at..at + 8)?;
+        Some(u64::from_le_bytes(bytes.try_into().ok()?))
+    };
+    if head.len() < first + 24 {
+        // Not even the superblock is whole.
+        return Ok(Some(at + first as u64 + 24));
+    }
+    let whole = head.get(size) == Some(&8);
+    Ok(word(first + 16).filter(|end| whole && *end != u64::MAX))
 }
 
 /// Runs a piece of the parser; what it cannot take becomes an error that names the object.
 fn guard<T>(
     path: &Path,
     object: &str,
-    work: impl FnOnce() -> Result<T, hdf5_reader::error::Error>,
+    work: impl FnOnce() -> Result<T, Error>,
 ) -> Result<T, Hdf5Error> {
     let damaged =
         |what: String| Hdf5Error::Damaged { object: object.into(), what, path: path.into() };
     match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(result) => result.map_err(|e| damaged(e.to_string())),
+        Ok(Ok(result)) => Ok(result),
+        Ok(Err(error)) => Err(match unsupported(&error) {
+            Some(what) => Hdf5Error::Unsupported { object: object.into(), what, path: path.into() },
+            None => damaged(error.to_string()),
+        }),
         Err(_) => Err(damaged("the parser gave up".into())),
+    }
+}
+
+/// What a part is that others may read and we do not; `None` for damage.
+fn unsupported(error: &Error) -> Option<String> {
+    match error {
+        Error::UnsupportedLayoutClass(3) => Some(
+            "a virtual dataset, whose numbers are in other files; h5repack makes it plain".into(),
+        ),
+        Error::UnsupportedFilter(what) => {
+            Some(format!("compressed in a way not known here ({what}); gzip and lzf are"))
+        }
+        Error::Context { source, .. } => unsupported(source),
+        _ => None,
+    }
+}
+
+/// Takes what could be read; what is of a kind not read here is noted and left out.
+pub(crate) fn or_leave<T>(
+    read: Result<Option<T>, Hdf5Error>,
+    unread: &mut BTreeMap<String, String>,
+) -> Result<Option<T>, Hdf5Error> {
+    match read {
+        Err(Hdf5Error::Unsupported { object, what, .. }) => {
+            unread.insert(object, what);
+            Ok(None)
+        }
+        other => other,
     }
 }
 
@@ -257,28 +334,33 @@ impl Node {
     }
 
     /// All datasets of the group as series; the paths of those that are neither numbers nor
-    /// pictures are added to `skipped`.
+    /// pictures are added to `skipped`, of those that cannot be read here to `unread`.
     pub(crate) fn series(
         &self,
         skipped: &mut Vec<String>,
+        unread: &mut BTreeMap<String, String>,
     ) -> Result<BTreeMap<String, Series>, Hdf5Error> {
         let mut all = BTreeMap::new();
         for name in &self.datasets {
-            let Some(dataset) = self.dataset(name)? else { continue };
-            let series = if type_name(dataset.dtype()) == "u8" && dataset.ndim() == 4 {
-                self.images(name)?.map(Series::Images)
-            } else if numbers(dataset.dtype(), &[]).is_some() {
-                self.numbers(name)?.map(Series::Numbers)
-            } else {
-                None
-            };
-            match series {
+            match or_leave(self.one_series(name), unread)? {
                 Some(series) => drop(all.insert(name.clone(), series)),
+                None if unread.contains_key(&self.path_of(name)) => {}
                 None => skipped.push(self.path_of(name)),
             }
         }
         skipped.extend(self.groups.iter().map(|name| self.path_of(name)));
         Ok(all)
+    }
+
+    fn one_series(&self, name: &str) -> Result<Option<Series>, Hdf5Error> {
+        let Some(dataset) = self.dataset(name)? else { return Ok(None) };
+        Ok(if type_name(dataset.dtype()) == "u8" && dataset.ndim() == 4 {
+            self.images(name)?.map(Series::Images)
+        } else if numbers(dataset.dtype(), &[]).is_some() {
+            self.numbers(name)?.map(Series::Numbers)
+        } else {
+            None
+        })
     }
 }
 

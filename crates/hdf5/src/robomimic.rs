@@ -46,6 +46,9 @@ pub struct RobomimicDemo {
     pub attrs: BTreeMap<String, Attr>,
     /// Paths of what was found but is not understood; never written.
     pub skipped: Vec<String>,
+    /// Paths of what cannot be read here (virtual datasets, filters of others), and why; never
+    /// written.
+    pub unread: BTreeMap<String, String>,
 }
 
 impl RobomimicDemo {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::reader::{Node, Source};
+use crate::reader::{Node, Source, or_leave};
 use crate::robomimic::demo_number;
 use crate::{Attr, Hdf5Error, Kind, RobomimicDemo, RobomimicHeader};
 
@@ -57,7 +57,8 @@ pub fn read_robomimic(path: impl AsRef<Path>) -> Result<RobomimicFile, Hdf5Error
     let mut masks = BTreeMap::new();
     if let Some(mask) = root.group("mask")? {
         for name in &mask.datasets {
-            masks.insert(name.clone(), mask.texts(name)?.unwrap_or_default());
+            let texts = or_leave(mask.texts(name), &mut BTreeMap::new())?;
+            masks.insert(name.clone(), texts.unwrap_or_default());
         }
     }
     Ok(RobomimicFile { source, data, header, total, demos, masks })
@@ -94,18 +95,19 @@ impl RobomimicFile {
         };
         for name in &group.datasets {
             match name.as_str() {
-                "states" => demo.states = group.numbers(name)?,
-                "actions" => demo.actions = group.numbers(name)?,
-                "rewards" => demo.rewards = group.list(name)?,
-                "dones" => demo.dones = group.flags(name)?,
+                "states" => demo.states = or_leave(group.numbers(name), &mut demo.unread)?,
+                "actions" => demo.actions = or_leave(group.numbers(name), &mut demo.unread)?,
+                "rewards" => demo.rewards = or_leave(group.list(name), &mut demo.unread)?,
+                "dones" => demo.dones = or_leave(group.flags(name), &mut demo.unread)?,
                 _ => demo.skipped.push(group.path_of(name)),
             }
         }
         for name in &group.groups {
             let Some(members) = group.group(name)? else { continue };
+            let (skipped, unread) = (&mut demo.skipped, &mut demo.unread);
             match name.as_str() {
-                "obs" => demo.obs = members.series(&mut demo.skipped)?,
-                "next_obs" => demo.next_obs = members.series(&mut demo.skipped)?,
+                "obs" => demo.obs = members.series(skipped, unread)?,
+                "next_obs" => demo.next_obs = members.series(skipped, unread)?,
                 _ => demo.skipped.push(group.path_of(name)),
             }
         }

@@ -12,6 +12,7 @@ use crate::{Attr, Compression, Hdf5Error, RobomimicDemo, RobomimicHeader};
 pub struct RobomimicWriter {
     out: Writer,
     compression: Compression,
+    single: bool,
     header: RobomimicHeader,
     data: GroupParts,
     mask: GroupParts,
@@ -27,6 +28,7 @@ impl RobomimicWriter {
         Ok(Self {
             out: Writer::create(path.as_ref())?,
             compression: Compression::default(),
+            single: false,
             header: header.clone(),
             data: GroupParts::default(),
             mask: GroupParts::default(),
@@ -38,6 +40,13 @@ impl RobomimicWriter {
     #[must_use]
     pub fn compression(mut self, compression: Compression) -> Self {
         self.compression = compression;
+        self
+    }
+
+    /// Stores numbers of observations in single precision, as SO-101 recordings of this shape do.
+    #[must_use]
+    pub fn single_precision(mut self) -> Self {
+        self.single = true;
         self
     }
 
@@ -66,7 +75,7 @@ impl RobomimicWriter {
         }
         for (key, all) in [("obs", &demo.obs), ("next_obs", &demo.next_obs)] {
             if !all.is_empty() {
-                let members = series(out, all, self.compression)?;
+                let members = series(out, all, self.compression, self.single)?;
                 group.link(key, out.group(key, &members)?);
             }
         }

@@ -6,6 +6,9 @@ use crate::demo::is_joint_name;
 use crate::reader::{Node, Source};
 use crate::{Hdf5Error, is_demo_name};
 
+/// What [`Kind::Other`] says of a file that is not HDF5 at all.
+pub const NOT_HDF5: &str = "no HDF5 file (not an HDF5 file: it does not begin like one)";
+
 /// The layout of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -25,7 +28,7 @@ pub enum Kind {
 pub fn sniff(path: impl AsRef<Path>) -> Result<Kind, Hdf5Error> {
     match Source::open(path.as_ref()) {
         Ok(source) => kind_of(&source.root()?),
-        Err(Hdf5Error::NotHdf5 { .. }) => Ok(Kind::Other("not an HDF5 file".into())),
+        Err(Hdf5Error::NotHdf5 { .. }) => Ok(Kind::Other(NOT_HDF5.into())),
         Err(error) => Err(error),
     }
 }

@@ -118,6 +118,14 @@ impl Writer {
         self.dataset(name, Kind::F64, dims, array.data().iter().map(|v| v.to_le_bytes()))
     }
 
+    /// Numbers rounded to single precision, where the layout has them so.
+    pub(crate) fn singles(&mut self, name: &str, array: &Array) -> Result<u64, Hdf5Error> {
+        let dims: Vec<u64> = array.shape().iter().map(|&d| d as u64).collect();
+        let dims = (!dims.is_empty()).then_some(&dims[..]);
+        let rounded = array.data().iter().map(|v| (*v as f32).to_le_bytes());
+        self.dataset(name, Kind::F32, dims, rounded)
+    }
+
     pub(crate) fn list(&mut self, name: &str, values: &[f64]) -> Result<u64, Hdf5Error> {
         let dims = [values.len() as u64];
         self.dataset(name, Kind::F64, Some(&dims), values.iter().map(|v| v.to_le_bytes()))

@@ -101,7 +101,7 @@ impl CompiledScene {
         Self::of_model(model, scene, robots, String::new())
     }
 
-    fn of_model(
+    pub(crate) fn of_model(
         model: MjModel,
         scene: Scene,
         robots: BTreeMap<String, RobotDescription>,
@@ -171,13 +171,15 @@ impl CompiledScene {
         let mut slots = Vec::new();
         for (tree, of) in self.layout.objects.iter().chain(&self.layout.robots) {
             if let Root::Free { qpos, dof } = of.root {
-                slots.push(JointSlot { name: tree.clone(), is_free: true, qpos, dof });
+                let name = tree.clone();
+                slots.push(JointSlot { name, is_free: true, qpos, dof, range: None });
             }
             slots.extend(of.joints.iter().map(|joint| JointSlot {
                 name: format!("{tree}/{}", joint.name),
                 is_free: false,
                 qpos: joint.qpos,
                 dof: joint.dof,
+                range: joint.range,
             }));
         }
         slots.sort_by_key(|slot| slot.qpos);

@@ -53,6 +53,8 @@ pub(crate) struct Joint {
     pub(crate) name: String,
     pub(crate) qpos: usize,
     pub(crate) dof: usize,
+    /// From, to, where it has limits.
+    pub(crate) range: Option<[f64; 2]>,
     pub(crate) position_servo: Option<usize>,
     pub(crate) velocity_servo: Option<usize>,
     pub(crate) motor: Option<usize>,
@@ -77,7 +79,8 @@ impl Layout {
             (0..nbody).map(|id| name_of(model, MjtObjBase::mjOBJ_BODY, id, "body")).collect();
         let mut owners = vec!["floor".to_owned(); nbody];
         let mut tree = |name: &str, prefixed: bool| {
-            tree(model, &body_names, name, prefixed).inspect(|tree| {
+            let root = scene.roots.get(name).map(String::as_str);
+            tree(model, &body_names, name, prefixed, root).inspect(|tree| {
                 owners[tree.bodies.clone()].fill(name.to_owned());
             })
         };
@@ -131,16 +134,28 @@ fn tree(
     body_names: &[String],
     name: &str,
     prefixed: bool,
+    root: Option<&str>,
 ) -> Result<Tree, SimError> {
     let broken = |reason: String| SimError::Scene { scene: name.to_owned(), reason };
     let prefix = format!("{name}/");
-    let belongs = |body: &String| if prefixed { body.starts_with(&prefix) } else { body == name };
+    let belongs = |body: &String| match root {
+        Some(root) => body == root,
+        None if prefixed => body.starts_with(&prefix),
+        None => body == name,
+    };
     let first = body_names.iter().position(belongs);
     let first = first.ok_or_else(|| broken("its model has no body".into()))?;
-    let count = body_names[first..].iter().take_while(|b| belongs(b)).count();
-    let bodies = first..first + count;
+    let bodies = match root {
+        // Bodies are in depth-first order: those below come right after.
+        Some(_) => {
+            let below = |body: &i32| *body as usize >= first;
+            let count = model.body_parentid()[first + 1..].iter().take_while(|b| below(b)).count();
+            first..first + 1 + count
+        }
+        None => first..first + body_names[first..].iter().take_while(|body| belongs(body)).count(),
+    };
     let short = |full: &str| full.strip_prefix(&prefix).unwrap_or(full).to_owned();
-    let mut root = Root::Fixed;
+    let mut held = Root::Fixed;
     let mut joints = Vec::new();
     for joint in 0..model.ffi().njnt as usize {
         let body = model.jnt_bodyid()[joint] as usize;
@@ -151,11 +166,20 @@ fn tree(
         let dof = model.jnt_dofadr()[joint] as usize;
         let full = name_of(model, MjtObjBase::mjOBJ_JOINT, joint, "joint");
         match model.jnt_type()[joint] {
-            MjtJoint::mjJNT_FREE if body == first => root = Root::Free { qpos, dof },
+            MjtJoint::mjJNT_FREE if body == first => held = Root::Free { qpos, dof },
             MjtJoint::mjJNT_HINGE | MjtJoint::mjJNT_SLIDE => {
                 let (position_servo, velocity_servo, motor) = actuators(model, joint);
                 let name = short(&full);
-                joints.push(Joint { name, qpos, dof, position_servo, velocity_servo, motor });
+                let range = model.jnt_limited()[joint].then(|| model.jnt_range()[joint]);
+                joints.push(Joint {
+                    name,
+                    qpos,
+                    dof,
+                    range,
+                    position_servo,
+                    velocity_servo,
+                    motor,
+                });
             }
             _ => {
                 return Err(broken(format!(
@@ -167,7 +191,7 @@ fn tree(
     }
     let body_names = body_names[bodies.clone()].iter().map(|b| short(b)).collect();
     let articulated = bodies.len() > 1;
-    Ok(Tree { bodies, body_names, root, joints, articulated, row: TreeRow::default() })
+    Ok(Tree { bodies, body_names, root: held, joints, articulated, row: TreeRow::default() })
 }
 
 /// The actuators that act on a joint: position servo, velocity servo, motor.

@@ -33,7 +33,7 @@
 //! | how a scene becomes a model | `mjcf.rs` (world), `compile.rs` (robots, gains, cameras) |
 //! | what a state holds | `layout.rs` (names), `row.rs`, `read.rs`, `write.rs`, `extras.rs` |
 //! | stepping and threads | `world.rs` |
-//! | exact continuation | `snapshot.rs`; poorer files: `restore.rs` |
+//! | exact continuation | `snapshot.rs`; poorer files: `restore.rs`; a recording's own model: `own.rs` |
 //! | an arm to be driven | `rig.rs`; as numbers `chain.rs`, its solid shapes `shapes.rs`; with named actions `arm.rs`; what it sees and feels of objects `feel.rs` |
 //! | what a viewer is told | `show.rs` |
 //! | pictures | `camera.rs`, `picture.rs`; beside the loop `draw.rs`; with OpenGL `gl.rs` |
@@ -54,6 +54,7 @@ pub mod gl;
 mod inertia;
 mod layout;
 mod mjcf;
+mod own;
 mod picture;
 mod read;
 mod restore;
@@ -74,6 +75,7 @@ pub use engine::{engine_messages, start_engine};
 pub use error::SimError;
 pub use extras::EXTRAS;
 pub use gl::{GlKind, GlRenderer, gl_probe};
+pub use own::OwnModel;
 pub use read::StateQuery;
 pub use rig::SimRig;
 pub use show::ShownShape;

@@ -50,6 +50,26 @@ impl World {
             .collect())
     }
 
+    /// Puts an environment into a state of positions and velocities alone, in the order of the
+    /// model; servos hold where the joints are.
+    ///
+    /// # Errors
+    /// When the index is out of range, lengths are wrong, or a number is not finite.
+    pub fn set_row(
+        &mut self,
+        env: usize,
+        time_secs: f64,
+        qpos: &[f64],
+        qvel: &[f64],
+    ) -> Result<(), SimError> {
+        self.check_env(env)?;
+        self.set_arrays(env, time_secs, qpos, qvel).map_err(|reason| SimError::State {
+            env,
+            field: "positions and velocities".into(),
+            reason,
+        })
+    }
+
     fn check_bodies(&self, env: usize, stored: &[BodyPose]) -> Option<PoseCheck> {
         let bodies = self.body_poses(env).ok()?;
         if stored.iter().all(|b| b.name.is_some()) {
@@ -77,7 +97,10 @@ impl World {
                 Ok(Vec::new())
             }
             Level::Arrays => {
-                let qpos = start.qpos.as_ref().ok_or("the file has no position array")?;
+                let qpos = start
+                    .qpos
+                    .as_ref()
+                    .ok_or("the file has no position array that belongs to this model")?;
                 let still = vec![0.0; nv];
                 let mut lacks = Vec::new();
                 let qvel = start.qvel.as_ref().unwrap_or_else(|| {
@@ -92,7 +115,10 @@ impl World {
                 Ok(lacks)
             }
             Level::Flattened => {
-                let flat = start.flattened.as_ref().ok_or("the file has no flattened state")?;
+                let flat = start
+                    .flattened
+                    .as_ref()
+                    .ok_or("the file has no flattened state that belongs to this model")?;
                 if flat.len() != 1 + nq + nv {
                     return Err(format!(
                         "it has {} numbers, this model needs {} (time, {nq} positions, {nv} \
@@ -105,7 +131,7 @@ impl World {
                 Ok(vec![UNKNOWN.to_owned()])
             }
             Level::NamedJoints => self.set_named(env, start),
-            Level::Current => Ok(Vec::new()),
+            Level::States | Level::Current => Ok(Vec::new()),
         }
     }
 
@@ -170,9 +196,15 @@ impl World {
         let (nq, nv) = (model.nq as usize, model.nv as usize);
         if qpos.len() != nq || qvel.len() != nv {
             return Err(format!(
-                "it has {} positions and {} velocities, this model has {nq} and {nv}",
+                "it has {} positions and {} velocities, this model has {nq} and {nv}: {}",
                 qpos.len(),
-                qvel.len()
+                qvel.len(),
+                self.scene
+                    .joint_slots()
+                    .iter()
+                    .map(|s| s.name.as_str())
+                    .collect::<Vec<_>>()
+                    .join(", ")
             ));
         }
         let all = qpos.iter().chain(qvel).chain([&time_secs]);

@@ -27,6 +27,8 @@ pub struct SimRig {
     drawer: Option<Drawer>,
     leave_out: bool,
     ticks: u64,
+    /// States that frames are set to, from the first on.
+    track: Vec<Snapshot>,
 }
 
 impl SimRig {
@@ -57,6 +59,7 @@ impl SimRig {
             drawer: None,
             leave_out: false,
             ticks: 0,
+            track: Vec::new(),
         })
     }
 
@@ -85,6 +88,12 @@ impl SimRig {
             None => data.qpos()[qpos],
         };
         joints.iter().map(|j| target(j.position_servo, j.qpos)).collect()
+    }
+
+    /// Sets the world to a recorded state at every frame, from the next [`SimRig::begin`] on; physics
+    /// goes on from there until the next frame. An empty list ends it.
+    pub fn follow(&mut self, states: Vec<Snapshot>) {
+        self.track = states;
     }
 
     /// Where the joints are now.
@@ -204,6 +213,12 @@ impl Rig for SimRig {
     }
 
     fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), Fault> {
+        let per_frame = u64::from(self.spec.rates.ticks_per_frame());
+        if self.ticks.is_multiple_of(per_frame)
+            && let Some(state) = self.track.get((self.ticks / per_frame) as usize)
+        {
+            self.world.restore(0, state)?;
+        }
         seen.tick = self.ticks;
         seen.step = self.world.steps(0);
         let data = &self.world.envs[0].data;
@@ -212,7 +227,7 @@ impl Rig for SimRig {
         seen.joint_pos.extend(joints.iter().map(|j| data.qpos()[j.qpos]));
         seen.joint_vel.clear();
         seen.joint_vel.extend(joints.iter().map(|j| data.qvel()[j.dof]));
-        if self.ticks.is_multiple_of(u64::from(self.spec.rates.ticks_per_frame())) {
+        if self.ticks.is_multiple_of(per_frame) {
             self.feeler.feel(&mut self.world);
         }
         seen.wrist_pos_m = self.wrist.map(|site| self.world.envs[0].data.site_xpos()[site]);

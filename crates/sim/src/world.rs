@@ -297,6 +297,10 @@ impl World {
 /// Joint positions at the start of an episode: robots at home, objects where the draw puts them.
 fn start_qpos(scene: &CompiledScene, seed: u64, episode: u64) -> Result<Vec<f64>, SimError> {
     let mut qpos = scene.home_qpos.clone();
+    // In a recording's own model things stand where its states have them.
+    if !scene.scene.roots.is_empty() {
+        return Ok(qpos);
+    }
     for (name, pose) in place_objects(&scene.scene, seed, episode)? {
         if let Root::Free { qpos: at, .. } = scene.layout.objects[&name].root {
             qpos[at..at + 3].copy_from_slice(&pose.pos_m);

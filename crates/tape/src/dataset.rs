@@ -287,6 +287,7 @@ pub(crate) fn save(
         labels: Vec::new(),
         note: String::new(),
         parent: header.parent.clone(),
+        imported: header.imported().map(|imported| imported.play),
     }));
     let new_index = folder.join("index.json");
     write_synced(&new_index, &next.to_json()?)?;

@@ -1,19 +1,23 @@
 //! HDF5 demonstrations as episodes: of ours, with their tape inside, and of others, with whatever
 //! they kept. A start may be restored from several parts; all that are there are given on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
 
 use citrange_core::StartData;
 use citrange_core::restore::BodyPose;
 use citrange_hdf5::{
-    Array, Attr, Demo, InitialStateData, Kind, RobomimicDemo, RobomimicHeader, Series,
+    Array, Attr, Demo, Images, InitialStateData, Kind, RobomimicDemo, RobomimicHeader, Series,
 };
 
 use crate::demo::{ACTIONS, FRAME_HZ, FRAMES, JOINT_TARGETS, TAPE, TASK, check_range};
 use crate::episode::Episode;
 use crate::error::TapeError;
+use crate::order::Matched;
+
+/// Rate of SO-101 recordings whose file does not say it: a frame per step of their simulator.
+pub const SO101_HZ: f64 = 60.0;
 
 /// An episode of an HDF5 file.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +32,8 @@ pub struct DemoEpisode {
     pub tape_problem: Option<String>,
     /// Name of the environment, as the file has it.
     pub environment: Option<String>,
+    /// The robots, as the file has them.
+    pub robots: Option<String>,
     /// The task in words.
     pub task: Option<String>,
     /// Whether the task was done.
@@ -38,6 +44,14 @@ pub struct DemoEpisode {
     pub model_xml: Option<String>,
     /// Rows per second, if that is said or can be seen.
     pub rate_hz: Option<f64>,
+    /// Names of the robot's joints, where the file has them beside its arrays.
+    pub joint_names: Option<Vec<String>>,
+    /// A recording of an SO-101: `obs/{joint_pos, actions}` and pictures, nothing of the objects.
+    pub is_so101: bool,
+    /// Pictures in the file, by camera.
+    pub pictures: BTreeMap<String, Images>,
+    /// Arrays that cannot be read here, and why.
+    pub unread: BTreeMap<String, String>,
     pub(crate) actions: Option<Array>,
     /// Whether the file says that its actions are joint targets.
     pub(crate) targets_said: bool,
@@ -46,6 +60,10 @@ pub struct DemoEpisode {
     pub(crate) gripper_pos: Option<Array>,
     pub(crate) gripper_action: Option<Array>,
     pub(crate) states: Option<Array>,
+    /// Where a scene's joints are in the arrays; after [`DemoEpisode::arrange`].
+    pub(crate) matched: Option<Matched>,
+    /// Robots whose start positions were taken from the arrays.
+    pub(crate) taken: BTreeSet<String>,
 }
 
 impl DemoEpisode {
@@ -66,7 +84,8 @@ impl DemoEpisode {
                 all.collect()
             }
             Kind::Other(what) => {
-                Err(TapeError::Log { path: path.to_owned(), reason: format!("it is {what}") })
+                let reason = format!("{what}: no recording that is known here");
+                Err(TapeError::Log { path: path.to_owned(), reason })
             }
         }
     }
@@ -76,6 +95,7 @@ impl DemoEpisode {
         let mut episode = Self {
             name,
             environment: demo.attrs.environment.clone(),
+            robots: demo.attrs.robots.clone(),
             task: text(TASK),
             success: demo.attrs.success,
             start: start_of(&demo),
@@ -83,8 +103,12 @@ impl DemoEpisode {
             targets_said: text(ACTIONS).as_deref() == Some(JOINT_TARGETS),
             ..Self::default()
         };
+        if let Some(Attr::Texts(names)) = demo.attrs.other.get("joint_names") {
+            episode.joint_names = Some(names.clone());
+        }
         let Demo { model_xml, mut blobs, actions, mut robot_states, mut gripper_states, .. } = demo;
         episode.model_xml = model_xml;
+        (episode.pictures, episode.unread) = (demo.cameras, demo.unread);
         episode.actions = actions;
         if let Some(robot) = first_robot(robot_states.keys()) {
             episode.joint_pos = robot_states.remove(&format!("{robot}_joint_pos"));
@@ -106,7 +130,10 @@ impl DemoEpisode {
     }
 
     fn of_robomimic(demo: RobomimicDemo, header: &RobomimicHeader, name: String) -> Self {
-        let RobomimicDemo { model_file, states, actions, mut obs, attrs, .. } = demo;
+        if is_so101(&demo) {
+            return Self::of_so101(demo, header, name);
+        }
+        let RobomimicDemo { model_file, states, actions, mut obs, attrs, unread, .. } = demo;
         let mut take = |key: &str| match obs.remove(key) {
             Some(Series::Numbers(array)) => Some(array),
             _ => None,
@@ -129,8 +156,10 @@ impl DemoEpisode {
             let grip = gripper_pos.as_ref().and_then(|g| g.row(0)).unwrap_or_default();
             start.named.insert("robot0".into(), [joints, grip].concat());
         }
+        let robots = [&args["robots"], &args["robots"][0], &args["env_kwargs"]["robots"][0]];
         Self {
             name,
+            robots: robots.iter().find_map(|robots| robots.as_str()).map(str::to_owned),
             environment: header.env.clone().or(args["env_name"].as_str().map(str::to_owned)),
             task: attrs.get(TASK).and_then(Attr::text).map(str::to_owned),
             success: attrs.get("success").and_then(Attr::bool),
@@ -142,9 +171,68 @@ impl DemoEpisode {
             joint_pos,
             gripper_pos,
             states,
+            joint_names: texts(&args["env_kwargs"]["joint_names"]),
+            unread,
             ..Self::default()
         }
     }
+
+    fn of_so101(demo: RobomimicDemo, header: &RobomimicHeader, name: String) -> Self {
+        let RobomimicDemo { obs, attrs, unread, .. } = demo;
+        let mut episode = Self {
+            name,
+            environment: header.env.clone(),
+            task: attrs.get(TASK).and_then(Attr::text).map(str::to_owned),
+            success: attrs.get("success").and_then(Attr::bool),
+            is_so101: true,
+            targets_said: true,
+            unread,
+            ..Self::default()
+        };
+        if let Some(Attr::Texts(names)) = attrs.get("joint_names") {
+            episode.joint_names = Some(names.clone());
+        }
+        for (key, series) in obs {
+            match (key.as_str(), series) {
+                ("joint_pos", Series::Numbers(array)) => episode.joint_pos = Some(array),
+                ("actions", Series::Numbers(array)) => episode.actions = Some(array),
+                (_, Series::Images(images)) => drop(episode.pictures.insert(key, images)),
+                _ => {}
+            }
+        }
+        if let Some(joints) = episode.joint_pos.as_ref().and_then(|j| j.row(0)) {
+            episode.start.named.insert("robot0".into(), joints.to_vec());
+        }
+        let said = |key: &str| attrs.get(key).or(header.other.get(key)).and_then(Attr::number);
+        let counted = said("frame_count").zip(said("duration"));
+        let counted = counted.and_then(|(frames, secs)| whole(frames / secs));
+        let keys = [FRAME_HZ, "fps", "control_freq", "control_hz"];
+        episode.rate_hz = sane(keys.iter().find_map(|key| said(key)).or(counted));
+        episode
+    }
+
+    /// Rows of the recorded joints.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.joint_pos.as_ref().or(self.actions.as_ref()).map_or(0, Array::rows)
+    }
+}
+
+/// Whether a demonstration is one of an SO-101: all of it is in `obs`, its actions too.
+fn is_so101(demo: &RobomimicDemo) -> bool {
+    let numbers = |key: &str| demo.obs.get(key).is_some_and(|s| s.numbers().is_some());
+    let own = demo.states.is_none() && demo.actions.is_none();
+    own && numbers("joint_pos") && numbers("actions")
+}
+
+/// A rate that is a whole number but for the last frame's share.
+fn whole(hz: f64) -> Option<f64> {
+    let near = hz.round();
+    ((hz - near).abs() < 0.02 * near).then_some(near)
+}
+
+fn texts(list: &serde_json::Value) -> Option<Vec<String>> {
+    list.as_array()?.iter().map(|text| text.as_str().map(str::to_owned)).collect()
 }
 
 fn tape_of(

@@ -64,6 +64,57 @@ impl Header {
     }
 }
 
+impl Header {
+    /// Where an imported episode comes from; `None` for one that was recorded here.
+    #[must_use]
+    pub fn imported(&self) -> Option<Imported> {
+        if self.pilot != IMPORT {
+            return None;
+        }
+        serde_json::from_value(self.config.clone()).ok()
+    }
+}
+
+/// Who decided in an episode that was imported.
+pub const IMPORT: &str = "import";
+
+/// Where an imported episode comes from, and how it became one of ours: the settings of its tape.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Imported {
+    /// Name of the file.
+    pub file: Option<String>,
+    /// sha256 of the file; empty on tapes of older versions.
+    #[serde(default)]
+    pub sha256: String,
+    /// Name of the episode in it.
+    pub episode: String,
+    /// How it was played.
+    #[serde(default)]
+    pub play: Play,
+    /// The level by which its start was restored.
+    #[serde(default)]
+    pub start: Option<citrange_core::Level>,
+    /// Where its targets come from, for people.
+    #[serde(default)]
+    pub targets: String,
+    /// Whether the file says that the task was done.
+    #[serde(default)]
+    pub success_in_file: Option<bool>,
+}
+
+/// How a file of others becomes an episode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Play {
+    /// Its targets move a simulated arm: what happens to objects is simulated anew.
+    #[default]
+    Targets,
+    /// Every frame is set to its recorded state.
+    States,
+    /// Its rows and pictures are taken as they are; nothing is simulated.
+    AsRecorded,
+}
+
 /// An episode goes on from a frame of another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parent {

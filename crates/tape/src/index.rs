@@ -7,7 +7,7 @@ use citrange_core::Outcome;
 use serde::{Deserialize, Serialize};
 
 use crate::error::TapeError;
-use crate::header::Parent;
+use crate::header::{Parent, Play};
 use crate::units::JointUnit;
 
 const FORMAT_VERSION: u32 = 1;
@@ -44,6 +44,10 @@ pub struct Entry {
     /// The episode that it continues.
     #[serde(default)]
     pub parent: Option<Parent>,
+    /// How it was played when it was imported from a file of others: its tape is exact about that
+    /// play, not about what the file shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Play>,
 }
 
 impl Index {

@@ -14,7 +14,7 @@
 //! | deleting, trimming, merging, … | `edit.rs` |
 //! | units of joint values | `units.rs`; what a row holds `features.rs` |
 //! | replay and its verification | `replay.rs`, `verify.rs` |
-//! | HDF5 files | out `demo.rs`, `pictures.rs`; in `demo_in.rs`, `order.rs`, `motion.rs` |
+//! | HDF5 files | out `demo.rs`, `pictures.rs`; in `demo_in.rs`, `order.rs`, `joint_names.rs`, `motion.rs` |
 
 mod camera;
 mod coded;
@@ -27,6 +27,7 @@ mod error;
 mod features;
 mod header;
 mod index;
+mod joint_names;
 mod leftovers;
 mod log;
 mod motion;
@@ -46,15 +47,15 @@ pub use citrange_lerobot::{Leftover, Staging, staging_name};
 pub use camera::{Storage, WhenFull};
 pub use dataset::Dataset;
 pub use demo::{DemoExtras, arm_joints, export_demo, flattened};
-pub use demo_in::DemoEpisode;
+pub use demo_in::{DemoEpisode, SO101_HZ};
 pub use edit::Progress;
 pub use episode::{End, Episode};
 pub use error::TapeError;
 pub use features::{SeenState, StateFeatures};
-pub use header::{Header, Parent, new_uid, utc_now};
+pub use header::{Header, IMPORT, Imported, Parent, Play, new_uid, utc_now};
 pub use index::{Entry, Index};
-pub use log::Damage;
-pub use motion::Motion;
+pub use log::{Damage, file_sha256};
+pub use motion::{Motion, StateRow};
 pub use record::{Frame, Tick};
 pub use recorder::{RecordSettings, Recorder, Recording};
 pub use repair::Repaired;

@@ -177,6 +177,19 @@ pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, TapeError> {
     std::fs::read(path).map_err(|e| TapeError::file("read", path, e))
 }
 
+/// sha256 of a file's bytes, in hexadecimal digits.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn file_sha256(path: &Path) -> Result<String, TapeError> {
+    use sha2::{Digest as _, Sha256};
+    let fail = |e| TapeError::file("read", path, e);
+    let mut file = File::open(path).map_err(fail)?;
+    let mut hash = Sha256::new();
+    std::io::copy(&mut file, &mut hash).map_err(fail)?;
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// Reads part of a file.
 pub(crate) fn read_at(file: &mut File, at: u64, out: &mut [u8]) -> std::io::Result<()> {
     file.seek(SeekFrom::Start(at))?;

@@ -1,11 +1,18 @@
 //! What an arm has to do to repeat a demonstration: a target per frame, and what was seen.
 
+use std::collections::BTreeMap;
+
 use citrange_core::RigSpec;
 use citrange_hdf5::Array;
 
 use crate::demo::arm_joints;
 use crate::demo_in::DemoEpisode;
 use crate::error::TapeError;
+use crate::order::order_by_name;
+
+/// An action that is a joint target is not further than this from where the joint is (rad; a
+/// tenth of it in metres).
+const TARGET_REACH: f64 = 0.6;
 
 /// Targets and recorded positions per frame of the rig, in radians and metres.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,8 +21,23 @@ pub struct Motion {
     pub targets: Vec<Vec<f64>>,
     /// Joint positions that were recorded; empty when the file has none.
     pub seen: Vec<Vec<f64>>,
+    /// Places (position, quaternion) of the scene's objects that were recorded.
+    pub objects: BTreeMap<String, Vec<[f64; 7]>>,
+    /// Objects of the file that the scene does not have.
+    pub foreign_objects: Vec<String>,
     /// Where the targets come from, for people.
     pub source: String,
+}
+
+/// A recorded state of a scene: what the file does not have is as in the state given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StateRow {
+    /// Simulated time in seconds.
+    pub time_secs: f64,
+    /// All joint positions.
+    pub qpos: Vec<f64>,
+    /// All joint velocities.
+    pub qvel: Vec<f64>,
 }
 
 impl DemoEpisode {
@@ -26,54 +48,152 @@ impl DemoEpisode {
     /// When the file has neither joint targets nor joint positions that fit the rig.
     pub fn motion(&self, rig: &RigSpec, places: &[usize]) -> Result<Motion, TapeError> {
         let joints = rig.joints.len();
-        let seen = self.seen(joints, places);
+        let order = self.arm_order(rig)?;
+        let seen = self.seen(joints, places, order.as_deref());
         let wide = |array: &&Array| array.shape().len() == 2 && array.cols() == joints;
         let said = self.joint_targets.as_ref().filter(wide);
-        // Files of others do not say what an action is; as many numbers as joints are targets.
+        // Files of others do not say what an action is; as many numbers as joints are targets,
+        // if they are near the joints.
         let width = self.actions.as_ref().filter(wide);
+        let rows = |array: &Array| rows(array, order.as_deref());
+        let taken = |array: &Array| match &seen {
+            Some(seen) if !self.targets_said => far(rig, &rows(array), seen),
+            _ => None,
+        };
         let (targets, source) = match (said.or(width), &seen) {
             (Some(array), _) if said.is_some() || self.targets_said => {
                 (rows(array), "recorded joint targets".to_owned())
+            }
+            (Some(array), Some(seen)) if let Some(off) = taken(array) => {
+                let (targets, source) = self.follow(rig, seen);
+                (targets, format!("{source} ({off})"))
             }
             (Some(array), _) => {
                 (rows(array), format!("actions, taken as targets of the {joints} joints"))
             }
             (None, Some(seen)) => self.follow(rig, seen),
-            (None, None) => {
-                let has = self.actions.as_ref().map_or(0, Array::cols);
-                return Err(TapeError::Missing(format!(
-                    "{}: it has neither targets nor positions of the {joints} joints of {} \
-                     (its actions have {has} numbers)",
-                    self.name, rig.robot
-                )));
-            }
+            (None, None) => return Err(self.nothing_fits(rig)),
         };
         if targets.is_empty() {
             return Err(TapeError::Missing(format!("{}: it has no steps", self.name)));
         }
         let frame_hz = f64::from(rig.rates.frame_hz);
         let from_hz = self.rate_hz.unwrap_or(frame_hz);
-        let seen = seen.unwrap_or_default();
+        let objects = self.object_places().into_iter();
+        let foreign = self.matched.iter().flat_map(|m| &m.foreign);
         Ok(Motion {
             targets: held(targets, from_hz, frame_hz),
-            seen: held(seen, from_hz, frame_hz),
+            seen: held(seen.unwrap_or_default(), from_hz, frame_hz),
+            objects: objects.map(|(name, all)| (name, held(all, from_hz, frame_hz))).collect(),
+            foreign_objects: foreign.filter(|(_, free)| *free).map(|(n, _)| n.clone()).collect(),
             source,
         })
     }
 
+    /// The recorded states per frame, in the order of the arranged scene; `None` when the file
+    /// keeps none. Joints that it does not have stay as in `base`.
+    #[must_use]
+    pub fn state_rows(&self, base: &StateRow, frame_hz: f64) -> Option<Vec<StateRow>> {
+        let (states, matched) = (self.states.as_ref()?, self.matched.as_ref()?);
+        let row = |index: usize| {
+            let row = states.row(index)?;
+            let mut state = StateRow { time_secs: *row.first()?, ..base.clone() };
+            for (slot, place) in matched.slots.iter().zip(&matched.places) {
+                let Some((q, v)) = place else { continue };
+                let (nq, nv) = if slot.is_free { (7, 6) } else { (1, 1) };
+                let (q, v) = (1 + q, 1 + matched.sizes[0] + v);
+                let qpos = state.qpos.get_mut(slot.qpos..slot.qpos + nq)?;
+                qpos.copy_from_slice(row.get(q..q + nq)?);
+                let qvel = state.qvel.get_mut(slot.dof..slot.dof + nv)?;
+                qvel.copy_from_slice(row.get(v..v + nv)?);
+            }
+            Some(state)
+        };
+        let all = (0..states.rows()).map(row).collect::<Option<Vec<_>>>()?;
+        Some(held(all, self.rate_hz.unwrap_or(frame_hz), frame_hz))
+    }
+
+    /// Where the objects were that both the file and the arranged scene have.
+    fn object_places(&self) -> BTreeMap<String, Vec<[f64; 7]>> {
+        let (Some(states), Some(matched)) = (&self.states, &self.matched) else {
+            return BTreeMap::new();
+        };
+        let slots = matched.slots.iter().zip(&matched.places).filter(|(slot, _)| slot.is_free);
+        let track = |at: usize| {
+            let place = |row| states.row(row)?.get(1 + at..8 + at)?.try_into().ok();
+            (0..states.rows()).map(place).collect::<Option<Vec<[f64; 7]>>>()
+        };
+        slots.filter_map(|(slot, place)| Some((slot.name.clone(), track((*place)?.0)?))).collect()
+    }
+
+    /// The order in which the file has the rig's joints, where it names them.
+    fn arm_order(&self, rig: &RigSpec) -> Result<Option<Vec<usize>>, TapeError> {
+        let Some(names) = &self.joint_names else { return Ok(None) };
+        let wanted: Vec<&str> = rig.joints.iter().map(|j| j.name.as_str()).collect();
+        if names.len() != wanted.len() {
+            return Ok(None);
+        }
+        order_by_name(names, &wanted).map(Some).ok_or_else(|| {
+            TapeError::Missing(format!(
+                "{}: its joints are {}, those of {} are {}",
+                self.name,
+                names.join(", "),
+                rig.robot,
+                wanted.join(", ")
+            ))
+        })
+    }
+
+    /// Says what there is and what would be right.
+    fn nothing_fits(&self, rig: &RigSpec) -> TapeError {
+        let joints: Vec<&str> = rig.joints.iter().map(|j| j.name.as_str()).collect();
+        let arrays = [
+            ("actions", &self.actions),
+            ("joint_targets", &self.joint_targets),
+            ("joint_pos", &self.joint_pos),
+            ("gripper", &self.gripper_pos),
+            ("states", &self.states),
+        ];
+        let there = arrays.iter().filter_map(|(name, array)| {
+            let array = array.as_ref()?;
+            Some(format!("{name} have {} numbers per row", array.cols()))
+        });
+        let unread = self.unread.iter().map(|(path, why)| format!("{path} cannot be read: {why}"));
+        let there: Vec<String> = there.chain(unread).collect();
+        let there = if there.is_empty() { "it has none".to_owned() } else { there.join("; ") };
+        TapeError::Missing(format!(
+            "{}: it has neither targets nor positions of the {} joints of {} ({}): its {there}",
+            self.name,
+            joints.len(),
+            rig.robot,
+            joints.join(", ")
+        ))
+    }
+
     /// Recorded positions of all joints.
-    fn seen(&self, joints: usize, places: &[usize]) -> Option<Vec<Vec<f64>>> {
+    fn seen(
+        &self,
+        joints: usize,
+        places: &[usize],
+        order: Option<&[usize]>,
+    ) -> Option<Vec<Vec<f64>>> {
         let whole = |row: Vec<f64>| (row.len() == joints).then_some(row);
         if let Some(arm) = &self.joint_pos {
             let row = |index: usize| {
                 let grip = self.gripper_pos.as_ref().and_then(|g| g.row(index));
-                whole([arm.row(index)?, grip.unwrap_or_default()].concat())
+                let row = whole([arm.row(index)?, grip.unwrap_or_default()].concat())?;
+                Some(sorted(row, order))
             };
             if let Some(all) = (0..arm.rows()).map(row).collect::<Option<Vec<_>>>() {
                 return Some(all);
             }
         }
         let states = self.states.as_ref()?;
+        let place = |at: &usize| match &self.matched {
+            Some(matched) => matched.position(*at),
+            None => Some(*at),
+        };
+        let places = places.iter().map(place).collect::<Option<Vec<usize>>>()?;
         let row = |index: usize| {
             let state = states.row(index)?;
             // The first number is the time.
@@ -130,12 +250,33 @@ impl DemoEpisode {
     }
 }
 
-fn rows(array: &Array) -> Vec<Vec<f64>> {
-    (0..array.rows()).filter_map(|row| array.row(row)).map(<[f64]>::to_vec).collect()
+fn rows(array: &Array, order: Option<&[usize]>) -> Vec<Vec<f64>> {
+    let rows = (0..array.rows()).filter_map(|row| array.row(row));
+    rows.map(|row| sorted(row.to_vec(), order)).collect()
+}
+
+fn sorted(row: Vec<f64>, order: Option<&[usize]>) -> Vec<f64> {
+    match order {
+        Some(order) => order.iter().filter_map(|at| row.get(*at).copied()).collect(),
+        None => row,
+    }
+}
+
+/// Says why actions cannot be targets of the joints: the first is too far from where they are.
+fn far(rig: &RigSpec, targets: &[Vec<f64>], seen: &[Vec<f64>]) -> Option<String> {
+    let (first, was) = (targets.first()?, seen.first()?);
+    let off = |index: usize| {
+        let unit = if rig.joints[index].is_slide { 0.1 } else { 1.0 };
+        let off = (first[index] - was[index]).abs();
+        (off / unit > TARGET_REACH || off.is_nan()).then_some((index, off))
+    };
+    let (index, off) = (0..rig.joints.len()).filter_map(off).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let name = &rig.joints[index].name;
+    Some(format!("the first action is {off:.2} from {name}: another order, or no joint targets"))
 }
 
 /// Rows at another rate: each is held until the next is due.
-fn held(rows: Vec<Vec<f64>>, from_hz: f64, to_hz: f64) -> Vec<Vec<f64>> {
+fn held<T: Clone>(rows: Vec<T>, from_hz: f64, to_hz: f64) -> Vec<T> {
     if from_hz == to_hz || rows.is_empty() {
         return rows;
     }
@@ -194,13 +335,21 @@ mod tests {
     #[test]
     fn targets_win_and_whole_states_are_enough() {
         let demo = DemoEpisode {
-            actions: matrix(3, &[1.0, 2.0, 3.0]),
+            actions: matrix(3, &[9.1, 8.2, 7.3]),
             states: matrix(5, &[0.0, 7.0, 8.0, 9.0, 0.0]),
             ..DemoEpisode::default()
         };
         let motion = demo.motion(&rig(), &[2, 1, 0]).unwrap();
-        assert_eq!(motion.targets, [[1.0, 2.0, 3.0]]);
+        assert_eq!(motion.targets, [[9.1, 8.2, 7.3]]);
         assert_eq!(motion.seen, [[9.0, 8.0, 7.0]]);
+        // As many numbers, but not where the joints are.
+        let turned = DemoEpisode { actions: matrix(3, &[7.3, 8.2, 9.1]), ..demo.clone() };
+        let motion = turned.motion(&rig(), &[2, 1, 0]).unwrap();
+        assert_eq!(motion.targets, [[9.0, 8.0, 7.0]]);
+        assert!(motion.source.contains("the first action is 1.80 from jaw"), "{}", motion.source);
+        let names = ["jaw", "b", "a"].map(str::to_owned).to_vec();
+        let named = DemoEpisode { joint_names: Some(names), ..turned };
+        assert_eq!(named.motion(&rig(), &[2, 1, 0]).unwrap().targets, [[9.1, 8.2, 7.3]]);
         // Joints that the states do not have are no motion.
         let demo = DemoEpisode { actions: matrix(7, &[0.0; 7]), ..demo };
         let error = demo.motion(&rig(), &[2, 1, 9]).unwrap_err().to_string();

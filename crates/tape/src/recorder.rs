@@ -389,7 +389,9 @@ impl Recording {
         let path = self.folder.join(TAPE_LOG);
         let tape = Episode::from_bytes(bytes, &path)?;
         let wrong = |reason: String| Err(TapeError::Log { path: path.clone(), reason });
-        if tape.header != self.header {
+        // An import can be made again; the tape that it brings keeps its own word.
+        let repeatable = self.header.repeatable;
+        if (Header { repeatable, ..tape.header.clone() }) != self.header {
             return wrong("the tape to keep is of another episode".into());
         }
         if first.checked_add(self.rows.len()).is_none_or(|end| end > tape.len()) {
@@ -402,6 +404,7 @@ impl Recording {
             .and_then(|()| std::fs::rename(&new, &path))
             .map_err(|e| TapeError::file("write", &path, e))?;
         self.first = first;
+        self.header = tape.header;
         Ok(())
     }
 

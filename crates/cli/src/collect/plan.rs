@@ -45,7 +45,7 @@ pub(crate) struct Found {
 
 impl Plan {
     pub(crate) fn new(
-        scene: &str,
+        scene: Option<&str>,
         record: &RecordArgs,
         pilot: &PilotArgs,
         randomise: Option<&str>,
@@ -56,9 +56,12 @@ impl Plan {
         let origin = record.from().map(Origin::read).transpose()?;
         let mut drawn_anew = None;
         let scene = match &origin {
-            Some(origin) => Arc::clone(rig_of(&origin.tape, Some(&[]))?.world().scene()),
+            Some(origin) => {
+                origin.check_scene(scene)?;
+                Arc::clone(rig_of(&origin.tape, Some(&[]))?.world().scene())
+            }
             None => {
-                let source = load_scene(scene)?;
+                let source = load_scene(scene.unwrap_or_default())?;
                 let scene = Arc::new(CompiledScene::new(&source)?);
                 if let Some(randomise) = randomise {
                     drawn_anew = Some((ranges(randomise)?, source));

@@ -16,8 +16,9 @@ use crate::session::{catch_stop, stopped};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Scene name or YAML file.
-    scene: String,
+    /// Scene name or YAML file; with --from that of the episode, and may be left out.
+    #[arg(required_unless_present = "from")]
+    scene: Option<String>,
     /// How many episodes. With --resume those count that the same command has saved before.
     #[arg(long, default_value_t = 1)]
     episodes: u64,
@@ -70,7 +71,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let record = &args.record;
     check_new(&args.out, record.resume)?;
     let randomise = args.randomise.as_deref();
-    let plan = Plan::new(&args.scene, record, &args.pilot, randomise, args.seconds, args.speed)?;
+    let plan =
+        Plan::new(args.scene.as_deref(), record, &args.pilot, randomise, args.seconds, args.speed)?;
     let spec = plan.spec();
     let (mut dataset, repaired) =
         Dataset::record_with(&args.out, spec, plan.unit, &plan.images, plan.features)?;

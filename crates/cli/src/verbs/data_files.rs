@@ -7,18 +7,19 @@ use citrange_tape::{Dataset, TapeError};
 use serde_json::json;
 
 use super::data_lists::numbers;
+use crate::hdf5_play::PlayArgs;
 use crate::recording::UnitArg;
-use crate::{hdf5_in, hdf5_out, robomimic_out, say};
+use crate::{hdf5_in, hdf5_out, robomimic_out, say, so101_out};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Export {
     /// The dataset's folder.
     pub(crate) dataset: PathBuf,
     /// lerobot: a packed dataset without tapes; hdf5: a file per episode, its tape inside;
-    /// robomimic: one file for training.
+    /// robomimic: one file for training; so101-hdf5: one file of joints, actions and pictures.
     #[arg(long, value_enum)]
     pub(crate) to: Format,
-    /// A new folder (lerobot, hdf5) or file (robomimic).
+    /// A new folder (lerobot, hdf5) or file (robomimic, so101-hdf5).
     #[arg(short, long)]
     pub(crate) out: PathBuf,
     /// Which episodes: 0,3,5-9; by default all but those that failed.
@@ -40,18 +41,27 @@ pub(crate) enum Format {
     Lerobot,
     Hdf5,
     Robomimic,
+    #[value(name = "so101-hdf5")]
+    So101Hdf5,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Import {
-    /// An HDF5 file: one episode, or many in robomimic's layout.
+    /// An HDF5 file: one episode, many in robomimic's or robosuite's layout, or recordings of an
+    /// SO-101 (obs/joint_pos, obs/actions and pictures).
     pub(crate) file: PathBuf,
     /// The dataset's folder.
     #[arg(short, long)]
     pub(crate) out: PathBuf,
     /// Scene to play files without a tape in; by default that of their environment's name.
+    /// SO-101 recordings are taken as they are, with their pictures, unless a scene is given.
     #[arg(long)]
     pub(crate) scene: Option<String>,
+    #[command(flatten)]
+    pub(crate) play: PlayArgs,
+    /// Import a file once more of which all episodes are in the dataset already.
+    #[arg(long)]
+    pub(crate) again: bool,
     /// Go on with a dataset that exists.
     #[arg(long)]
     pub(crate) resume: bool,
@@ -77,6 +87,7 @@ pub(crate) fn export(args: &Export) -> anyhow::Result<()> {
         Format::Lerobot => vec![lerobot(&dataset, &episodes, &args.out, args.unit)?],
         Format::Hdf5 => hdf5_out::write(&dataset, &episodes, &args.out)?,
         Format::Robomimic => vec![robomimic_out::write(&dataset, &episodes, &args.out)?],
+        Format::So101Hdf5 => vec![so101_out::write(&dataset, &episodes, &args.out)?],
     };
     if args.json {
         let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();

@@ -52,7 +52,8 @@ fn episode_json(dataset: &Dataset, episode: usize) -> Value {
         "frames": meta.length,
         "seconds": meta.length as f64 / fps,
         "tasks": meta.tasks,
-        "exact": entry.is_some(),
+        "exact": entry.is_some_and(|e| e.imported.is_none()),
+        "imported": entry.and_then(|e| e.imported),
         "uid": entry.map(|e| &e.uid),
         "tape_frames": entry.map(|e| [e.frames.start, e.frames.end]),
         "outcome": entry.map(|e| &e.outcome),
@@ -85,7 +86,12 @@ pub(crate) fn list(args: &List) -> anyhow::Result<()> {
             "{episode:>7}  {:>6}  {:>7.2}  {:<6}  {outcome:<17}  {}{}",
             meta.length,
             meta.length as f64 / f64::from(dataset.lerobot.info().fps),
-            if entry.is_some() { "exact" } else { "near" },
+            match entry.map(|e| e.imported) {
+                None => "near",
+                Some(None) => "exact",
+                // Its tape is exact about how it was played here.
+                Some(Some(_)) => "import",
+            },
             meta.tasks.join("; "),
             labels.map(|l| format!("  [{l}]")).unwrap_or_default(),
         ))?;
@@ -99,7 +105,8 @@ pub(crate) fn show(args: &Show) -> anyhow::Result<()> {
         return show_episode(&dataset, episode, args.json);
     }
     let info = dataset.lerobot.info();
-    let exact = (0..dataset.len()).filter(|e| dataset.entry(*e).is_some()).count();
+    let is_exact = |e: &usize| dataset.entry(*e).is_some_and(|entry| entry.imported.is_none());
+    let exact = (0..dataset.len()).filter(is_exact).count();
     let features: Vec<Value> = info
         .features
         .iter()

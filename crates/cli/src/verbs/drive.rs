@@ -23,9 +23,8 @@ use crate::session::{catch_stop, stopped};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Scene name or YAML file.
-    #[arg(default_value = "block_box")]
-    scene: String,
+    /// Scene name or YAML file; block_box by default, with --from that of the episode.
+    scene: Option<String>,
     /// All settings of a recording in one YAML file; what is given here wins over it.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -72,7 +71,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         check_new(root, args.how.resume)?;
     }
     let settings = Settings::load(&args.profile)?;
-    let (mut rig, origin) = args.how.rig(&args.scene)?;
+    let (mut rig, origin) = args.how.rig(args.scene.as_deref(), "block_box")?;
     // The loop moves a robot: it does not wait for cameras.
     rig.leave_pictures_out(true);
     let scene = Arc::clone(rig.world().scene());

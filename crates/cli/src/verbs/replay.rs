@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
+use citrange_core::Rig as _;
 use citrange_sim::SimRig;
 use citrange_tape::{
     Dataset, DemoEpisode, Episode, ExactReplay, TapeError, Verifier, VerifyReport,
@@ -14,9 +15,11 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::replay_play::play;
-use super::replay_rows::{Rows, by_rows, near};
+use super::replay_rows::{Rows, by_rows, near, near_demo};
 use crate::exit::ProblemsFound;
-use crate::hdf5_in::{Prepared, is_demo, prepare};
+use crate::hdf5_in::is_hdf5;
+use crate::hdf5_play::{PlayArgs, Prepared, prepare};
+use crate::objects::{ObjectMeter, ObjectReport};
 use crate::say;
 use crate::session::{catch_stop, go_to, rig_of};
 
@@ -51,6 +54,8 @@ pub(crate) struct Args {
     /// Scene for files that have none, as LeRobot datasets of others.
     #[arg(long)]
     pub(super) scene: Option<String>,
+    #[command(flatten)]
+    own: PlayArgs,
     /// Threads for verifying several episodes.
     #[arg(long, default_value_t = 1)]
     threads: usize,
@@ -94,9 +99,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     bar.finish_and_clear();
     let mut differing = 0;
     let mut lines = Vec::new();
+    let mut problems = Vec::new();
     for (episode, result) in episodes.iter().zip(results) {
         let replayed = result.with_context(|| format!("episode {episode}"))?;
         differing += usize::from(!replayed.good(args.verify));
+        problems.extend(replayed.problem().map(|problem| format!("episode {episode}: {problem}")));
         if args.json {
             lines.push(replayed.json(*episode));
         } else {
@@ -109,6 +116,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if args.verify && differing > 0 {
         let all = episodes.len();
         return Err(ProblemsFound(format!("{differing} of {all} episodes differ")).into());
+    }
+    if !problems.is_empty() {
+        return Err(ProblemsFound(problems.join("; ")).into());
     }
     Ok(())
 }
@@ -129,7 +139,7 @@ impl Source {
         if !path.exists() {
             bail!(TapeError::Missing(format!("there is no {}", path.display())));
         }
-        if is_demo(path) {
+        if is_hdf5(path) {
             return Ok(Self::Demos(DemoEpisode::read(path)?));
         }
         Ok(Self::Tape(Arc::new(Episode::read(path)?)))
@@ -177,6 +187,11 @@ pub(super) enum Replayed {
         /// How far objects ended from where they were; none where that is not known.
         objects_m: BTreeMap<String, f64>,
     },
+    /// An episode of a file of others, its objects compared with the file's.
+    Demo {
+        near: Box<Replayed>,
+        objects: ObjectReport,
+    },
 }
 
 impl Replayed {
@@ -185,6 +200,15 @@ impl Replayed {
             Self::Exact { verify, .. } => verify.is_bitwise(),
             Self::Played { .. } => true,
             Self::Near { .. } => !verify,
+            Self::Demo { near, objects } => near.good(verify) && objects.problem().is_none(),
+        }
+    }
+
+    /// Why what was played is not what the file shows.
+    fn problem(&self) -> Option<String> {
+        match self {
+            Self::Demo { objects, .. } => objects.problem(),
+            _ => None,
         }
     }
 
@@ -194,6 +218,7 @@ impl Replayed {
             Self::Played { frames, late_ticks } => {
                 format!("{frames} frames, every command, {late_ticks} ticks late")
             }
+            Self::Demo { near, objects } => format!("{}; {objects}", near.text()),
             Self::Near { frames, level, largest_rad, .. } if largest_rad.is_nan() => {
                 format!("{frames} frames by one target per frame; {level}; no joints to compare")
             }
@@ -216,6 +241,12 @@ impl Replayed {
                 "episode": episode, "kind": "exact", "frames": frames,
                 "bitwise": verify.is_bitwise(), "verify": verify,
             }),
+            Self::Demo { near, objects } => {
+                let mut line = near.json(episode);
+                line["objects"] = json!(objects);
+                line["problem"] = json!(objects.problem());
+                line
+            }
             Self::Played { frames, late_ticks } => json!({
                 "episode": episode, "kind": "exact", "frames": frames, "late_ticks": late_ticks,
             }),
@@ -245,8 +276,14 @@ fn replay(args: &Args, source: &Source, episode: usize) -> anyhow::Result<Replay
             near(args, rig, rows, "exact start".into(), tape.snapshot(tape.len()))
         }
         Source::Dataset(dataset) => match dataset.tape(episode)? {
-            Some((tape, shown)) if !args.frame_targets => exact(args, Arc::new(tape), shown),
-            tape => by_rows(args, dataset, episode, tape),
+            Some((tape, shown)) if !args.frame_targets && tape.header.scene.is_some() => {
+                exact(args, Arc::new(tape), shown)
+            }
+            tape => {
+                // Rows that were taken as they are were never simulated.
+                let tape = tape.filter(|(tape, _)| tape.header.scene.is_some());
+                by_rows(args, dataset, episode, tape)
+            }
         },
     }
 }
@@ -265,9 +302,11 @@ fn demo(args: &Args, demo: &DemoEpisode) -> anyhow::Result<Replayed> {
         ));
     }
     let cameras: Option<&[String]> = args.sees_nothing().then_some(&[]);
-    let Prepared { rig, motion, report } = prepare(demo, args.scene.as_deref(), cameras)?;
+    let Prepared { rig, motion, report } =
+        prepare(demo, args.scene.as_deref(), &args.own, cameras)?;
+    let objects = ObjectMeter::new(rig.spec(), &motion, &report, args.own.object_tolerance_m);
     let rows = Rows { targets: motion.targets, seen: motion.seen };
-    near(args, rig, rows, report.level.to_string(), None)
+    near_demo(args, rig, rows, report.level.to_string(), objects)
 }
 
 pub(super) fn rig_for(args: &Args, tape: &Episode) -> anyhow::Result<SimRig> {

@@ -11,6 +11,7 @@ use citrange_tape::{Dataset, Episode, FrameReplay};
 use super::compiled;
 use super::replay::{Args, Replayed, rig_for};
 use super::replay_play::play;
+use crate::objects::ObjectMeter;
 use crate::say;
 use crate::session::go_to;
 
@@ -110,6 +111,44 @@ pub(super) fn near(
         mean_rad: meter.sum / (meter.count.max(1) as f64),
         objects_m: last.map_or_else(BTreeMap::new, |last| end_errors(&rig, &last)),
     })
+}
+
+/// The same for an episode of a file of others, its objects compared frame by frame.
+pub(super) fn near_demo(
+    args: &Args,
+    mut rig: SimRig,
+    rows: Rows,
+    level: String,
+    objects: ObjectMeter,
+) -> anyhow::Result<Replayed> {
+    let per_frame = rig.spec().rates.ticks_per_frame();
+    let mut pilot = FrameReplay::new(rows.targets, per_frame);
+    let meter = Meter { seen: rows.seen, largest: 0.0, sum: 0.0, count: 0 };
+    let mut both = Both { meter, objects };
+    let targets = rig.begin();
+    let report = play(args, &mut rig, &mut pilot, &mut both, &targets)?;
+    let Both { meter, objects } = both;
+    let near = Replayed::Near {
+        frames: report.frames,
+        level,
+        largest_rad: if meter.count == 0 { f64::NAN } else { meter.largest },
+        mean_rad: meter.sum / (meter.count.max(1) as f64),
+        objects_m: BTreeMap::new(),
+    };
+    Ok(Replayed::Demo { near: Box::new(near), objects: objects.into_report() })
+}
+
+/// Joints and objects.
+struct Both {
+    meter: Meter,
+    objects: ObjectMeter,
+}
+
+impl Tape for Both {
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
+        self.objects.frame(frame);
+        self.meter.frame(frame)
+    }
 }
 
 /// How far every free object is from where a state has it.

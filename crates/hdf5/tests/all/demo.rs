@@ -69,6 +69,7 @@ fn full() -> Demo {
         ]),
         blobs: BTreeMap::from([("tape".into(), (0..=255).collect()), ("empty".into(), vec![])]),
         skipped: vec![],
+        unread: BTreeMap::new(),
     }
 }
 

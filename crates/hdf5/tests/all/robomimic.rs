@@ -31,6 +31,7 @@ fn demo(steps: usize) -> RobomimicDemo {
         next_obs: BTreeMap::from([("object".into(), Series::Numbers(table(10)))]),
         attrs: BTreeMap::from([("seed".into(), Attr::Int(5))]),
         skipped: vec![],
+        unread: BTreeMap::new(),
     }
 }
 
