@@ -74,15 +74,23 @@ impl fmt::Display for Setting {
 
 impl<'de> Deserialize<'de> for Key {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(from)?;
-        let mut options = options();
-        match options.iter().position(|arg| arg.get_id() == name.as_str()) {
-            Some(at) => Ok(Self(options.swap_remove(at))),
-            None => {
-                let hint = suggestion(&name, options.iter().map(|arg| arg.get_id().as_str()));
-                Err(de::Error::custom(format_args!("unknown key \"{name}\", {hint}")))
+        struct Name;
+        // Refused while it is being read: then the reader still knows the line.
+        impl Visitor<'_> for Name {
+            type Value = Key;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an option of citrange drive")
+            }
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<Key, E> {
+                let mut options = options();
+                let at = options.iter().position(|arg| arg.get_id() == name);
+                at.map(|at| Key(options.swap_remove(at))).ok_or_else(|| {
+                    let hint = suggestion(name, options.iter().map(|arg| arg.get_id().as_str()));
+                    E::custom(format_args!("unknown key \"{name}\", {hint}"))
+                })
             }
         }
+        from.deserialize_str(Name)
     }
 }
 
@@ -174,7 +182,7 @@ mod tests {
     #[test]
     fn wrong_keys_are_named_with_their_line() {
         for (text, parts) in [
-            ("scene: a\nepisodes_time: 3\n", ["r.yaml:2", "did you mean \"episode_time\""]),
+            ("scene: a\nepisode_tme: 3\n", ["r.yaml:2", "did you mean \"episode_time\""]),
             ("json: true\n", ["r.yaml:1", "unknown key \"json\""]),
             ("resume: 3\n", ["r.yaml:1", "either true or false"]),
             ("task: true\n", ["r.yaml:1", "a value"]),
