@@ -1,42 +1,18 @@
-//! `citrange drive --config record.yaml`: the settings of a recording in one file. They become
-//! words of the command line, so that both mean the same; what the command line says wins.
+//! `citrange drive --config record.yaml`: the settings of a recording in one file. Its keys are the
+//! options of `drive`, whichever there are; they become words of the command line, so that both
+//! mean the same. What the command line says wins.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
+use citrange_core::names::suggestion;
 use citrange_core::yaml::from_yaml;
 use citrange_sim::SimError;
-use clap::ArgMatches;
 use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde::Deserialize;
-
-/// The file: options of `citrange drive` by their names, with _ for -.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Config {
-    scene: Option<String>,
-    record: Option<String>,
-    task: Option<String>,
-    resume: bool,
-    seed: Option<u64>,
-    first: Option<u64>,
-    cameras: Option<Vec<String>>,
-    images: Option<Vec<String>>,
-    unit: Option<String>,
-    features: Option<Vec<String>>,
-    from: Option<String>,
-    episodes: Option<u64>,
-    episode_time: Option<f64>,
-    reset_time: Option<f64>,
-    countdown: Option<f64>,
-    profile: Option<String>,
-    tui: bool,
-    listen: Option<String>,
-    host: Option<Vec<String>>,
-    max_viewers: Option<u64>,
-    max_lost_pictures: Option<f64>,
-    ask_time: Option<f64>,
-}
+use serde::de::{self, Deserializer, MapAccess, Visitor};
 
 /// Words that `--config` of `drive` adds to the command line; none without it.
 ///
@@ -44,63 +20,137 @@ struct Config {
 /// When the file cannot be read or has a key that is not known.
 pub(crate) fn words(matches: &ArgMatches) -> anyhow::Result<Vec<OsString>> {
     let Some(("drive", given)) = matches.subcommand() else { return Ok(Vec::new()) };
-    let Some(path) = given.get_one::<std::path::PathBuf>("config") else { return Ok(Vec::new()) };
+    let Some(path) = given.get_one::<PathBuf>("config") else { return Ok(Vec::new()) };
     let is_given = |name: &str| given.value_source(name) == Some(ValueSource::CommandLine);
     Ok(read(path)?.words(&is_given))
 }
 
 fn read(path: &Path) -> anyhow::Result<Config> {
-    let fail =
-        |e| citrange_tape::TapeError::File { what: "read", path: path.to_owned(), reason: e };
+    let fail = |e| citrange_tape::TapeError::File { what: "read", path: path.into(), reason: e };
     let text = std::fs::read_to_string(path).map_err(fail)?;
     Ok(from_yaml(&text, &path.display().to_string()).map_err(SimError::from)?)
 }
 
+/// The options that a file may set.
+fn options() -> Vec<Arg> {
+    let command: Command = <crate::Cli as clap::CommandFactory>::command();
+    let drive = command.find_subcommand("drive");
+    let all = drive.into_iter().flat_map(Command::get_arguments);
+    let elsewhere = ["config", "json", "help", "version"];
+    all.filter(|arg| !elsewhere.contains(&arg.get_id().as_str())).cloned().collect()
+}
+
+/// Settings in the order of the file.
+#[derive(Debug)]
+struct Config(Vec<(Arg, Setting)>);
+
+/// A key that is an option.
+struct Key(Arg);
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Setting {
+    Flag(bool),
+    Whole(i64),
+    Number(f64),
+    Text(String),
+    List(Vec<Setting>),
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(is_on) => is_on.fmt(f),
+            Self::Whole(number) => number.fmt(f),
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => text.fmt(f),
+            Self::List(all) => {
+                let all: Vec<String> = all.iter().map(ToString::to_string).collect();
+                all.join(",").fmt(f)
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Name;
+        // Refused while it is being read: then the reader still knows the line.
+        impl Visitor<'_> for Name {
+            type Value = Key;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an option of citrange drive")
+            }
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<Key, E> {
+                let mut options = options();
+                let at = options.iter().position(|arg| arg.get_id() == name);
+                at.map(|at| Key(options.swap_remove(at))).ok_or_else(|| {
+                    let hint = suggestion(name, options.iter().map(|arg| arg.get_id().as_str()));
+                    E::custom(format_args!("unknown key \"{name}\", {hint}"))
+                })
+            }
+        }
+        from.deserialize_str(Name)
+    }
+}
+
+impl<'de> Deserialize<'de> for Config {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Pairs;
+        impl<'de> Visitor<'de> for Pairs {
+            type Value = Config;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("options of citrange drive with their values")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Config, A::Error> {
+                let mut all: Vec<(Arg, Setting)> = Vec::new();
+                while let Some(Key(arg)) = map.next_key()? {
+                    let (name, setting) = (arg.get_id(), map.next_value()?);
+                    if all.iter().any(|(known, _)| known.get_id() == name) {
+                        let twice = format_args!("the key \"{name}\" is given twice");
+                        return Err(de::Error::custom(twice));
+                    }
+                    let is_flag = matches!(setting, Setting::Flag(_));
+                    if is_flag != matches!(arg.get_action(), ArgAction::SetTrue) {
+                        let right = if is_flag { "a value, not" } else { "either" };
+                        let wrong = format_args!("{name} is {right} true or false");
+                        return Err(de::Error::custom(wrong));
+                    }
+                    all.push((arg, setting));
+                }
+                Ok(Config(all))
+            }
+        }
+        from.deserialize_map(Pairs)
+    }
+}
+
 impl Config {
     fn words(self, is_given: &dyn Fn(&str) -> bool) -> Vec<OsString> {
-        let number = |n: Option<u64>| n.map(|n| n.to_string());
-        let real = |s: Option<f64>| s.map(|s| s.to_string());
-        let list = |l: Option<Vec<String>>| l.map(|l| l.join(","));
-        let values = [
-            ("record", self.record),
-            ("task", self.task),
-            ("seed", number(self.seed)),
-            ("first", number(self.first)),
-            // An empty list of cameras is none, not all.
-            ("cameras", list(self.cameras).map(|l| if l.is_empty() { "none".into() } else { l })),
-            ("images", list(self.images).filter(|l| !l.is_empty())),
-            ("unit", self.unit),
-            ("features", list(self.features)),
-            ("from", self.from),
-            ("episodes", number(self.episodes)),
-            ("episode_time", real(self.episode_time)),
-            ("reset_time", real(self.reset_time)),
-            ("countdown", real(self.countdown)),
-            ("profile", self.profile),
-            ("listen", self.listen),
-            ("max_viewers", number(self.max_viewers)),
-            ("max_lost_pictures", real(self.max_lost_pictures)),
-            ("ask_time", real(self.ask_time)),
-        ];
-        let option = |name: &str| format!("--{}", name.replace('_', "-"));
-        let mut words = Vec::new();
-        for (name, value) in values {
-            if let Some(value) = value.filter(|_| !is_given(name)) {
-                words.push(format!("{}={value}", option(name)));
+        let (mut words, mut places) = (Vec::new(), Vec::new());
+        for (arg, setting) in self.0 {
+            if is_given(arg.get_id().as_str()) {
+                continue;
+            }
+            let Some(long) = arg.get_long() else {
+                places.extend(["--".to_owned(), setting.to_string()]);
+                continue;
+            };
+            let is_repeated = matches!(arg.get_action(), ArgAction::Append)
+                && arg.get_value_delimiter().is_none();
+            match setting {
+                Setting::Flag(is_on) => words.extend(is_on.then(|| format!("--{long}"))),
+                Setting::List(all) if is_repeated => {
+                    words.extend(all.iter().map(|one| format!("--{long}={one}")));
+                }
+                // No camera at all is a word of its own: without one all are taken.
+                Setting::List(all) if all.is_empty() => {
+                    words.extend((long == "cameras").then(|| format!("--{long}=none")));
+                }
+                value => words.push(format!("--{long}={value}")),
             }
         }
-        for host in self.host.filter(|_| !is_given("host")).unwrap_or_default() {
-            words.push(format!("--host={host}"));
-        }
-        for (name, is_on) in [("resume", self.resume), ("tui", self.tui)] {
-            if is_on && !is_given(name) {
-                words.push(option(name));
-            }
-        }
-        if let Some(scene) = self.scene.filter(|_| !is_given("scene")) {
-            words.extend(["--".to_owned(), scene]);
-        }
-        words.into_iter().map(OsString::from).collect()
+        words.into_iter().chain(places).map(OsString::from).collect()
     }
 }
 
@@ -110,8 +160,9 @@ mod tests {
 
     #[test]
     fn the_command_line_wins_and_nothing_else_is_lost() {
-        let text = "scene: orange_plate\nrecord: my set\nseed: 7\ncameras: []\nfeatures: [pos, vel]\n\
-                    episode_time: 12.5\nresume: true\nhost: [a, b]\n";
+        let text = "scene: orange_plate\nrecord: my set\nseed: 7\ncameras: []\nimages: []\n\
+                    features: [pos, vel]\nepisode_time: 12.5\nresume: true\ntui: false\n\
+                    host: [a, b]\n";
         let config: Config = from_yaml(text, "record.yaml").unwrap();
         let words = config.words(&|name| name == "seed");
         let right = [
@@ -119,15 +170,25 @@ mod tests {
             "--cameras=none",
             "--features=pos,vel",
             "--episode-time=12.5",
+            "--resume",
             "--host=a",
             "--host=b",
-            "--resume",
             "--",
             "orange_plate",
         ];
         assert_eq!(words, right);
-        let error = from_yaml::<Config>("scene: a\nepisodes_time: 3\n", "r.yaml").unwrap_err();
-        let error = error.to_string();
-        assert!(error.contains("r.yaml:2") && error.contains("episode"), "{error}");
+    }
+
+    #[test]
+    fn wrong_keys_are_named_with_their_line() {
+        for (text, parts) in [
+            ("scene: a\nepisode_tme: 3\n", ["r.yaml:2", "did you mean \"episode_time\""]),
+            ("json: true\n", ["r.yaml:1", "unknown key \"json\""]),
+            ("resume: 3\n", ["r.yaml:1", "either true or false"]),
+            ("task: true\n", ["r.yaml:1", "a value"]),
+        ] {
+            let error = from_yaml::<Config>(text, "r.yaml").unwrap_err().to_string();
+            assert!(parts.iter().all(|part| error.contains(part)), "{text}: {error}");
+        }
     }
 }

@@ -178,7 +178,7 @@ scene: small.yaml
 record: set
 task: put it there
 seed: 3
-cameras: [front]
+cameras: []
 features: [pos, vel]
 unit: radians
 episodes: 9
@@ -200,7 +200,7 @@ fn one_file_holds_all_settings_and_the_command_line_wins() {
     assert_eq!(set.len(), 2);
     assert_eq!(set.lerobot.tasks(), ["put it there"]);
     let (tape, _) = set.tape(1).unwrap().unwrap();
-    assert_eq!((tape.header.seed, tape.header.rig.cameras.len()), (3, 1));
+    assert_eq!((tape.header.seed, tape.header.rig.cameras.len()), (3, 0));
     assert_eq!(set.index.units[0].unit, "rad");
     assert_eq!(state_names(&here.join("set")).len(), 12);
     // It is a dataset now, as the file's own words would say.
