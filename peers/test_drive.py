@@ -52,7 +52,7 @@ def test_held_keys_move_the_wrist_and_the_tool_stays_down(arm, browser):
     operator.hold()
     # Where the arm can hold its tool upright: up while near, then out and to the side.
     for key, axis, sign in [("up", 2, 1), ("forward", 1, 1), ("left", 0, -1)]:
-        for _ in range(5):
+        for _ in range(10):
             time.sleep(0.4)
             stalls = operator.stalls()
             page.evaluate("() => { window.seen.length = 0 }")
@@ -117,10 +117,17 @@ def test_the_arm_stops(arm, browser, way):
     page = browser.open(link)
     take_wheel(page)
     operator = Operator(page)
-    operator.hold("up")
-    time.sleep(0.8)
-    before = watcher.evaluate("() => window.seen.slice(-12)")
-    assert before[-1]["wrist"][2] - before[0]["wrist"][2] > 0.005, "it does not move at all"
+    for _ in range(10):
+        operator.hold("up")
+        time.sleep(0.8)
+        before = watcher.evaluate("() => window.seen.slice(-12)")
+        risen = before[-1]["wrist"][2] - before[0]["wrist"][2]
+        if risen > 0.005:
+            break
+        # A busy machine may stall, and then the arm brakes: pressed anew.
+        operator.hold()
+        time.sleep(0.2)
+    assert risen > 0.005, "it does not move at all"
     moment = time.time()
     if way == "release":
         operator.hold()

@@ -229,8 +229,8 @@ impl Law {
             if tick == 0 && is_weighed {
                 self.weigh_at(&rest.pos, carry, &memory.offset, kinematics, torques);
             }
-            for j in 0..next.len() {
-                next[j] = rest.pos[j] - carry[j];
+            for ((next, pos), carry) in next.iter_mut().zip(&rest.pos).zip(carry.iter()) {
+                *next = pos - carry;
             }
             kinematics.update(next);
             let then_m = kinematics.lowest_m();

@@ -93,7 +93,7 @@ fn what_was_pushed_comes_back_at_once() {
                 course[at(0.3)],
                 course[at(1.0)]
             );
-            if last_tenth < 0.1 || away < 3.0 || course[at(1.0)] > 50.0 {
+            if last_tenth < 0.05 || away < 3.0 || course[at(1.0)] > 50.0 {
                 wrong.push((robot, way, last_tenth, away));
             }
         }

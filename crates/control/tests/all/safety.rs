@@ -33,7 +33,7 @@ fn floor_ranges_and_speeds_hold() {
     for robot in ROBOTS {
         let mut rng = Rng::new(21);
         let (mut touched, mut moved) = (0, 0.0);
-        for round in 0..40 {
+        for round in 0..16 {
             let start = if round % 4 == 3 { any_joints(robot, &mut rng) } else { ready(robot) };
             let mut drive = Drive::new(robot, "default", None, &start);
             // Close under the hand, so that it matters.
@@ -64,7 +64,7 @@ fn floor_ranges_and_speeds_hold() {
                 }
             }
         }
-        assert!(touched > 100 && moved > 100.0, "{robot}: {touched} {moved}: nothing was tested");
+        assert!(touched > 40 && moved > 40.0, "{robot}: {touched} {moved}: nothing was tested");
     }
 }
 
