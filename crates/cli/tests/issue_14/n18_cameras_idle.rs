@@ -37,4 +37,7 @@ fn cameras_are_drawn_only_when_somebody_looks() {
     page.order("stop", |session| session["phase"] == "finished");
     let end = drive.wait_for("end");
     assert_eq!(end["drawn_pictures"], before);
+    // What the system gives differs; that it was asked for is said.
+    let lead = end["loop_priority"].as_str().unwrap();
+    assert!(["real_time", "ahead", "equal"].contains(&lead), "{lead}");
 }

@@ -196,11 +196,11 @@ impl Page {
     /// Gives an order; on a busy machine it may be too old on arrival, and is given again until
     /// the session's phase has changed as wanted.
     pub fn order(&mut self, order: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-        for _ in 0..20 {
+        for _ in 0..5 {
             self.look();
             let (echo, since) = (self.echo.0, self.since_ms());
             self.say(&json!({"type": "order", "order": order, "echo": echo, "since": since}));
-            let end = Instant::now() + Duration::from_secs(5);
+            let end = Instant::now() + Duration::from_secs(30);
             while Instant::now() < end {
                 let Some(said) = self.hear() else { return Value::Null };
                 if said["type"] == "status" && wanted(&said["session"]) {
