@@ -74,12 +74,15 @@ export class Drive {
     }
   }
 
-  // The wheel was given: what was pressed for it counts.
+  // The wheel was given: what was pressed for it counts. That nothing is held is told too: after a
+  // stop the arm waits for it before it obeys again.
   mayNow() {
     const { wanted } = this;
     this.wanted = null;
-    if (this.holdsSomething) this.moved();
-    else if (wanted && performance.now() - wanted.at < WHEEL_MS) this.fly(wanted.target);
+    this.moved();
+    if (!this.holdsSomething && wanted && performance.now() - wanted.at < WHEEL_MS) {
+      this.fly(wanted.target);
+    }
   }
 
   // What the server says of the autopilot.
