@@ -50,6 +50,6 @@ fn what_cannot_be_reported_is_refused_with_a_reason() {
     assert!(said.contains("no episode 1"), "{said}");
     assert!(!here.join("set_report").exists(), "refused before anything is written");
     std::fs::write(here.join("file"), "").unwrap();
-    let said = fails(here, "report set -o file", 1);
+    let said = fails(here, "report set -o file", 3);
     assert!(said.contains("cannot create file"), "{said}");
 }

@@ -159,6 +159,11 @@ async fn whoever_watches_may_stop_the_arm() {
         assert!(status["stopped_by"].as_str().unwrap().starts_with("viewer"));
         assert!(rig.board.read(|live| live.brake));
         assert_eq!(ann.take().await["driving"], true);
+        // The key was never let go: that comes first.
+        let before = rig.x_m();
+        ann.push(PUSH).await;
+        assert!((rig.x_m() - before).abs() < 1e-3);
+        ann.keys(&[]).await;
     }
     assert_quick(&stops);
 }

@@ -96,9 +96,12 @@ fn whoever_watches_may_stop_the_arm_and_only_the_driver_moves_it() {
     still(&mut ann, &["up"]);
     let rest = still(&mut ann, &["up"]);
     assert!((still(&mut ann, &["up"]) - rest).abs() < 5e-4, "it still moves");
-    // The wheel has to be taken anew.
-    ann.keys(&[]);
+    // The wheel has to be taken anew, and the key, which was never let go, pressed anew.
     ann.take();
     ann.until(&[], |s| s["you_drive"] == true && s["stopped_by"].is_null());
+    ann.keys(&["up"]);
+    let held = ann.until(&["up"], |s| s["brake"] == true);
+    assert_eq!(held["held"], json!([]));
+    ann.keys(&[]);
     ann.until(&["up"], |s| s["held"] == json!(["up"]));
 }

@@ -101,7 +101,7 @@ fn tapes_are_taken_back_and_missing_ones_named() {
     assert!(fails(here, "replay set --episode 1", 3).contains("missing"));
     fails(here, "data check set", 4);
     let line = json(&ok(here, "data repair set --json"));
-    assert!(line["problems"][0].as_str().unwrap().contains("missing"), "{line}");
+    assert!(line["index"]["problems"][0].as_str().unwrap().contains("missing"), "{line}");
     std::fs::write(&names[1], tape).unwrap();
     ok(here, "data check set");
     // A newer index is not damage.

@@ -64,7 +64,7 @@ fn so101_files_go_out_and_come_back() {
     assert!(list.contains("import") && !list.contains("exact"), "{list}");
     ok(root, "data check back");
     // It plays by its rows in a scene that is named, and can be simulated as it is imported.
-    assert!(fails(root, "replay back", 1).contains("--scene"));
+    assert!(fails(root, "replay back", 3).contains("--scene"));
     ok(root, "replay back --scene small.yaml");
     ok(root, "data import out.hdf5 --scene small.yaml --cameras none --out simulated");
     ok(root, "data export back --to so101-hdf5 --out again.hdf5");
