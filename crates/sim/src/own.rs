@@ -272,7 +272,11 @@ mod tests {
         let xml = r#"<mesh file="/nowhere/pkg/models/assets/robots/a.stl"/>"#;
         let package = [folder.path().to_owned()];
         assert!(with_files(xml, &package).unwrap().contains(there.to_str().unwrap()));
-        assert!(with_files(xml, &[there.clone()]).unwrap().contains(there.to_str().unwrap()));
+        assert!(
+            with_files(xml, std::slice::from_ref(&there))
+                .unwrap()
+                .contains(there.to_str().unwrap())
+        );
         let error = with_files(xml, &[]).unwrap_err();
         assert!(error.contains("1 files") && error.contains("--assets"), "{error}");
     }

@@ -1,6 +1,7 @@
 //! 7: a plan is made for the gripper that is there: as the start or the scene has it, as asked, or
 //! for every opening. (The sweep against brute force: `crates/plan/tests/stance.rs`.)
 
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 use std::path::Path;
 
 use citrange_sim::{CompiledScene, load_scene};
@@ -126,7 +127,7 @@ fn open_fingers_in_a_plate_are_seen() {
     let folder = temp();
     let robot = "model: panda";
     let plain = scene(folder.path(), "plain.yaml", robot, "");
-    let ready = [0.0, 0.0, 0.0, -1.57079, 0.0, 1.57079, -0.7853, 0.04, -0.04];
+    let ready = [0.0, 0.0, 0.0, -FRAC_PI_2, 0.0, FRAC_PI_2, -FRAC_PI_4, 0.04, -0.04];
     let all = shapes(&plain, &ready);
     let finger: Vec<_> = all.iter().filter(|(name, ..)| name.starts_with("leftfinger")).collect();
     let link = finger[0].1;

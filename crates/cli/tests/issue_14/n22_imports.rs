@@ -130,11 +130,10 @@ fn another_order_of_joints_is_seen() {
         panic!("names of joints")
     };
     names.swap(0, 3);
-    for array in [columns.actions.as_mut().unwrap()] {
-        let mut data = array.data().to_vec();
-        data.chunks_mut(9).for_each(|row| row.swap(0, 3));
-        *array = Array::matrix(array.rows(), 9, data).unwrap();
-    }
+    let array = columns.actions.as_mut().unwrap();
+    let mut data = array.data().to_vec();
+    data.chunks_mut(9).for_each(|row| row.swap(0, 3));
+    *array = Array::matrix(array.rows(), 9, data).unwrap();
     for (key, width) in [("robot0_joint_pos", 7), ("robot0_joint_vel", 7)] {
         let array = columns.robot_states.get_mut(key).unwrap();
         let mut data = array.data().to_vec();
