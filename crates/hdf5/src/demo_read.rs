@@ -22,6 +22,7 @@ pub fn read_demo(path: impl AsRef<Path>) -> Result<Demo, Hdf5Error> {
     }
     let mut demo = Demo { attrs: attributes(root.attrs()?), ..Demo::default() };
     let unread = &mut demo.unread;
+    root.note_incomplete(unread);
     for name in &root.datasets {
         match name.as_str() {
             "model_xml" => demo.model_xml = or_leave(root.text(name), unread)?,
@@ -112,6 +113,7 @@ fn initial_state(
     skipped: &mut Vec<String>,
     unread: &mut BTreeMap<String, String>,
 ) -> Result<InitialStateData, Hdf5Error> {
+    group.note_incomplete(unread);
     let mut start = InitialStateData::default();
     for name in &group.datasets {
         match name.as_str() {

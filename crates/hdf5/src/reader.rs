@@ -21,6 +21,42 @@ const MOST_DEFLATED: u64 = 1032;
 const MOST_BYTES: u64 = 4 << 30;
 const MOST_CHUNK_BYTES: u64 = 256 << 20;
 
+/// Members that are looked for by name where a group cannot be listed.
+const KNOWN: [&str; 32] = [
+    "data",
+    "mask",
+    "obs",
+    "next_obs",
+    "states",
+    "actions",
+    "rewards",
+    "dones",
+    "joint_pos",
+    "front",
+    "wrist",
+    "model_xml",
+    "initial_state",
+    "initial_state_data",
+    "timestamps",
+    "camera_images",
+    "robot_states",
+    "gripper_states",
+    "observables",
+    "citrange",
+    "qpos",
+    "qvel",
+    "time",
+    "body_pos",
+    "body_rot",
+    "body_names",
+    "robot0_joint_pos",
+    "robot0_joint_vel",
+    "robot0_gripper_qpos",
+    "robot0_eef_pos",
+    "robot0_eef_quat",
+    "object",
+];
+
 /// An open file.
 #[derive(Clone)]
 pub(crate) struct Source {
@@ -175,13 +211,47 @@ pub(crate) struct Node {
     at: String,
     pub(crate) groups: Vec<String>,
     pub(crate) datasets: Vec<String>,
+    /// Why members with other names than those known here may be missing.
+    incomplete: Option<String>,
 }
 
 impl Node {
     fn new(source: Source, group: Group, at: String) -> Result<Self, Hdf5Error> {
         let name = if at.is_empty() { "/" } else { &at };
-        let (groups, datasets) = guard(&source.path, name, || group.member_names())?;
-        Ok(Self { source, group, at, groups, datasets })
+        match guard(&source.path, name, || group.member_names()) {
+            Ok((groups, datasets)) => {
+                Ok(Self { source, group, at, groups, datasets, incomplete: None })
+            }
+            // The parser lists all or nothing; by their names it finds the others.
+            Err(Hdf5Error::Unsupported { what, .. }) => Self::of_known(source, group, at, &what),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn of_known(source: Source, group: Group, at: String, why: &str) -> Result<Self, Hdf5Error> {
+        let (mut groups, mut datasets) = (Vec::new(), Vec::new());
+        for name in KNOWN {
+            let object = format!("{at}/{name}");
+            if guard(&source.path, &object, || group.group(name)).is_ok() {
+                groups.push(name.to_owned());
+                continue;
+            }
+            match guard(&source.path, &object, || group.dataset(name)) {
+                // What it is instead is told when it is read.
+                Ok(_) | Err(Hdf5Error::Unsupported { .. }) => datasets.push(name.to_owned()),
+                Err(_) => {}
+            }
+        }
+        let incomplete = Some(format!("a part of it is {why}; only known names were looked for"));
+        Ok(Self { source, group, at, groups, datasets, incomplete })
+    }
+
+    /// Notes a group of which there may be more than was found.
+    pub(crate) fn note_incomplete(&self, unread: &mut BTreeMap<String, String>) {
+        if let Some(why) = &self.incomplete {
+            let at = if self.at.is_empty() { "/" } else { &self.at };
+            unread.insert(at.to_owned(), why.clone());
+        }
     }
 
     /// Path of a member inside the file.
@@ -340,6 +410,7 @@ impl Node {
         skipped: &mut Vec<String>,
         unread: &mut BTreeMap<String, String>,
     ) -> Result<BTreeMap<String, Series>, Hdf5Error> {
+        self.note_incomplete(unread);
         let mut all = BTreeMap::new();
         for name in &self.datasets {
             match or_leave(self.one_series(name), unread)? {

@@ -93,6 +93,7 @@ impl RobomimicFile {
             attrs,
             ..RobomimicDemo::default()
         };
+        group.note_incomplete(&mut demo.unread);
         for name in &group.datasets {
             match name.as_str() {
                 "states" => demo.states = or_leave(group.numbers(name), &mut demo.unread)?,
