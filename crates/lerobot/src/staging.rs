@@ -216,11 +216,10 @@ pub fn clear(place: &Path, beside: bool) -> Result<Vec<Leftover>> {
     for entry in entries {
         let entry = entry.map_err(io("list", &folder))?;
         let text = entry.file_name().to_string_lossy().into_owned();
-        // The second form is that of Citrange 0.1.
-        let of = text
-            .strip_prefix('.')
-            .and_then(|t| t.rsplit_once(TAG).map(|(of, _)| of).or_else(|| t.strip_suffix(".edit")));
-        if let Some(of) = of.filter(|of| beside || *of == name) {
+        let Some(text) = text.strip_prefix('.') else { continue };
+        let of = text.rsplit_once(TAG).map(|(of, _)| of).filter(|of| beside || *of == name);
+        // The second form is that of Citrange 0.1; others may use such names, too.
+        if let Some(of) = of.or_else(|| text.strip_suffix(".edit").filter(|of| *of == name)) {
             names.push((entry.path(), of.to_owned()));
         }
     }
@@ -351,12 +350,15 @@ mod tests {
         fs::create_dir(hidden(3)).unwrap();
         fs::write(dir.path().join(format!(".x.h5{TAG}4-0")), "half").unwrap();
         set(&place, "now");
+        // Somebody else's.
+        fs::create_dir(dir.path().join(".notes.edit")).unwrap();
         let found = clear(&place, true).unwrap();
         assert_eq!(found.len(), 4, "{found:?}");
         let trash = fs::read_dir(dir.path().join(".citrange-trash")).unwrap();
         let kept: Vec<_> = trash.map(|e| says(&e.unwrap().path()).unwrap()).collect();
         assert_eq!(kept, ["old"]);
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+        assert!(dir.path().join(".notes.edit").exists());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3);
         // Where names cannot be exchanged, a kill may leave the place empty.
         fs::remove_dir_all(&place).unwrap();
         set(&hidden(5), "new");
