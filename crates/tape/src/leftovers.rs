@@ -23,8 +23,10 @@ impl Dataset {
             Some(_) => citrange_lerobot::clear(&real, true)?,
             None => Vec::new(),
         };
-        if real.join("meta").is_dir() || real.join(SIDE).is_dir() {
-            let _lock = lock(&real)?;
+        // A folder of exported files has nobody who records into it.
+        let is_dataset = real.join("meta").is_dir() || real.join(SIDE).is_dir();
+        let _lock = is_dataset.then(|| lock(&real)).transpose()?;
+        if real.is_dir() {
             found.extend(citrange_lerobot::clear_inside(&real)?);
         }
         Ok(found)
