@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use citrange_core::{
-    Commanded, Event, Fault, Observation, PicturePool, Pilot, Rig, RigSpec, Snapshot, Verdict,
+    BoxError, Commanded, Event, Observation, PicturePool, Pilot, Rig, RigSpec, Snapshot, Verdict,
 };
 use citrange_sim::{CompiledScene, SimRig, load_scene};
 use citrange_tape::{Header, Unit, new_uid, utc_now};
@@ -96,7 +96,7 @@ impl Rig for Served {
         &self.spec
     }
 
-    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), Fault> {
+    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), BoxError> {
         seen.tick = self.ticks;
         seen.step = self.ticks * u64::from(self.spec.rates.steps_per_tick());
         seen.joint_pos.clone_from(&self.joints);
@@ -117,7 +117,7 @@ impl Rig for Served {
         Ok(())
     }
 
-    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), Fault> {
+    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError> {
         self.joints.copy_from_slice(targets);
         commanded.limited.clone_from(&self.joints);
         commanded.executed.clone_from(&self.joints);
@@ -130,7 +130,7 @@ impl Rig for Served {
         Ok(())
     }
 
-    fn snapshot(&mut self) -> Result<Option<Snapshot>, Fault> {
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, BoxError> {
         let mut snapshot = self.snapshot.clone();
         snapshot.step = self.ticks * u64::from(self.spec.rates.steps_per_tick());
         Ok(Some(snapshot))
@@ -152,7 +152,7 @@ impl Pilot for Sway {
         seen: &Observation,
         targets: &mut [f64],
         _: &mut Vec<Event>,
-    ) -> Result<Verdict, Fault> {
+    ) -> Result<Verdict, BoxError> {
         for (joint, (target, middle)) in targets.iter_mut().zip(&self.middle).enumerate() {
             *target = middle + 0.1 * (0.01 * seen.tick as f64 + joint as f64).sin();
         }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use citrange_core::tape::{FrameRecord, TickRecord};
-use citrange_core::{Event, Fault, Outcome, Snapshot, Tape};
+use citrange_core::{BoxError, Event, Outcome, Snapshot, Tape};
 use citrange_tape::Recorder;
 use serde_json::{Value, json};
 
@@ -56,21 +56,21 @@ fn summary(mut secs: Vec<f64>) -> Value {
 }
 
 impl Tape for Timed {
-    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), BoxError> {
         self.time(|recorder| recorder.frame(frame))
     }
 
-    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault> {
+    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), BoxError> {
         let kept = self.time(|recorder| recorder.tick(tick));
         self.ticks.push(std::mem::take(&mut self.held));
         kept
     }
 
-    fn event(&mut self, tick: u64, event: &Event) -> Result<(), Fault> {
+    fn event(&mut self, tick: u64, event: &Event) -> Result<(), BoxError> {
         self.time(|recorder| recorder.event(tick, event))
     }
 
-    fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), Fault> {
+    fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), BoxError> {
         self.recorder.end(outcome, last)
     }
 }

@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write as _};
 
 use citrange_core::pilot::{Move, Script};
 use citrange_core::tape::FrameRecord;
-use citrange_core::{Fault, Outcome, Rig as _, RunSettings, Snapshot, Tape, run};
+use citrange_core::{BoxError, Outcome, Rig as _, RunSettings, Snapshot, Tape, run};
 use serde_json::{Value, json};
 
 use crate::args::Args;
@@ -79,14 +79,14 @@ pub(crate) fn run(args: &Args) -> Result<Value, Box<dyn Error>> {
 struct Raw(Vec<BufWriter<File>>);
 
 impl Tape for Raw {
-    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), BoxError> {
         for (file, picture) in self.0.iter_mut().zip(&frame.seen.pictures) {
             file.write_all(picture.pixels()?)?;
         }
         Ok(())
     }
 
-    fn end(&mut self, _: &Outcome, _: Option<&Snapshot>) -> Result<(), Fault> {
+    fn end(&mut self, _: &Outcome, _: Option<&Snapshot>) -> Result<(), BoxError> {
         for file in &mut self.0 {
             file.flush()?;
         }

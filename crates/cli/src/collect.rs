@@ -8,12 +8,12 @@
 
 mod gate;
 pub(crate) mod goal;
-mod hand;
 mod journal;
 pub(crate) mod paced;
 pub(crate) mod plan;
 mod show;
 mod tally;
+mod worker;
 pub(crate) mod writer;
 
 pub(crate) use goal::Goal;

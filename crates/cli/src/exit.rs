@@ -20,7 +20,7 @@ use citrange_tape::TapeError;
 use citrange_task::TaskError;
 use citrange_video::VideoError;
 
-use crate::say;
+use crate::output;
 
 /// How a run ended when it did not end well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,8 +97,8 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let (code, text) = (code(error), format!("{error:#}"));
-    say::talk(&format!("citrange: {text}"));
-    say::error(code, &text);
+    output::talk(&format!("citrange: {text}"));
+    output::error(code, &text);
     ExitCode::from(code as u8)
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     }
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
-    say::error(Code::Usage, first.strip_prefix("error: ").unwrap_or(first));
+    output::error(Code::Usage, first.strip_prefix("error: ").unwrap_or(first));
     ExitCode::from(Code::Usage as u8)
 }
 

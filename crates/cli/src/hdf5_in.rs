@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use citrange_core::run::run as run_episode;
 use citrange_core::tape::{FrameRecord, TickRecord};
-use citrange_core::{Event, Fault, Outcome, Pilot, Rig, RunSettings, Snapshot, Tape};
+use citrange_core::{BoxError, Event, Outcome, Pilot, Rig, RunSettings, Snapshot, Tape};
 use citrange_tape::{
     Dataset, DemoEpisode, Episode, ExactReplay, FrameReplay, Header, IMPORT, Imported, Play,
     RecordSettings, Recorder, TapeError, Verifier, WhenFull, file_sha256,
@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 use crate::exit::{Interrupted, ProblemsFound};
 use crate::hdf5_play::{Prepared, prepare};
 use crate::objects::ObjectMeter;
+use crate::output;
 use crate::recording::tell_repaired;
-use crate::say;
 use crate::session::{Choice, catch_stop, go_to, header, rig_of, stopped};
 use crate::so101_in;
 use crate::staged::Staged;
@@ -93,7 +93,7 @@ pub(crate) fn import(args: &Import) -> anyhow::Result<()> {
         tell(args, name, line)?;
     }
     if !args.json {
-        say::data(&args.out.display().to_string())?;
+        output::data(&args.out.display().to_string())?;
     }
     if problems.is_empty() {
         return Ok(());
@@ -103,7 +103,7 @@ pub(crate) fn import(args: &Import) -> anyhow::Result<()> {
 
 fn one(job: &Job<'_>, mut demo: DemoEpisode) -> anyhow::Result<(Value, Option<String>)> {
     if let Some(problem) = &demo.tape_problem {
-        say::talk(&format!("{}: the tape inside cannot be used: {problem}", demo.name));
+        output::talk(&format!("{}: the tape inside cannot be used: {problem}", demo.name));
     }
     let args = job.args;
     if let Some((tape, shown)) = demo.tape.take() {
@@ -117,9 +117,9 @@ fn one(job: &Job<'_>, mut demo: DemoEpisode) -> anyhow::Result<(Value, Option<St
 
 fn tell(args: &Import, name: &str, line: &Value) -> anyhow::Result<()> {
     if args.json {
-        return say::data(&line.to_string());
+        return output::data(&line.to_string());
     }
-    say::talk(&format!("{name}: episode {}, {} frames", line["number"], line["frames"]));
+    output::talk(&format!("{name}: episode {}, {} frames", line["number"], line["frames"]));
     Ok(())
 }
 
@@ -150,7 +150,7 @@ fn leave_out_known(
         )));
     }
     if there > 0 {
-        say::talk(&format!("{there} of {all} episodes of the file are in {root} already"));
+        output::talk(&format!("{there} of {all} episodes of the file are in {root} already"));
     }
     Ok(())
 }
@@ -180,7 +180,7 @@ fn exact(
     // Cut off, it is thrown away: the file is still there.
     let header = Header { repeatable: true, ..header };
     let recorder = Recorder::begin(&folder, header, &tape.model, &how())?;
-    let bar = say::progress("importing", shown.len() as u64);
+    let bar = output::progress("importing", shown.len() as u64);
     let verifier = Verifier::new(Arc::clone(&tape), shown.clone());
     let mut both = Repeating { recorder, verifier: Some(verifier), objects: None, bar: &bar };
     let mut pilot = ExactReplay::new(Arc::clone(&tape), shown.clone());
@@ -191,7 +191,7 @@ fn exact(
     }
     let verified = both.verifier.take().map(Verifier::into_report).unwrap_or_default();
     if !verified.is_bitwise() {
-        say::talk(&format!("the tape is kept as it is, but repeating it here {verified}"));
+        output::talk(&format!("the tape is kept as it is, but repeating it here {verified}"));
     }
     let mut recording = both.recorder.finish()?;
     recording.keep_tape(bytes, shown.start)?;
@@ -260,7 +260,7 @@ fn near(job: &Job<'_>, demo: &DemoEpisode) -> anyhow::Result<(Value, Option<Stri
     let objects = ObjectMeter::new(rig.spec(), &motion, &report, args.play.object_tolerance_m);
     let recorder = Recorder::begin(&folder, header, &model, &how())?;
     let wanted = motion.targets.len() as u64;
-    let bar = say::progress("importing", wanted);
+    let bar = output::progress("importing", wanted);
     let mut tape = Repeating { recorder, verifier: None, objects: Some(objects), bar: &bar };
     let mut pilot = FrameReplay::new(motion.targets, rig.spec().rates.ticks_per_frame());
     let frames = play(&mut pilot, &mut rig, &mut tape, &targets)?;
@@ -270,7 +270,7 @@ fn near(job: &Job<'_>, demo: &DemoEpisode) -> anyhow::Result<(Value, Option<Stri
     }
     let objects = tape.objects.take().map(ObjectMeter::into_report).unwrap_or_default();
     let number = dataset.save(tape.recorder.finish()?)?;
-    say::talk(&format!("  {objects}"));
+    output::talk(&format!("  {objects}"));
     let problem = objects.problem();
     let line = json!({
         "event": "imported", "kind": "near", "number": number, "frames": frames,
@@ -323,7 +323,7 @@ pub(crate) struct Repeating<'a> {
 }
 
 impl Tape for Repeating<'_> {
-    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), BoxError> {
         self.bar.set_position(frame.index + 1);
         if let Some(objects) = &mut self.objects {
             objects.frame(frame);
@@ -331,14 +331,14 @@ impl Tape for Repeating<'_> {
         self.recorder.frame(frame)?;
         self.verifier.as_mut().map_or(Ok(()), |v| v.frame(frame))
     }
-    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault> {
+    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), BoxError> {
         self.recorder.tick(tick)?;
         self.verifier.as_mut().map_or(Ok(()), |v| v.tick(tick))
     }
-    fn event(&mut self, tick: u64, event: &Event) -> Result<(), Fault> {
+    fn event(&mut self, tick: u64, event: &Event) -> Result<(), BoxError> {
         self.recorder.event(tick, event)
     }
-    fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), Fault> {
+    fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), BoxError> {
         // What is not the demonstrated task is no demonstration of it.
         let failed = self.objects.as_ref().is_some_and(|o| o.report().problem().is_some());
         let differs = Outcome { success: Some(false), reason: "objects_differ".into() };

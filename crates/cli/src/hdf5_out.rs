@@ -12,7 +12,7 @@ use citrange_sim::{CompiledScene, SceneSource, SimRig};
 use citrange_tape::{Dataset, DemoExtras, Episode, Header, Staging, TapeError, export_demo};
 use indicatif::ProgressBar;
 
-use crate::say;
+use crate::output;
 use crate::session::{go_to, rig_of};
 
 /// Models as MJCF, by the hash of the compiled model; compiled once each.
@@ -29,7 +29,7 @@ impl Models {
             let same = CompiledScene::new(&source).ok();
             let same = same.filter(|s| s.model_hash == header.model_hash && !s.xml.is_empty());
             if same.is_none() {
-                say::talk(&format!(
+                output::talk(&format!(
                     "the model of scene {name} is not the one recorded: its MJCF is left out"
                 ));
             }
@@ -101,7 +101,8 @@ pub(crate) fn write(
     // All files appear in one step.
     let staging = Staging::begin(out).map_err(TapeError::from)?;
     let cameras = dataset.camera_names();
-    let bar = say::progress("exporting", frames(dataset, episodes) * cameras.len().max(1) as u64);
+    let bar =
+        output::progress("exporting", frames(dataset, episodes) * cameras.len().max(1) as u64);
     let mut models = Models::default();
     for (number, name) in &ready {
         let one = Ready::new(dataset, *number)?;

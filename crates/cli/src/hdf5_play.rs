@@ -8,7 +8,7 @@ use citrange_core::{Level, RestoreReport, Rig as _, Snapshot};
 use citrange_sim::{CompiledScene, OwnModel, SimRig};
 use citrange_tape::{DemoEpisode, Motion, Play, SO101_HZ, StateRow, TapeError};
 
-use crate::say;
+use crate::output;
 use crate::verbs::compiled;
 
 /// Frames per second of a file's own model when nothing says them.
@@ -79,10 +79,10 @@ pub(crate) fn prepare(
     };
     let mut demo = demo.clone();
     for (path, why) in &demo.unread {
-        say::talk(&format!("{}: {path} is not read: {why}", demo.name));
+        output::talk(&format!("{}: {path} is not read: {why}", demo.name));
     }
     for said in demo.arrange(&scene.joint_slots()) {
-        say::talk(&format!("{}: {said}", demo.name));
+        output::talk(&format!("{}: {said}", demo.name));
     }
     let mut rig = SimRig::new(scene, cameras)?;
     // Where the file says nothing, things stand as in the first episode.
@@ -90,7 +90,7 @@ pub(crate) fn prepare(
     let mut report = rig.world_mut().restore_best(0, &demo.start)?;
     let places = rig.world().scene().joint_places(rig.robot())?;
     if demo.is_so101 && demo.rate_hz.is_none() {
-        say::talk(&format!("{}: it does not say its rate: taken as {SO101_HZ} Hz", demo.name));
+        output::talk(&format!("{}: it does not say its rate: taken as {SO101_HZ} Hz", demo.name));
         demo.rate_hz = Some(SO101_HZ);
     }
     let motion = demo.motion(rig.spec(), &places)?;
@@ -101,13 +101,15 @@ pub(crate) fn prepare(
         rig.follow(states);
         report.level = Level::States;
     }
-    say::talk(&format!("{}: {report}\n  targets: {}", demo.name, motion.source));
+    output::talk(&format!("{}: {report}\n  targets: {}", demo.name, motion.source));
     match demo.rate_hz {
         Some(hz) if hz != frame_hz => {
-            say::talk(&format!("  its {hz} rows per second are held for frames at {frame_hz} Hz"));
+            output::talk(&format!(
+                "  its {hz} rows per second are held for frames at {frame_hz} Hz"
+            ));
         }
         Some(_) => {}
-        None => say::talk(&format!("  it does not say its rate: taken as {frame_hz} Hz")),
+        None => output::talk(&format!("  it does not say its rate: taken as {frame_hz} Hz")),
     }
     tell_far(&rig, &motion);
     Ok(Prepared { rig, motion, report })
@@ -172,7 +174,7 @@ fn tell_far(rig: &SimRig, motion: &Motion) {
     let worst = off.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((joint, off)) = worst.filter(|(_, off)| *off > FAR_START || off.is_nan()) {
         let name = &rig.spec().joints[joint].name;
-        say::talk(&format!(
+        output::talk(&format!(
             "  THE FIRST TARGET IS {off:.2} FROM WHERE {name} STANDS: another order of joints, \
              another unit, or a start that the file does not keep"
         ));

@@ -15,11 +15,11 @@ mod hdf5_play;
 mod images;
 mod letters;
 mod objects;
+mod output;
 mod pilots;
 mod plan;
 mod recording;
 mod robomimic_out;
-mod say;
 mod session;
 mod so101_in;
 mod so101_out;
@@ -64,7 +64,7 @@ enum Verb {
     /// Camera frames become a map: run, look, simulate, calibrate.
     #[command(subcommand)]
     Space(verbs::space::Command),
-    /// Plan a motion that touches nothing, with its time law; a film of it.
+    /// Plan a motion that touches nothing, with its time controller; a film of it.
     Plan(verbs::plan::Args),
     /// Show an arm at work and make pictures of it.
     Demo(verbs::demo::Args),
@@ -100,14 +100,14 @@ fn main() -> ExitCode {
     // Known before the command line is understood, so that it holds for what is wrong with it.
     let json = std::env::args_os().any(|word| word == "--json");
     if json {
-        say::promise_json(false);
+        output::promise_json(false);
     }
     let cli = match parsed() {
         Ok(cli) => cli,
         Err(code) => return code,
     };
     if json {
-        say::promise_json(cli.verb.tells_lines());
+        output::promise_json(cli.verb.tells_lines());
     }
     let outcome = match cli.verb {
         Verb::Setup => verbs::setup::run(),

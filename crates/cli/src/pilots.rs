@@ -82,7 +82,7 @@ impl PilotPlan {
         let mut pilot = autopilot(rig, job, settings)?;
         if let Some(memory) = memory {
             // A frame that somebody else flew begins the work anew.
-            let _of_another_pilot = pilot.recall(memory);
+            let _of_another_pilot = pilot.load(memory);
         }
         Ok(Box::new(pilot))
     }

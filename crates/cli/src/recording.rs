@@ -7,14 +7,14 @@ use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use citrange_core::tape::{FrameRecord, TickRecord};
-use citrange_core::{Event, Fault, Outcome, RunReport, Snapshot, Tape};
+use citrange_core::{BoxError, Event, Outcome, RunReport, Snapshot, Tape};
 use citrange_sim::{SimRig, load_scene};
 use citrange_tape::{
     Dataset, Parent, RecordSettings, Recorder, Repaired, StateFeatures, Unit, WhenFull,
 };
 use serde_json::json;
 
-use crate::say::{self, Voice};
+use crate::output::{self, Output};
 use crate::session::{Choice, go_to, header, rig_of};
 use crate::verbs::compiled;
 
@@ -131,7 +131,7 @@ pub(crate) struct Take<'a> {
     recorder: Recorder,
     /// Told the frame and the pictures dropped so far.
     seen: &'a dyn Fn(u64, usize),
-    voice: Voice,
+    voice: Output,
     /// Ticks so far.
     ticks: u64,
     /// Share of lost pictures above which the episode is marked on its tape.
@@ -167,13 +167,13 @@ impl<'a> Take<'a> {
         choice: Choice<'_>,
         when_full: WhenFull,
         seen: &'a dyn Fn(u64, usize),
-        voice: Voice,
+        voice: Output,
     ) -> anyhow::Result<Self> {
         let episode = choice.episode;
         let (mut header, model) = header(rig, choice)?;
         header.features = dataset.features();
         if voice.is_json() {
-            say::data(
+            output::data(
                 &json!({"event": "begin", "uid": header.uid, "episode": episode}).to_string(),
             )?;
         }
@@ -219,7 +219,7 @@ impl<'a> Take<'a> {
                 "late_ticks": report.late_ticks, "stalls": report.stalls,
                 "worst_late_ms": report.worst_late.as_secs_f64() * 1e3, "save_ms": saved_ms,
             });
-            say::data(&line.to_string())?;
+            output::data(&line.to_string())?;
             return Ok(number);
         }
         let mut line = format!(
@@ -239,31 +239,31 @@ impl<'a> Take<'a> {
         if report.stalls > 0 {
             line += &format!(", {} STALLS: frames are not evenly spaced there", report.stalls);
         }
-        if self.voice == Voice::Talk {
-            say::talk(&line);
+        if self.voice == Output::Talk {
+            output::talk(&line);
         }
         Ok(number)
     }
 }
 
 impl Tape for Take<'_> {
-    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), BoxError> {
         self.recorder.frame(frame)?;
         (self.seen)(frame.index, self.dropped());
-        if self.voice == Voice::JsonFrames {
+        if self.voice == Output::JsonFrames {
             let line = json!({"event": "frame", "frame": frame.index, "wall_ns": frame.wall_ns});
-            say::data(&line.to_string())?;
+            output::data(&line.to_string())?;
         }
         Ok(())
     }
-    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault> {
+    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), BoxError> {
         self.ticks = tick.index + 1;
         self.recorder.tick(tick)
     }
-    fn event(&mut self, tick: u64, event: &Event) -> Result<(), Fault> {
+    fn event(&mut self, tick: u64, event: &Event) -> Result<(), BoxError> {
         self.recorder.event(tick, event)
     }
-    fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), Fault> {
+    fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), BoxError> {
         let lost = self.lost();
         if let Some(limit) = self.lost_limit.filter(|limit| lost.share > *limit) {
             let detail = json!({"camera": lost.camera, "share": lost.share, "limit": limit});
@@ -330,7 +330,7 @@ impl Origin {
         let own = self.tape.header.scene.as_ref();
         if own.is_some_and(|own| own.name == given.name) {
             if own != Some(&given) {
-                say::talk(&format!(
+                output::talk(&format!(
                     "{wanted} is not as it was when the episode was recorded: it goes on in the \
                      scene that it was recorded in"
                 ));
@@ -371,17 +371,17 @@ pub(crate) fn tell_repaired(repaired: &[Repaired], as_json: bool) -> anyhow::Res
         if as_json {
             let mut line = repaired_json(one);
             line["event"] = "repaired".into();
-            say::data(&line.to_string())?;
+            output::data(&line.to_string())?;
             continue;
         }
         if one.discarded {
-            say::talk(&format!(
+            output::talk(&format!(
                 "recording {} was cut off and is thrown away: its collection makes it again",
                 one.uid
             ));
             continue;
         }
-        say::talk(&match (&one.problem, one.episode) {
+        output::talk(&match (&one.problem, one.episode) {
             (Some(problem), Some(number)) => format!(
                 "recording {} was cut off and damaged; its first {} frames are now episode \
                  {number} ({problem}); its files are in citrange/damaged",

@@ -13,7 +13,7 @@ use indicatif::ProgressBar;
 use serde_json::json;
 
 use crate::hdf5_out::{Models, Ready, counted, frames};
-use crate::say;
+use crate::output;
 use crate::session::go_to;
 use crate::verbs::data_files::must_be_new;
 
@@ -31,7 +31,8 @@ pub(crate) fn write(dataset: &Dataset, episodes: &[usize], out: &Path) -> anyhow
     let name = |header: &Header| header.scene.as_ref().map(|s| s.name.clone());
     let mut writer = RobomimicWriter::create(out, &header_of(&scene)).map_err(TapeError::from)?;
     let cameras = dataset.camera_names().len();
-    let bar = say::progress("exporting", frames(dataset, episodes) * (2 * cameras).max(1) as u64);
+    let bar =
+        output::progress("exporting", frames(dataset, episodes) * (2 * cameras).max(1) as u64);
     let mut models = Models::default();
     for number in episodes {
         let ready = Ready::new(dataset, *number)?;
@@ -123,7 +124,7 @@ fn demo(
         rig.observe(pictures, &mut seen).map_err(anyhow::Error::from_boxed)?;
         joints.push((seen.joint_pos.clone(), seen.joint_vel.clone()));
     } else {
-        say::talk(&format!("episode {number} was cut off: its next_obs are left out"));
+        output::talk(&format!("episode {number} was cut off: its next_obs are left out"));
     }
     let arm = arm_joints(&spec);
     let look = |from: usize| -> anyhow::Result<BTreeMap<String, Series>> {

@@ -32,7 +32,7 @@ pub(crate) fn catch_stop() -> anyhow::Result<&'static AtomicBool> {
                 if STOP.swap(true, Ordering::Relaxed) {
                     std::process::exit(130);
                 }
-                crate::say::talk(
+                crate::output::talk(
                     "\nstopping; what was saved is kept (press again to leave at once)",
                 );
             }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::bail;
 use citrange_core::rig::CameraSpec;
 use citrange_core::{
-    Commanded, Event, Fault, Observation, Outcome, Picture, Pilot, Rates, Rig, RigSpec, Snapshot,
-    Verdict,
+    BoxError, Commanded, Event, Observation, Outcome, Picture, Pilot, Rates, Rig, RigSpec,
+    Snapshot, Verdict,
 };
 use citrange_hdf5::Images;
 use citrange_sim::SimRig;
@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 
 use crate::exit::Interrupted;
 use crate::hdf5_in::{Job, Repeating, how, play};
+use crate::output;
 use crate::recording::tell_repaired;
-use crate::say;
 use crate::verbs::compiled;
 
 /// Further beyond its limits than this a joint is not in radians, or another one (rad).
@@ -29,7 +29,7 @@ const TASK: &str = "SO-101 demonstration";
 /// Makes an episode of the rows and pictures of a file.
 pub(crate) fn as_recorded(job: &Job<'_>, mut demo: DemoEpisode) -> anyhow::Result<Value> {
     let hz = *demo.rate_hz.get_or_insert_with(|| {
-        say::talk(&format!("{}: it does not say its rate: taken as {SO101_HZ} Hz", demo.name));
+        output::talk(&format!("{}: it does not say its rate: taken as {SO101_HZ} Hz", demo.name));
         SO101_HZ
     });
     let hz = hz.round() as u32;
@@ -45,7 +45,7 @@ pub(crate) fn as_recorded(job: &Job<'_>, mut demo: DemoEpisode) -> anyhow::Resul
         }
     }
     for (path, why) in &demo.unread {
-        say::talk(&format!("{}: {path} is not read: {why}", demo.name));
+        output::talk(&format!("{}: {path} is not read: {why}", demo.name));
     }
     let motion = demo.motion(&spec, &[])?;
     check_limits(&demo, &spec, &motion)?;
@@ -77,7 +77,7 @@ pub(crate) fn as_recorded(job: &Job<'_>, mut demo: DemoEpisode) -> anyhow::Resul
     let folder = dataset.recording_folder(&header.uid);
     let recorder = Recorder::begin(&folder, header, &[], &how())?;
     let wanted = motion.targets.len() as u64;
-    let bar = say::progress("importing", wanted);
+    let bar = output::progress("importing", wanted);
     let mut tape = Repeating { recorder, verifier: None, objects: None, bar: &bar };
     let start = motion.targets.first().cloned().unwrap_or_default();
     let outcome = Outcome { success: demo.success, reason: "imported".into() };
@@ -90,7 +90,7 @@ pub(crate) fn as_recorded(job: &Job<'_>, mut demo: DemoEpisode) -> anyhow::Resul
         return Err(Interrupted.into());
     }
     let number = dataset.save(tape.recorder.finish()?)?;
-    say::talk(&format!(
+    output::talk(&format!(
         "  {frames} frames at {hz} Hz with {cameras} cameras, as recorded: it replays by its rows, \
          in a scene that is named"
     ));
@@ -148,7 +148,7 @@ impl Rig for FileRig {
         &self.spec
     }
 
-    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), Fault> {
+    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), BoxError> {
         seen.tick = self.ticks as u64;
         seen.step = seen.tick;
         // One tick more is observed than there are rows.
@@ -168,7 +168,7 @@ impl Rig for FileRig {
         Ok(())
     }
 
-    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), Fault> {
+    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError> {
         for list in [&mut commanded.limited, &mut commanded.executed] {
             list.clear();
             list.extend_from_slice(targets);
@@ -178,7 +178,7 @@ impl Rig for FileRig {
         Ok(())
     }
 
-    fn snapshot(&mut self) -> Result<Option<Snapshot>, Fault> {
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, BoxError> {
         Ok(None)
     }
 }
@@ -199,7 +199,7 @@ impl Pilot for FilePilot {
         seen: &Observation,
         targets: &mut [f64],
         _events: &mut Vec<Event>,
-    ) -> Result<Verdict, Fault> {
+    ) -> Result<Verdict, BoxError> {
         let Some(wanted) = self.targets.get(seen.tick as usize) else {
             return Ok(Verdict::Done(self.outcome.clone()));
         };

@@ -9,7 +9,7 @@ use citrange_hdf5::{Array, Attr, RobomimicDemo, RobomimicHeader, RobomimicWriter
 use citrange_tape::{Dataset, TapeError};
 
 use crate::hdf5_out::{counted, frames, unix_secs};
-use crate::say;
+use crate::output;
 use crate::verbs::data_files::must_be_new;
 
 /// Writes the episodes into one new file.
@@ -34,7 +34,8 @@ pub(crate) fn write(dataset: &Dataset, episodes: &[usize], out: &Path) -> anyhow
     let mut writer =
         RobomimicWriter::create(out, &header).map_err(TapeError::from)?.single_precision();
     let cameras = dataset.camera_names();
-    let bar = say::progress("exporting", frames(dataset, episodes) * cameras.len().max(1) as u64);
+    let bar =
+        output::progress("exporting", frames(dataset, episodes) * cameras.len().max(1) as u64);
     for number in episodes {
         let mut demo = rows(dataset, *number)?;
         for camera in &cameras {
@@ -46,7 +47,7 @@ pub(crate) fn write(dataset: &Dataset, episodes: &[usize], out: &Path) -> anyhow
     }
     writer.finish().map_err(TapeError::from)?;
     bar.finish_and_clear();
-    say::talk(&format!("{} frames per second, as recorded; the file says so", info.fps));
+    output::talk(&format!("{} frames per second, as recorded; the file says so", info.fps));
     Ok(out.to_owned())
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use citrange_tape::{Staging, TapeError};
 
-use crate::say;
+use crate::output;
 
 /// Where an import writes. Dropped before [`Staged::publish`], a new dataset leaves no trace.
 pub(crate) struct Staged {
@@ -19,7 +19,7 @@ impl Staged {
             return Ok(Self { out: out.to_owned(), staging: None });
         }
         for left in citrange_lerobot::clear(out, false).map_err(TapeError::from)? {
-            say::talk(&format!("{}: {}: {}", left.path.display(), left.what, left.done));
+            output::talk(&format!("{}: {}: {}", left.path.display(), left.what, left.done));
         }
         let staging = Staging::begin(out).map_err(TapeError::from)?;
         Ok(Self { out: out.to_owned(), staging: Some(staging) })

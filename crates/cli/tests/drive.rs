@@ -233,7 +233,7 @@ fn keys_move_the_arm_and_episodes_are_kept_judged_or_thrown_away() {
     ok(folder.path(), "replay set --episode 0 --frame-targets");
     ok(folder.path(), "data check set");
 
-    // Driving goes on with the dataset, from the middle of an episode, with the law's memory.
+    // Driving goes on with the dataset, from the middle of an episode, with the controller's memory.
     let words =
         "block_box --record set --resume --from set:0:20 --cameras none --countdown 0 --episodes 1";
     let mut drive = Drive::start(folder.path(), words);

@@ -48,13 +48,13 @@ fn must(args: &[&str]) -> String {
 }
 
 /// A recording under way, and what it says, with the time at which it was heard.
-struct Live {
+struct Sample {
     child: Child,
     lines: Receiver<(Instant, Value)>,
     heard: Vec<(Instant, Value)>,
 }
 
-impl Live {
+impl Sample {
     fn start(scene: &Path, root: &Path) -> Self {
         let (scene, root) = (scene.to_str().unwrap(), root.to_str().unwrap());
         let args = [
@@ -145,7 +145,7 @@ fn one_kill(number: u64) -> Fell {
     let mut ms = |from: u64, to: u64| {
         Duration::from_micros(from * 1000 + rng.next_u64() % ((to - from) * 1000))
     };
-    let mut live = Live::start(&scene, &root);
+    let mut live = Sample::start(&scene, &root);
     if number.is_multiple_of(3) {
         // At the save: the episode ends a frame after its last one began.
         live.wait_until(|line| line["frame"] == FRAMES - 1);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use citrange_core::restore::{BodyPose, PoseCheck};
 use citrange_core::run::run;
 use citrange_core::tape::FrameRecord;
-use citrange_core::{Fault, Level, RunSettings, Tape};
+use citrange_core::{BoxError, Level, RunSettings, Tape};
 use citrange_hdf5::{Demo, read_demo, write_demo};
 use citrange_sim::{CompiledScene, SimRig};
 use citrange_tape::{Dataset, DemoEpisode, DemoExtras, Episode, ExactReplay, export_demo};
@@ -81,7 +81,7 @@ struct Drift<'a> {
 }
 
 impl Tape for Drift<'_> {
-    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), BoxError> {
         let was = &self.tape.frames[self.first + frame.index as usize].joint_pos;
         for (is, was) in frame.seen.joint_pos.iter().zip(was) {
             self.joints_rad = self.joints_rad.max((is - was).abs());

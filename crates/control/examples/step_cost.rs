@@ -1,4 +1,4 @@
-//! Prints what a step of the law costs, per robot.
+//! Prints what a step of the controller costs, per robot.
 //! `cargo run --release -p citrange-control --example step_cost`
 #![allow(clippy::print_stdout)]
 
@@ -6,7 +6,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use citrange_control::{Chain, Law, Settings, Velocity};
+use citrange_control::{CartesianController, Chain, Settings, Velocity};
 
 const STEPS: u32 = 20_000;
 
@@ -23,9 +23,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (robot, hz, start) in arms {
         let text = std::fs::read_to_string(folder.join(format!("{robot}.json")))?;
         let chain: Chain = serde_json::from_str(&text)?;
-        let law = Law::new(chain, &Settings::load("default")?, hz, Some(-0.5))?;
-        let mut memory = law.begin(start, start);
-        let mut scratch = law.scratch();
+        let controller =
+            CartesianController::new(chain, &Settings::load("default")?, hz, Some(-0.5))?;
+        let mut memory = controller.begin(start, start);
+        let mut scratch = controller.scratch();
         let mut targets = start.to_vec();
         let mut measured = start.to_vec();
         let mut costs = Vec::new();
@@ -35,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let wanted =
                 Velocity { linear_m_s: [way, way, way], roll_rad_s: 10.0 * way, ..Velocity::ZERO };
             let begun = Instant::now();
-            law.step(&mut memory, &mut scratch, &measured, &wanted, false, &mut targets);
+            controller.step(&mut memory, &mut scratch, &measured, &wanted, false, &mut targets);
             costs.push(begun.elapsed().as_nanos());
             measured.copy_from_slice(memory.desired());
         }

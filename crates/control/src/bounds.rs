@@ -3,7 +3,7 @@
 
 use nalgebra::Vector3;
 
-use crate::law::Law;
+use crate::cartesian::CartesianController;
 use crate::memory::Memory;
 use crate::scratch::Scratch;
 use crate::status::Status;
@@ -27,7 +27,7 @@ const SOFT_FLOOR_M: f64 = 0.0005;
 /// Speed at which a point outside of the workspace is led back, as a share of the wish.
 const PUSH_BACK: f64 = 0.1;
 
-impl Law {
+impl CartesianController {
     /// Wanted speed of a point, less what leads into the floor or out of the workspace. What
     /// leads along the border stays.
     pub(crate) fn fade_linear(

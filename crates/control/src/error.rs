@@ -38,7 +38,7 @@ pub enum ControlError {
         /// The system's answer.
         reason: String,
     },
-    /// A robot that this law cannot drive.
+    /// A robot that this controller cannot drive.
     #[error("robot {robot}: {reason}")]
     Chain {
         /// Name of the robot.
@@ -49,7 +49,7 @@ pub enum ControlError {
     /// An action that cannot be read.
     #[error("action: {0}")]
     Action(String),
-    /// A memory that belongs to another law.
+    /// A memory that belongs to another controller.
     #[error("kept memory: {field}: {reason}")]
     Memory {
         /// Name of the field.

@@ -78,13 +78,13 @@ impl Key {
 
 /// What is held at a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Held {
+pub struct HeldKeys {
     keys: u16,
     /// Sticks from -1 to 1: forward, left, up, roll left, open, tilt forward, tilt left.
-    sticks: [f64; Held::STICKS],
+    sticks: [f64; HeldKeys::STICKS],
 }
 
-impl Held {
+impl HeldKeys {
     /// Number of sticks.
     pub const STICKS: usize = 7;
 
@@ -156,7 +156,7 @@ impl Speeds {
 
     /// The motion that is asked for, in the world's axes.
     #[must_use]
-    pub fn velocity(&self, held: &Held) -> Velocity {
+    pub fn velocity(&self, held: &HeldKeys) -> Velocity {
         let [forward, left, up, roll, open, tilt_forward, tilt_left] = held.pushed();
         let (sin, cos) = self.facing_rad.sin_cos();
         let turned =
@@ -185,7 +185,7 @@ mod tests {
     };
 
     fn holding(letters: &str) -> Velocity {
-        DESK.velocity(&Held::new(letters.chars().filter_map(Key::of_letter), [0.0; 7]))
+        DESK.velocity(&HeldKeys::new(letters.chars().filter_map(Key::of_letter), [0.0; 7]))
     }
 
     #[test]
@@ -209,9 +209,10 @@ mod tests {
 
     #[test]
     fn sticks_have_ends_and_numbers() {
-        let held = Held::new([Key::Forward], [0.5, f64::NAN, -7.0, 0.0, 0.0, f64::INFINITY, 0.25]);
+        let held =
+            HeldKeys::new([Key::Forward], [0.5, f64::NAN, -7.0, 0.0, 0.0, f64::INFINITY, 0.25]);
         assert_eq!(held.pushed(), [1.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.25]);
-        assert!(!held.is_nothing() && Held::new([], [0.0; 7]).is_nothing());
+        assert!(!held.is_nothing() && HeldKeys::new([], [0.0; 7]).is_nothing());
     }
 
     #[test]
@@ -220,7 +221,7 @@ mod tests {
             assert_eq!(index, key as usize);
             assert_eq!((Key::named(name), Key::of_letter(letter)), (Some(key), Some(key)));
             assert_eq!(serde_json::to_value(key).unwrap(), name);
-            assert_eq!(Held::new([key], [0.0; 7]).keys().collect::<Vec<_>>(), [key]);
+            assert_eq!(HeldKeys::new([key], [0.0; 7]).keys().collect::<Vec<_>>(), [key]);
         }
         assert_eq!((Key::named("fly"), Key::of_letter('x')), (None, None));
     }

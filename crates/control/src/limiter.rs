@@ -5,7 +5,7 @@
 //! is only sent when from there the joint can come to rest within its limits and inside its
 //! range, so the next tick always has a choice that keeps them too.
 //!
-//! What knows its own speed (the law) is steered by [`TargetLimiter::steer`]; a stream of positions
+//! What knows its own speed (the controller) is steered by [`TargetLimiter::steer`]; a stream of positions
 //! (an autopilot, a policy, a real rig's last guard) goes through [`TargetLimiter::follow`].
 
 mod axis;

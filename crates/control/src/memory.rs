@@ -1,11 +1,11 @@
-//! What a law remembers from tick to tick: everything, so that a snapshot can hold it.
+//! What a controller remembers from tick to tick: everything, so that a snapshot can hold it.
 
 use std::collections::BTreeMap;
 
 use crate::error::ControlError;
 use crate::limiter::Motion;
 
-/// Memory of one arm under a law.
+/// Memory of one arm under a controller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory {
     /// Where the joints should be.
@@ -14,7 +14,7 @@ pub struct Memory {
     pub(crate) rates: Vec<f64>,
     /// Targets as they were sent, and how they moved.
     pub(crate) motion: Motion,
-    /// Targets in force, less what the law would have sent; fades away while the hand is driven.
+    /// Targets in force, less what the controller would have sent; fades away while the hand is driven.
     pub(crate) offset: Vec<f64>,
     /// 1 for a joint that was asked to go further than the arm follows, and has not come back.
     pub(crate) blocked: Vec<f64>,
@@ -36,7 +36,7 @@ pub struct Memory {
 const PREFIX: &str = "pilot/law/";
 
 impl Memory {
-    /// Where the law wants the joints, before it adds what gravity needs.
+    /// Where the controller wants the joints, before it adds what gravity needs.
     #[must_use]
     pub fn desired(&self) -> &[f64] {
         &self.desired
@@ -54,8 +54,8 @@ impl Memory {
         fields.contains_key(&format!("{PREFIX}sent"))
     }
 
-    /// Adds the memory to a snapshot's fields, under names that begin with `pilot/law/`.
-    pub fn remember(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
+    /// Adds the memory to a snapshot's fields, under names that begin with `pilot/controller/`.
+    pub fn save(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
         let mut add = |name: &str, numbers: &[f64]| {
             fields.insert(format!("{PREFIX}{name}"), numbers.to_vec());
         };
@@ -74,14 +74,11 @@ impl Memory {
         add("turn", &self.turn);
     }
 
-    /// The memory that [`Memory::remember`] left in a snapshot of a robot with `joints` joints.
+    /// The memory that [`Memory::save`] left in a snapshot of a robot with `joints` joints.
     ///
     /// # Errors
     /// When a field is missing, has the wrong length, or holds something that is not a number.
-    pub fn recall(
-        fields: &BTreeMap<String, Vec<f64>>,
-        joints: usize,
-    ) -> Result<Self, ControlError> {
+    pub fn load(fields: &BTreeMap<String, Vec<f64>>, joints: usize) -> Result<Self, ControlError> {
         let find = |name: &str, length: usize| {
             let field = format!("{PREFIX}{name}");
             let numbers = fields.get(&field);

@@ -1,18 +1,18 @@
-//! A person as a Pilot: what is held in the seat goes through the law, tick by tick.
+//! A person as a Pilot: what is held in the driver lock goes through the controller, tick by tick.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use citrange_core::{Event, Fault, Observation, Outcome, Pilot, Verdict};
+use citrange_core::{BoxError, Event, Observation, Outcome, Pilot, Verdict};
 
+use crate::cartesian::CartesianController;
+use crate::driver_lock::{DeadmanInput, DriverLock, Order};
 use crate::error::ControlError;
-use crate::keys::{Held, Speeds};
-use crate::law::Law;
+use crate::keys::{HeldKeys, Speeds};
 use crate::limiter::Motion;
 use crate::memory::Memory;
 use crate::scratch::Scratch;
-use crate::seat::{Grip, Order, Seat};
 use crate::status::Status;
 
 /// What a stretch of driving waits for.
@@ -20,38 +20,43 @@ use crate::status::Status;
 pub enum Until {
     /// An order, or the end of its time.
     Order,
-    /// Somebody in the driver's seat; the arm holds still.
+    /// Somebody in the driver lock; the arm holds still.
     Driver,
     /// The end of its time, or an order; the arm holds still.
     Still,
 }
 
-/// Drives an arm by the keys held in a seat.
+/// Drives an arm by the keys held in a driver lock.
 pub struct Teleop {
-    seat: Arc<Seat>,
-    law: Arc<Law>,
+    driver_lock: Arc<DriverLock>,
+    controller: Arc<CartesianController>,
     speeds: Speeds,
     until: Until,
     memory: Option<Memory>,
-    /// How the targets moved before the law had them.
+    /// How the targets moved before the controller had them.
     before: Option<Motion>,
     ticks: u64,
     soft_ticks: f64,
     scratch: Scratch,
-    grip: Grip,
+    grip: DeadmanInput,
     status: Status,
     ended_by: Option<Order>,
 }
 
 impl Teleop {
-    /// A driver's pilot; the law begins from the targets in force at the first tick.
+    /// A driver's pilot; the controller begins from the targets in force at the first tick.
     #[must_use]
-    pub fn new(seat: Arc<Seat>, law: Arc<Law>, speeds: Speeds, until: Until) -> Self {
-        let scratch = law.scratch();
-        let soft_ticks = law.settings().soft_start_s / law.control_secs;
+    pub fn new(
+        driver_lock: Arc<DriverLock>,
+        controller: Arc<CartesianController>,
+        speeds: Speeds,
+        until: Until,
+    ) -> Self {
+        let scratch = controller.scratch();
+        let soft_ticks = controller.settings().soft_start_s / controller.control_secs;
         Self {
-            seat,
-            law,
+            driver_lock,
+            controller,
             speeds,
             until,
             memory: None,
@@ -59,20 +64,20 @@ impl Teleop {
             ticks: 0,
             soft_ticks,
             scratch,
-            grip: Grip::default(),
+            grip: DeadmanInput::default(),
             status: Status::default(),
             ended_by: None,
         }
     }
 
     /// Goes on with the memory that a snapshot has, so that driving continues as it was. Where it
-    /// has none (an autopilot flew, or an older law drove), the law begins anew.
+    /// has none (an autopilot flew, or an older controller drove), the controller begins anew.
     ///
     /// # Errors
     /// When the snapshot holds the memory of another arm.
-    pub fn recall(&mut self, fields: &BTreeMap<String, Vec<f64>>) -> Result<(), ControlError> {
+    pub fn load(&mut self, fields: &BTreeMap<String, Vec<f64>>) -> Result<(), ControlError> {
         if Memory::is_in(fields) {
-            self.memory = Some(Memory::recall(fields, self.law.chain().joints.len())?);
+            self.memory = Some(Memory::load(fields, self.controller.chain().joints.len())?);
         }
         Ok(())
     }
@@ -85,17 +90,17 @@ impl Teleop {
 
     /// What was held at the last tick.
     #[must_use]
-    pub fn grip(&self) -> &Grip {
+    pub fn grip(&self) -> &DeadmanInput {
         &self.grip
     }
 
-    /// The law.
+    /// The controller.
     #[must_use]
-    pub fn law(&self) -> &Law {
-        &self.law
+    pub fn controller(&self) -> &CartesianController {
+        &self.controller
     }
 
-    /// What the law made of it.
+    /// What the controller made of it.
     #[must_use]
     pub fn status(&self) -> &Status {
         &self.status
@@ -104,15 +109,15 @@ impl Teleop {
     /// Takes in what the driver orders and holds; `Some` when the stretch is over. The first half
     /// of a tick, for one who does the second half otherwise than with [`Teleop::drive`].
     pub fn attend(&mut self, events: &mut Vec<Event>) -> Option<Outcome> {
-        if let Some(order) = self.seat.next_order() {
+        if let Some(order) = self.driver_lock.next_order() {
             return Some(self.outcome(order));
         }
-        if self.until == Until::Driver && self.seat.driver().is_some() {
+        if self.until == Until::Driver && self.driver_lock.driver().is_some() {
             return Some(Outcome::unjudged("driver_came"));
         }
-        let mut grip = self.seat.grip(Instant::now());
+        let mut grip = self.driver_lock.grip(Instant::now());
         if self.until != Until::Order {
-            grip.held = Held::NOTHING;
+            grip.held = HeldKeys::NOTHING;
         }
         if grip.held != self.grip.held || grip.brake != self.grip.brake {
             let keys: Vec<&str> = grip.held.keys().map(|key| key.name()).collect();
@@ -125,12 +130,12 @@ impl Teleop {
         None
     }
 
-    /// Moves the targets as the law makes of what is held.
+    /// Moves the targets as the controller makes of what is held.
     pub fn drive(&mut self, seen: &Observation, targets: &mut [f64]) {
         let memory = match &mut self.memory {
             Some(memory) => memory,
             None => {
-                let memory = self.memory.insert(self.law.begin(targets, &seen.joint_pos));
+                let memory = self.memory.insert(self.controller.begin(targets, &seen.joint_pos));
                 let before = self.before.take().filter(|b| b.pos.len() == targets.len());
                 memory.motion = before.unwrap_or_else(|| Motion::at_rest(targets));
                 memory
@@ -141,16 +146,17 @@ impl Teleop {
         let softly = (self.ticks as f64 / self.soft_ticks.max(1.0)).min(1.0);
         let wanted = self.speeds.velocity(&self.grip.held).scaled(softly);
         let (scratch, brake) = (&mut self.scratch, self.grip.brake);
-        self.status = self.law.step(memory, scratch, &seen.joint_pos, &wanted, brake, targets);
+        self.status =
+            self.controller.step(memory, scratch, &seen.joint_pos, &wanted, brake, targets);
     }
 
-    /// How the targets move, since the law has them.
+    /// How the targets move, since the controller has them.
     #[must_use]
     pub fn motion(&self) -> Option<&Motion> {
         self.memory.as_ref().map(Memory::motion).or(self.before.as_ref())
     }
 
-    /// Forgets how the arm was driven: the law begins again from targets that move like this.
+    /// Forgets how the arm was driven: the controller begins again from targets that move like this.
     pub fn begin_anew(&mut self, motion: Motion) {
         (self.memory, self.ticks, self.status) = (None, 0, Status::default());
         self.before = Some(motion);
@@ -179,7 +185,7 @@ impl Pilot for Teleop {
         seen: &Observation,
         targets: &mut [f64],
         events: &mut Vec<Event>,
-    ) -> Result<Verdict, Fault> {
+    ) -> Result<Verdict, BoxError> {
         if let Some(outcome) = self.attend(events) {
             return Ok(Verdict::Done(outcome));
         }
@@ -188,18 +194,18 @@ impl Pilot for Teleop {
     }
 
     fn stalled(&mut self, _late: Duration) {
-        self.seat.distrust();
+        self.driver_lock.distrust();
     }
 
     fn finish(&mut self, targets: &mut [f64]) {
         if let Some(memory) = &mut self.memory {
-            self.law.rest(memory, targets);
+            self.controller.rest(memory, targets);
         }
     }
 
-    fn remember(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
+    fn save(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
         if let Some(memory) = &self.memory {
-            memory.remember(fields);
+            memory.save(fields);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! The short law of the first teleoperation script, kept as it was.
+//! The short controller of the first teleoperation script, kept as it was.
 //!
 //! Its gravity term adds newton metres to radians per second: with the tool inside the dead zone
 //! the tilt joint creeps. Its floor is the table itself. Use `method: careful` to drive.
 
 use nalgebra::Vector3;
 
-use crate::law::Law;
+use crate::cartesian::CartesianController;
 use crate::memory::Memory;
 use crate::roles::Kind;
 use crate::scratch::Scratch;
@@ -14,7 +14,7 @@ use crate::solve;
 use crate::status::Status;
 use crate::velocity::Velocity;
 
-impl Law {
+impl CartesianController {
     pub(crate) fn plain(
         &self,
         memory: &mut Memory,

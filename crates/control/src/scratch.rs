@@ -2,11 +2,11 @@
 
 use nalgebra::{Vector3, Vector6};
 
+use crate::cartesian::CartesianController;
 use crate::kinematics::Kinematics;
-use crate::law::Law;
 use crate::limiter::Motion;
 
-/// Room for one tick's work; make one per arm with [`Law::scratch`].
+/// Room for one tick's work; make one per arm with [`CartesianController::scratch`].
 #[derive(Clone, Debug)]
 pub struct Scratch {
     pub(crate) kinematics: Kinematics,
@@ -40,7 +40,7 @@ pub struct Scratch {
     pub(crate) held_off: Vector3<f64>,
 }
 
-impl Law {
+impl CartesianController {
     /// Room to work in.
     #[must_use]
     pub fn scratch(&self) -> Scratch {

@@ -1,15 +1,15 @@
-//! The end of a tick: what the law wants becomes targets that may be sent.
+//! The end of a tick: what the controller wants becomes targets that may be sent.
 //!
 //! Targets are where the joints should be, plus what carries their weight, plus what is left of the
 //! targets in force at the start. All of that goes through the limiter, and where the limiter
-//! holds it back the law is told: it goes on from where the targets are, so nothing winds up and
+//! holds it back the controller is told: it goes on from where the targets are, so nothing winds up and
 //! nothing is made up for later.
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 
+use crate::cartesian::{CartesianController, quaternion};
 use crate::chain::MAX_JOINTS;
 use crate::kinematics::Kinematics;
-use crate::law::{Law, quaternion};
 use crate::memory::Memory;
 use crate::roles::Kind;
 use crate::scratch::Scratch;
@@ -30,8 +30,8 @@ const OFFSET_FADES: f64 = 3.0;
 
 type SmallJoints = [f64; MAX_JOINTS];
 
-impl Law {
-    /// `memory.desired` is where the law wants the joints; afterwards it is where they may be, and
+impl CartesianController {
+    /// `memory.desired` is where the controller wants the joints; afterwards it is where they may be, and
     /// `memory.motion` holds the targets.
     pub(crate) fn send(
         &self,
@@ -75,7 +75,7 @@ impl Law {
         }
     }
 
-    /// The short law sends what it wants.
+    /// The short controller sends what it wants.
     fn send_as_it_is(&self, memory: &mut Memory, scratch: &Scratch) {
         for (j, joint) in self.chain.joints.iter().enumerate() {
             let target = joint.clamp(memory.desired[j] + scratch.carry[j]);
@@ -85,7 +85,7 @@ impl Law {
         }
     }
 
-    /// Torques of gravity where the law wants the joints.
+    /// Torques of gravity where the controller wants the joints.
     fn weigh(&self, memory: &Memory, scratch: &mut Scratch) {
         scratch.kinematics.update(&memory.desired);
         if self.settings.gravity == Gravity::Torque {

@@ -1,4 +1,4 @@
-//! Numbers of the control law, with units in their names, as people write them in YAML.
+//! Numbers of the control controller, with units in their names, as people write them in YAML.
 //!
 //! A file may name a profile to start from and override some keys:
 //!
@@ -34,7 +34,7 @@ const PROFILES: [(&str, &str); 2] = [
 pub enum Method {
     /// Limits keep the direction of motion; floor, workspace, wind-up and joint limits count.
     Careful,
-    /// The short law of the first teleoperation script: every joint clipped on its own, no
+    /// The short controller of the first teleoperation script: every joint clipped on its own, no
     /// floor, no workspace, no wind-up limit. For arms of 4 or 5 joints.
     Plain,
 }
@@ -76,7 +76,7 @@ pub struct Workspace {
 /// One list of fields for the settings and for the file that overrides some of them.
 macro_rules! settings {
     ($($(#[doc = $doc:literal])* $(#[serde(alias = $alias:literal)])? $key:ident: $kind:ty,)*) => {
-        /// All numbers of the law.
+        /// All numbers of the controller.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct Settings {
@@ -157,7 +157,7 @@ settings! {
     /// Targets never run further than this from the measured joints, and less where the strength of
     /// the servo is known; 0 switches it off.
     windup_rad: f64,
-    /// Time in which targets that were in force at the start give way to those of the law.
+    /// Time in which targets that were in force at the start give way to those of the controller.
     soft_start_s: f64,
     /// Time constant of the brake.
     brake_s: f64,

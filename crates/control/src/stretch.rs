@@ -6,7 +6,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use crate::law::Law;
+use crate::cartesian::CartesianController;
 use crate::scratch::Scratch;
 use crate::solve;
 use crate::status::Status;
@@ -21,7 +21,7 @@ const SLOPE: f64 = 0.01;
 /// Below this the weakest direction is lost in rounding.
 const SIGMA_MIN: f64 = 1e-6;
 
-impl Law {
+impl CartesianController {
     /// Splits a wanted speed of the wrist near the end of reach: what least squares do, and the
     /// speeds of the first three joints that do the rest.
     pub(crate) fn split_stretch(

@@ -2,7 +2,7 @@
 
 use nalgebra::{Vector2, Vector3};
 
-use crate::law::Law;
+use crate::cartesian::CartesianController;
 use crate::memory::Memory;
 use crate::scratch::Scratch;
 use crate::settings::{Gravity, State};
@@ -25,7 +25,7 @@ pub(crate) struct Tilt {
     error: Vector2<f64>,
 }
 
-impl Law {
+impl CartesianController {
     /// The wrist's columns of the first three joints, at the kinematics' positions.
     pub(crate) fn wrist_columns(&self, scratch: &Scratch) -> (Vector3<f64>, [Vector3<f64>; 3]) {
         let wrist = scratch.kinematics.site(&self.chain.wrist).pos_m;

@@ -5,7 +5,7 @@
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3, Vector6};
 
-use crate::law::{Law, quaternion};
+use crate::cartesian::{CartesianController, quaternion};
 use crate::memory::Memory;
 use crate::scratch::Scratch;
 use crate::settings::State;
@@ -25,7 +25,7 @@ const TURN_MIN_RAD_S: f64 = 1e-3;
 /// Pull of a spare joint towards the posture at the start, per second.
 const POSTURE_PER_S: f64 = 0.5;
 
-impl Law {
+impl CartesianController {
     pub(crate) fn twist(
         &self,
         memory: &mut Memory,

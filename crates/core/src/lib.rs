@@ -50,7 +50,7 @@ pub use pose::Pose;
 pub use randomise::Randomise;
 pub use rates::Rates;
 pub use restore::{Level, RestoreReport, StartData};
-pub use rig::{Commanded, Fault, ObjectSeen, ObjectSpec, Observation, Rig, RigSpec};
+pub use rig::{BoxError, Commanded, ObjectSeen, ObjectSpec, Observation, Rig, RigSpec};
 pub use robot::RobotDescription;
 pub use run::{Clock, RunReport, RunSettings};
 pub use scene::Scene;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::rig::{Fault, Observation};
+use crate::rig::{BoxError, Observation};
 
 /// How an episode ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ pub trait Pilot {
         seen: &Observation,
         targets: &mut [f64],
         events: &mut Vec<Event>,
-    ) -> Result<Verdict, Fault>;
+    ) -> Result<Verdict, BoxError>;
 
     /// The loop did not run for so long: what was asked for before is out of date. Called before
     /// [`Pilot::decide`], and only where a late tick is skipped ([`crate::run::Pace::Skip`]).
@@ -67,7 +67,7 @@ pub trait Pilot {
     fn finish(&mut self, _targets: &mut [f64]) {}
 
     /// Adds the pilot's memory to a snapshot, under names that begin with `pilot/`.
-    fn remember(&self, _fields: &mut BTreeMap<String, Vec<f64>>) {}
+    fn save(&self, _fields: &mut BTreeMap<String, Vec<f64>>) {}
 }
 
 /// A pose to move to, and how long the move takes.
@@ -114,7 +114,7 @@ impl Pilot for Script {
         _seen: &Observation,
         targets: &mut [f64],
         events: &mut Vec<Event>,
-    ) -> Result<Verdict, Fault> {
+    ) -> Result<Verdict, BoxError> {
         let Some(next) = self.moves.get(self.at) else {
             return Ok(Verdict::Done(Outcome::unjudged("script_end")));
         };
@@ -141,7 +141,7 @@ impl Pilot for Script {
         Ok(Verdict::Go)
     }
 
-    fn remember(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
+    fn save(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
         fields.insert("pilot/script".into(), vec![self.at as f64, self.tick_of_move as f64]);
     }
 }

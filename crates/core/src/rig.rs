@@ -8,7 +8,7 @@ use crate::rates::Rates;
 use crate::snapshot::Snapshot;
 
 /// Why a pilot, rig or tape gave up.
-pub type Fault = Box<dyn std::error::Error + Send + Sync>;
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// What a rig is; does not change while it runs, and is stored with every episode.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -112,19 +112,19 @@ pub trait Rig {
     ///
     /// # Errors
     /// When the rig cannot be read.
-    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), Fault>;
+    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), BoxError>;
 
     /// Carries one control tick out towards joint targets.
     ///
     /// # Errors
     /// When the targets are not finite or the rig fails.
-    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), Fault>;
+    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError>;
 
     /// Everything that decides the rig's future, where it can be known.
     ///
     /// # Errors
     /// When it cannot be read.
-    fn snapshot(&mut self) -> Result<Option<Snapshot>, Fault>;
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, BoxError>;
 }
 
 /// Digest of a state: equal for equal bits, and in practice only then.

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::pilot::{Event, Outcome, Pilot, Verdict};
-use crate::rig::{Commanded, Fault, Observation, Rig};
+use crate::rig::{BoxError, Commanded, Observation, Rig};
 use crate::tape::{FrameRecord, Tape, TickRecord};
 
 /// How to run.
@@ -87,7 +87,7 @@ pub enum RunError {
         /// When.
         tick: u64,
         /// Why.
-        fault: Fault,
+        fault: BoxError,
     },
     /// The rig.
     #[error("the rig failed at tick {tick}: {fault}")]
@@ -95,7 +95,7 @@ pub enum RunError {
         /// When.
         tick: u64,
         /// Why.
-        fault: Fault,
+        fault: BoxError,
     },
     /// The tape.
     #[error("the tape failed at tick {tick}: {fault}")]
@@ -103,7 +103,7 @@ pub enum RunError {
         /// When.
         tick: u64,
         /// Why.
-        fault: Fault,
+        fault: BoxError,
     },
 }
 
@@ -203,7 +203,7 @@ impl Episode {
             // The snapshot of a frame holds what decides this tick: the memory before it is decided.
             memory.clear();
             if is_frame {
-                pilot.remember(&mut memory);
+                pilot.save(&mut memory);
             }
             if done.is_none() {
                 let verdict = pilot
@@ -334,12 +334,12 @@ mod tests {
         fn spec(&self) -> &RigSpec {
             &self.spec
         }
-        fn observe(&mut self, _: bool, seen: &mut Observation) -> Result<(), Fault> {
+        fn observe(&mut self, _: bool, seen: &mut Observation) -> Result<(), BoxError> {
             seen.tick = self.ticks;
             seen.joint_pos = vec![self.at];
             Ok(())
         }
-        fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), Fault> {
+        fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError> {
             if self.breaks_at == Some(self.ticks) {
                 return Err("broken".into());
             }
@@ -348,7 +348,7 @@ mod tests {
             self.ticks += 1;
             Ok(())
         }
-        fn snapshot(&mut self) -> Result<Option<Snapshot>, Fault> {
+        fn snapshot(&mut self) -> Result<Option<Snapshot>, BoxError> {
             Ok(None)
         }
     }
@@ -363,22 +363,22 @@ mod tests {
     }
 
     impl Tape for Notes {
-        fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
+        fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), BoxError> {
             assert_eq!(frame.index, self.frames);
             self.wall_ns.push(frame.wall_ns);
             self.frames += 1;
             Ok(())
         }
-        fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault> {
+        fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), BoxError> {
             assert_eq!(tick.index, self.ticks);
             self.ticks += 1;
             Ok(())
         }
-        fn event(&mut self, tick: u64, event: &Event) -> Result<(), Fault> {
+        fn event(&mut self, tick: u64, event: &Event) -> Result<(), BoxError> {
             self.events.push((tick, event.clone()));
             Ok(())
         }
-        fn end(&mut self, outcome: &Outcome, _: Option<&Snapshot>) -> Result<(), Fault> {
+        fn end(&mut self, outcome: &Outcome, _: Option<&Snapshot>) -> Result<(), BoxError> {
             self.outcome = Some(outcome.clone());
             Ok(())
         }
@@ -416,7 +416,7 @@ mod tests {
             seen: &Observation,
             _: &mut [f64],
             events: &mut Vec<Event>,
-        ) -> Result<Verdict, Fault> {
+        ) -> Result<Verdict, BoxError> {
             if seen.tick < self.0 {
                 return Ok(Verdict::Go);
             }
@@ -473,7 +473,7 @@ mod tests {
             seen: &Observation,
             _: &mut [f64],
             _: &mut Vec<Event>,
-        ) -> Result<Verdict, Fault> {
+        ) -> Result<Verdict, BoxError> {
             self.called.push(Instant::now());
             if seen.tick == self.at {
                 std::thread::sleep(Duration::from_millis(400));

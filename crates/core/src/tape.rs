@@ -1,7 +1,7 @@
 //! Tape: keeps what happened. What is kept is defined here; where and how, by who implements it.
 
 use crate::pilot::{Event, Outcome};
-use crate::rig::{Commanded, Fault, Observation};
+use crate::rig::{BoxError, Commanded, Observation};
 use crate::snapshot::Snapshot;
 
 /// The world at a frame, before its ticks are carried out.
@@ -34,7 +34,7 @@ pub trait Tape {
     ///
     /// # Errors
     /// When it cannot be kept; the episode ends.
-    fn frame(&mut self, _frame: &FrameRecord<'_>) -> Result<(), Fault> {
+    fn frame(&mut self, _frame: &FrameRecord<'_>) -> Result<(), BoxError> {
         Ok(())
     }
 
@@ -42,7 +42,7 @@ pub trait Tape {
     ///
     /// # Errors
     /// When it cannot be kept; the episode ends.
-    fn tick(&mut self, _tick: &TickRecord<'_>) -> Result<(), Fault> {
+    fn tick(&mut self, _tick: &TickRecord<'_>) -> Result<(), BoxError> {
         Ok(())
     }
 
@@ -50,7 +50,7 @@ pub trait Tape {
     ///
     /// # Errors
     /// When it cannot be kept; the episode ends.
-    fn event(&mut self, _tick: u64, _event: &Event) -> Result<(), Fault> {
+    fn event(&mut self, _tick: u64, _event: &Event) -> Result<(), BoxError> {
         Ok(())
     }
 
@@ -58,7 +58,7 @@ pub trait Tape {
     ///
     /// # Errors
     /// When it cannot be kept.
-    fn end(&mut self, _outcome: &Outcome, _last: Option<&Snapshot>) -> Result<(), Fault> {
+    fn end(&mut self, _outcome: &Outcome, _last: Option<&Snapshot>) -> Result<(), BoxError> {
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ mod settings;
 
 use std::collections::BTreeMap;
 
-use citrange_core::{Event, Fault, Observation, Outcome, Pilot, RigSpec, Verdict};
+use citrange_core::{BoxError, Event, Observation, Outcome, Pilot, RigSpec, Verdict};
 use serde_json::json;
 
 use crate::error::PlanError;
@@ -102,9 +102,9 @@ impl PlanPilot {
     ///
     /// # Errors
     /// When the snapshot holds the memory of another plan.
-    pub fn recall(&mut self, fields: &BTreeMap<String, Vec<f64>>) -> Result<(), PlanError> {
+    pub fn load(&mut self, fields: &BTreeMap<String, Vec<f64>>) -> Result<(), PlanError> {
         let (joints, duration_s) = (self.names.len(), self.trajectory.duration_s());
-        self.memory = Memory::recall(fields, joints, duration_s)?;
+        self.memory = Memory::load(fields, joints, duration_s)?;
         Ok(())
     }
 
@@ -175,7 +175,7 @@ impl PlanPilot {
         off.fold((0, 0.0), |worst, this| if this.1 > worst.1 { this } else { worst })
     }
 
-    fn check(&self, seen: &Observation, targets: &[f64]) -> Result<(), Fault> {
+    fn check(&self, seen: &Observation, targets: &[f64]) -> Result<(), BoxError> {
         let joints = self.names.len();
         let found = [seen.joint_pos.len(), seen.joint_vel.len(), targets.len()];
         if found.iter().any(|n| *n != joints) {
@@ -190,7 +190,7 @@ impl PlanPilot {
         Ok(())
     }
 
-    fn begin(&mut self, seen: &Observation, events: &mut Vec<Event>) -> Result<(), Fault> {
+    fn begin(&mut self, seen: &Observation, events: &mut Vec<Event>) -> Result<(), BoxError> {
         let start = self.trajectory.sample(0.0).positions;
         let (joint, off_rad) = self.worst(seen, &start);
         if off_rad > self.settings.start_tolerance_rad {
@@ -244,7 +244,7 @@ impl Pilot for PlanPilot {
         seen: &Observation,
         targets: &mut [f64],
         events: &mut Vec<Event>,
-    ) -> Result<Verdict, Fault> {
+    ) -> Result<Verdict, BoxError> {
         self.check(seen, targets)?;
         let arm = self.trajectory.joints();
         let speed = seen.joint_vel.iter().take(arm).map(|v| v.abs()).fold(0.0, f64::max);
@@ -294,7 +294,7 @@ impl Pilot for PlanPilot {
         Ok(Verdict::Go)
     }
 
-    fn remember(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
-        self.memory.remember(self.trajectory.duration_s(), fields);
+    fn save(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
+        self.memory.save(self.trajectory.duration_s(), fields);
     }
 }

@@ -351,9 +351,9 @@ fn a_motion_goes_on_from_any_tick_bit_for_bit() {
     let mut ticks = 0;
     loop {
         let mut fields = BTreeMap::new();
-        pilot.remember(&mut fields);
+        pilot.save(&mut fields);
         let mut other = toy_pilot();
-        other.recall(&fields).unwrap();
+        other.load(&fields).unwrap();
         let (mut other_seen, mut other_targets) = (seen.clone(), targets.clone());
         for _ in 0..3 {
             let _ = step(&mut other, &mut other_seen, &mut other_targets);
@@ -370,9 +370,9 @@ fn a_motion_goes_on_from_any_tick_bit_for_bit() {
     }
     assert!(ticks > 100, "{ticks}");
     let mut wrong = BTreeMap::new();
-    assert!(pilot.recall(&wrong).unwrap_err().to_string().contains("has none"));
+    assert!(pilot.load(&wrong).unwrap_err().to_string().contains("has none"));
     wrong.insert("pilot/plan".into(), vec![1.0, 0.0, 0.0, 0.0, 0.0]);
-    assert!(pilot.recall(&wrong).unwrap_err().to_string().contains("of a plan of 1 s"));
+    assert!(pilot.load(&wrong).unwrap_err().to_string().contains("of a plan of 1 s"));
     wrong.insert("pilot/plan".into(), vec![pilot.trajectory().duration_s(), 2.0, 0.0, 0.0, 0.0]);
-    assert!(pilot.recall(&wrong).unwrap_err().to_string().contains("do not fit"));
+    assert!(pilot.load(&wrong).unwrap_err().to_string().contains("do not fit"));
 }

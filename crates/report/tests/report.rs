@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use citrange_core::run::run;
-use citrange_core::{Event, Fault, Observation, Outcome, Pilot, RunSettings, Scene, Verdict};
+use citrange_core::{BoxError, Event, Observation, Outcome, Pilot, RunSettings, Scene, Verdict};
 use citrange_report::Survey;
 use citrange_tape::{Dataset, Recorder, Unit};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ impl Pilot for Noting {
         seen: &Observation,
         _targets: &mut [f64],
         events: &mut Vec<Event>,
-    ) -> Result<Verdict, Fault> {
+    ) -> Result<Verdict, BoxError> {
         let now = self.events.iter().filter(|(tick, _)| *tick == seen.tick);
         events.extend(now.map(|(_, event)| event.clone()));
         if seen.tick + 1 >= TICKS {

@@ -1,11 +1,13 @@
 //! A simulated arm as LeRobot knows robots: named numbers in, named numbers out, one frame per
-//! action. Speeds are carried out by the control law tick by tick; positions are held.
+//! action. Speeds are carried out by the control controller tick by tick; positions are held.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use citrange_control::{Action, Kinematics, Law, Memory, Scratch, Settings, Status};
-use citrange_core::{Commanded, Fault, Observation, Picture, Rig};
+use citrange_control::{
+    Action, CartesianController, Kinematics, Memory, Scratch, Settings, Status,
+};
+use citrange_core::{BoxError, Commanded, Observation, Picture, Rig};
 
 use crate::compile::CompiledScene;
 use crate::error::SimError;
@@ -17,13 +19,13 @@ const HAND: [&str; 3] = ["ee.pos_x", "ee.pos_y", "ee.pos_z"];
 /// The first robot of a scene, in a world of its own.
 pub struct Arm {
     rig: SimRig,
-    law: Law,
+    controller: CartesianController,
     scratch: Scratch,
     kinematics: Kinematics,
     joints: Vec<String>,
     /// Joint targets in force.
     targets: Vec<f64>,
-    /// The law's memory; none after positions were sent, which are not the law's.
+    /// The controller's memory; none after positions were sent, which are not the controller's.
     memory: Option<Memory>,
     status: Status,
     seen: Observation,
@@ -69,11 +71,16 @@ impl Arm {
         let floor_z_m = scene.floor_z_m(rig.robot())?;
         let joints = chain.joint_names().map(str::to_owned).collect();
         let kinematics = Kinematics::new(&chain);
-        let law = Law::new(chain, settings, scene.scene.rates.control_hz, Some(floor_z_m))?;
+        let controller = CartesianController::new(
+            chain,
+            settings,
+            scene.scene.rates.control_hz,
+            Some(floor_z_m),
+        )?;
         let mut arm = Self {
-            scratch: law.scratch(),
+            scratch: controller.scratch(),
             rig,
-            law,
+            controller,
             kinematics,
             joints,
             targets: Vec::new(),
@@ -113,7 +120,7 @@ impl Arm {
         let with_pictures = !self.rig.spec().cameras.is_empty();
         self.rig.observe(with_pictures, &mut self.seen).map_err(own)?;
         self.kinematics.update(&self.seen.joint_pos);
-        let hand = self.kinematics.site(&self.law.chain().wrist).pos_m;
+        let hand = self.kinematics.site(&self.controller.chain().wrist).pos_m;
         let mut values = BTreeMap::new();
         for (j, name) in self.joints.iter().enumerate() {
             values.insert(format!("{name}.pos"), self.seen.joint_pos[j]);
@@ -128,8 +135,8 @@ impl Arm {
     /// Carries an action out for exactly one frame and answers the joint targets in force at its
     /// end: what a dataset records, and what [`Action::Positions`] takes.
     ///
-    /// Speeds run through the law at every control tick. Positions are held for the whole frame;
-    /// after them the law takes the arm over anew, without a jump.
+    /// Speeds run through the controller at every control tick. Positions are held for the whole frame;
+    /// after them the controller takes the arm over anew, without a jump.
     ///
     /// # Errors
     /// When positions do not fit the joints, a number is not finite, or the simulation fails.
@@ -150,10 +157,12 @@ impl Arm {
             if let Action::Velocity(wanted) = action {
                 self.rig.observe(false, &mut self.seen).map_err(own)?;
                 let measured = &self.seen.joint_pos;
-                let memory =
-                    self.memory.get_or_insert_with(|| self.law.begin(&self.targets, measured));
+                let memory = self
+                    .memory
+                    .get_or_insert_with(|| self.controller.begin(&self.targets, measured));
                 let (scratch, targets) = (&mut self.scratch, &mut self.targets);
-                self.status = self.law.step(memory, scratch, measured, wanted, false, targets);
+                self.status =
+                    self.controller.step(memory, scratch, measured, wanted, false, targets);
             }
             self.rig.act(&self.targets, &mut self.commanded).map_err(own)?;
             self.targets.copy_from_slice(&self.commanded.limited);
@@ -179,16 +188,16 @@ impl Arm {
         &self.joints
     }
 
-    /// What limited the law in its last tick.
+    /// What limited the controller in its last tick.
     #[must_use]
     pub fn status(&self) -> Status {
         self.status
     }
 
-    /// The law that carries speeds out.
+    /// The controller that carries speeds out.
     #[must_use]
-    pub fn law(&self) -> &Law {
-        &self.law
+    pub fn controller(&self) -> &CartesianController {
+        &self.controller
     }
 
     /// The rig below.
@@ -202,7 +211,7 @@ impl Arm {
 }
 
 /// A rig's fault is one of ours.
-fn own(fault: Fault) -> SimError {
+fn own(fault: BoxError) -> SimError {
     match fault.downcast::<SimError>() {
         Ok(error) => *error,
         Err(other) => SimError::Mujoco(other.to_string()),

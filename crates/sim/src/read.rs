@@ -7,7 +7,7 @@ use citrange_core::state::BODY_STATE;
 use citrange_core::{DictState, ObjectState, RobotState, TensorState};
 use ndarray::Array2;
 
-use crate::camera::CameraQuery;
+use crate::camera_pool::CameraQuery;
 use crate::error::SimError;
 use crate::layout::{Layout, Tree};
 use crate::world::World;

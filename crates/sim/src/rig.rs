@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use citrange_core::rig::{CameraSpec, JointSpec, state_digest};
-use citrange_core::{Commanded, Fault, Observation, Picture, PicturePool, Rig, RigSpec, Snapshot};
+use citrange_core::{
+    BoxError, Commanded, Observation, Picture, PicturePool, Rig, RigSpec, Snapshot,
+};
 use mujoco_rs::prelude::MjtJoint;
 
 use crate::compile::CompiledScene;
-use crate::draw::Drawer;
+use crate::contact_sensor::{ContactSensor, object_specs};
 use crate::error::SimError;
-use crate::feel::{Feeler, object_specs};
+use crate::render_worker::Drawer;
 use crate::snapshot::INTEGRATION;
 use crate::world::{Threads, World};
 
@@ -20,7 +22,7 @@ pub struct SimRig {
     spec: RigSpec,
     limited: Vec<f64>,
     pools: Vec<PicturePool>,
-    feeler: Feeler,
+    contact_sensor: ContactSensor,
     /// The site of the wrist, where the robot's description names one.
     wrist: Option<usize>,
     /// Started when the first pictures are asked for.
@@ -46,7 +48,7 @@ impl SimRig {
         let world = World::new(scene, 1, Threads::Exactly(1))?;
         let limited = vec![0.0; spec.joints.len()];
         let pools = vec![PicturePool::default(); spec.cameras.len()];
-        let feeler = Feeler::new(world.scene(), &robot)?;
+        let contact_sensor = ContactSensor::new(world.scene(), &robot)?;
         let wrist = world.scene().wrist_site(&robot);
         Ok(Self {
             world,
@@ -54,7 +56,7 @@ impl SimRig {
             spec,
             limited,
             pools,
-            feeler,
+            contact_sensor,
             wrist,
             drawer: None,
             leave_out: false,
@@ -212,7 +214,7 @@ impl Rig for SimRig {
         &self.spec
     }
 
-    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), Fault> {
+    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), BoxError> {
         let per_frame = u64::from(self.spec.rates.ticks_per_frame());
         if self.ticks.is_multiple_of(per_frame)
             && let Some(state) = self.track.get((self.ticks / per_frame) as usize)
@@ -228,10 +230,10 @@ impl Rig for SimRig {
         seen.joint_vel.clear();
         seen.joint_vel.extend(joints.iter().map(|j| data.qvel()[j.dof]));
         if self.ticks.is_multiple_of(per_frame) {
-            self.feeler.feel(&mut self.world);
+            self.contact_sensor.feel(&mut self.world);
         }
         seen.wrist_pos_m = self.wrist.map(|site| self.world.envs[0].data.site_xpos()[site]);
-        self.feeler.see(&self.world, &mut seen.objects);
+        self.contact_sensor.see(&self.world, &mut seen.objects);
         if pictures {
             seen.pictures.clear();
             self.shoot(&mut seen.pictures)?;
@@ -239,7 +241,7 @@ impl Rig for SimRig {
         Ok(())
     }
 
-    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), Fault> {
+    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError> {
         self.limited.clear();
         for (joint, target) in self.spec.joints.iter().zip(targets) {
             // NaN passes the clamp and is refused below, with the joint's name.
@@ -266,7 +268,7 @@ impl Rig for SimRig {
         Ok(())
     }
 
-    fn snapshot(&mut self) -> Result<Option<Snapshot>, Fault> {
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, BoxError> {
         Ok(Some(self.world.snapshot(0)?))
     }
 }

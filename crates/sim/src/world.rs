@@ -12,7 +12,7 @@ use citrange_core::placement::place_objects;
 use mujoco_rs::prelude::*;
 use rayon::prelude::*;
 
-use crate::camera::Darkroom;
+use crate::camera_pool::CameraPool;
 use crate::compile::CompiledScene;
 use crate::error::SimError;
 use crate::layout::Root;
@@ -38,7 +38,7 @@ pub struct World {
     /// One row per environment, see `row.rs`.
     pub(crate) rows: Vec<f64>,
     pool: rayon::ThreadPool,
-    pub(crate) darkroom: Option<Darkroom>,
+    pub(crate) darkroom: Option<CameraPool>,
 }
 
 /// How many threads to use.

@@ -10,8 +10,8 @@ mod history;
 mod kernel;
 pub mod lanes;
 mod near;
-mod own;
 mod pairs;
+mod self_filter;
 mod swept;
 mod tree;
 

@@ -71,7 +71,7 @@ pub use cell::{Cell, CellCamera, CellRobot};
 pub use cloud::{Cloud, Pinhole, Points, View};
 pub use error::SpaceError;
 pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
-pub use front::own::Robot;
+pub use front::self_filter::Robot;
 pub use grid::Grid;
 pub use map::{
     Carving, CellState, Layer, Layered, LayeredMap, Map, MapReport, MapSettings, MapVoxel,

@@ -10,7 +10,7 @@ use crate::clusters::Grouping;
 use crate::error::SpaceError;
 use crate::frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
 use crate::front::fates;
-use crate::front::own::{Own, Robot};
+use crate::front::self_filter::{Own, Robot};
 use crate::front::support::Confirm;
 use crate::front::sweep::{Job, Strips, Survivors, Sweeper};
 use crate::front::transform::CellTransform;

@@ -16,9 +16,9 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::age::{AgeGate, OLDEST_KEYS_MS, OLDEST_ORDER_MS};
-use crate::errand::errand;
 use crate::outbox::{self, Flow};
 use crate::protocol::{Aim, ClientMessage, Stamp};
+use crate::request::request;
 use crate::server::{Counted, Shared};
 use crate::wire::{Refused, ServerText};
 
@@ -192,7 +192,7 @@ impl Ear<'_> {
             ClientMessage::Take => self.take(),
             ClientMessage::Leave => self.leave(),
             // For everybody who has the token, and never too late.
-            ClientMessage::Stop => self.shared.seat.stop_all(self.name),
+            ClientMessage::Stop => self.shared.driver_lock.stop_all(self.name),
             ClientMessage::Keys { seq, stamp, held } => {
                 let age = self.age.age_ms(stamp, self.shared.now_ms());
                 let Some(ticket) = &self.ticket else {
@@ -244,8 +244,8 @@ impl Ear<'_> {
             self.too_slow();
             return;
         }
-        let sent = errand(aim, self.shared.board.stage.autopilot.as_ref())
-            .and_then(|errand| ticket.send(errand).map_err(|busy| busy.to_string()));
+        let sent = request(aim, self.shared.board.stage.autopilot.as_ref())
+            .and_then(|request| ticket.send(request).map_err(|busy| busy.to_string()));
         if let Err(message) = sent {
             self.answer(&ServerText::Error { message });
         }
@@ -272,7 +272,7 @@ impl Ear<'_> {
     fn take(&mut self) {
         let mut message = "you drive".to_owned();
         if self.ticket.is_none() {
-            match self.shared.seat.take(self.name) {
+            match self.shared.driver_lock.take(self.name) {
                 Ok(ticket) => self.ticket = Some(ticket),
                 Err(taken) => message = taken.to_string(),
             }
@@ -287,6 +287,10 @@ impl Ear<'_> {
 
     fn tell_seat(&self, message: String) {
         let driving = self.ticket.is_some();
-        self.answer(&ServerText::Seat { driving, driver: self.shared.seat.driver(), message });
+        self.answer(&ServerText::DriverLock {
+            driving,
+            driver: self.shared.driver_lock.driver(),
+            message,
+        });
     }
 }

@@ -36,7 +36,7 @@ pub(crate) async fn feed(shared: &Arc<Shared>) {
 
 /// What the board shows now: a state message, and the status as all see it.
 pub(crate) fn look(shared: &Shared) -> (Vec<u8>, Status) {
-    let (driver, stopped_by) = (shared.seat.driver(), shared.seat.stopped_by());
+    let (driver, stopped_by) = (shared.driver_lock.driver(), shared.driver_lock.stopped_by());
     let viewers = shared.viewers.load(Ordering::Acquire);
     let now_ms = shared.now_ms();
     shared.board.read(|live| {

@@ -10,11 +10,11 @@ use futures_util::stream::SplitSink;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use crate::board::{Phase, Watcher};
 use crate::connection::{Ending, Talk, lock};
 use crate::feed;
 use crate::painter::Pictures;
 use crate::server::Shared;
+use crate::telemetry::{Phase, Watcher};
 use crate::wire::{self, MOST_PICTURE_HZ, ServerText};
 
 /// Longest that a message may take to be sent.
@@ -163,7 +163,7 @@ async fn tell_all(
 
 fn status_text(common: &wire::Status, shared: &Shared, name: &str, talk: &Mutex<Talk>) -> String {
     // Asked now: the wheel may have been taken from its driver a moment ago.
-    let you_drive = shared.seat.driver().is_some_and(|driver| driver == name);
+    let you_drive = shared.driver_lock.driver().is_some_and(|driver| driver == name);
     ServerText::Status { common, you_drive, refused: lock(talk).refused }.to_json()
 }
 

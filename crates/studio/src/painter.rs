@@ -9,8 +9,8 @@ use axum::body::Bytes;
 use citrange_core::Picture;
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 
-use crate::board::StageCamera;
 use crate::server::Shared;
+use crate::telemetry::CameraInfo;
 use crate::wire;
 
 const QUALITY: u8 = 75;
@@ -68,7 +68,7 @@ fn pixels(picture: &Picture) -> Option<&[u8]> {
 }
 
 /// A JPEG; `None` when the picture has not the size that the stage says.
-fn code(rgb: &[u8], camera: &StageCamera) -> Option<Vec<u8>> {
+fn code(rgb: &[u8], camera: &CameraInfo) -> Option<Vec<u8>> {
     let (width, height) =
         (u16::try_from(camera.width_px).ok()?, u16::try_from(camera.height_px).ok()?);
     let wanted = 3 * usize::from(width) * usize::from(height);
@@ -86,8 +86,8 @@ fn code(rgb: &[u8], camera: &StageCamera) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn camera(width_px: u32, height_px: u32) -> StageCamera {
-        StageCamera { name: "front".into(), width_px, height_px }
+    fn camera(width_px: u32, height_px: u32) -> CameraInfo {
+        CameraInfo { name: "front".into(), width_px, height_px }
     }
 
     #[test]

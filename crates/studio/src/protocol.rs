@@ -13,10 +13,10 @@
 //!
 //! `echo` is the newest server time (ms) the page has seen, `since` the milliseconds since it
 //! arrived, by the page's own clock: together they tell how long a message was under way.
-//! `sticks` are [`Held::STICKS`] numbers from -1 to 1 and may be left out. What the server says
+//! `sticks` are [`HeldKeys::STICKS`] numbers from -1 to 1 and may be left out. What the server says
 //! is in [`wire`](crate::wire).
 
-use citrange_control::{Halt, Held, Key, Order};
+use citrange_control::{Halt, HeldKeys, Key, Order};
 use serde::Deserialize;
 
 /// Longest text taken.
@@ -51,7 +51,7 @@ pub enum ClientMessage {
         /// When it left.
         stamp: Stamp,
         /// What is held.
-        held: Held,
+        held: HeldKeys,
     },
     /// Something asked for once.
     Order {
@@ -106,7 +106,7 @@ enum Text {
         since: f64,
         held: Vec<Key>,
         #[serde(default)]
-        sticks: Option<[f64; Held::STICKS]>,
+        sticks: Option<[f64; HeldKeys::STICKS]>,
     },
     Order {
         order: Order,
@@ -179,7 +179,7 @@ impl ClientMessage {
             Text::Keys { seq, echo, since, held, sticks } => Self::Keys {
                 seq,
                 stamp: stamp(echo, since)?,
-                held: Held::new(held, sticks.unwrap_or_default()),
+                held: HeldKeys::new(held, sticks.unwrap_or_default()),
             },
             Text::Order { order, echo, since } => Self::Order { order, stamp: stamp(echo, since)? },
             Text::Fly { target, echo, since } => {
@@ -227,7 +227,7 @@ mod tests {
         let all: Vec<_> = GOOD.iter().map(|text| ClientMessage::parse(text).unwrap()).collect();
         assert_eq!((&all[0], &all[1]), (&ClientMessage::Take, &ClientMessage::Leave));
         let stamp = Stamp { echo_ms: 812.5, since_ms: 11.25 };
-        let held = Held::new([Key::Forward, Key::RollLeft], [0.0; 7]);
+        let held = HeldKeys::new([Key::Forward, Key::RollLeft], [0.0; 7]);
         assert_eq!(all[2], ClientMessage::Keys { seq: 7, stamp, held });
         let ClientMessage::Keys { held, .. } = &all[3] else { panic!("{:?}", all[3]) };
         assert_eq!(held.pushed(), [0.0, 0.5, -1.0, 0.0, 1.0, 0.0, 0.0]);

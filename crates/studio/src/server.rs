@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use std::{fmt, io};
 
 use axum::body::Bytes;
-use citrange_control::Seat;
+use citrange_control::DriverLock;
 use tokio::sync::watch;
 
-use crate::board::Board;
 use crate::error::StudioError;
 use crate::guard::{Names, Token};
 use crate::once::Codes;
 use crate::painter::Pictures;
+use crate::telemetry::Telemetry;
 use crate::wire::Status;
 use crate::{addresses, feed, listener, painter};
 
@@ -41,8 +41,8 @@ impl Default for ServeOptions {
 
 /// What all connections share.
 pub(crate) struct Shared {
-    pub(crate) board: Arc<Board>,
-    pub(crate) seat: Arc<Seat>,
+    pub(crate) board: Arc<Telemetry>,
+    pub(crate) driver_lock: Arc<DriverLock>,
     pub(crate) stage_json: String,
     pub(crate) token: Token,
     pub(crate) codes: Codes,
@@ -113,8 +113,8 @@ const GOODBYE: Duration = Duration::from_millis(500);
 /// When the port is taken or the address is not this machine's, when a given token is weak or a
 /// host no name, or when the system has no threads or random bytes left.
 pub fn serve(
-    board: Arc<Board>,
-    seat: Arc<Seat>,
+    board: Arc<Telemetry>,
+    driver_lock: Arc<DriverLock>,
     options: &ServeOptions,
 ) -> Result<Server, StudioError> {
     let token = Token::new(options.token.as_deref())?;
@@ -141,7 +141,7 @@ pub fn serve(
     let stage_json = serde_json::to_string(&board.stage).unwrap_or_else(|_| "null".into());
     let shared = Arc::new(Shared {
         board,
-        seat,
+        driver_lock,
         stage_json,
         token,
         codes: Codes::default(),

@@ -1,6 +1,6 @@
 //! What the server says to pages.
 //!
-//! JSON texts: `hello` once, `status` on change and 5 times a second, `seat` as the answer to
+//! JSON texts: `hello` once, `status` on change and 5 times a second, `driver lock` as the answer to
 //! `take` and `leave`, `error` for a message that made no sense. Binary messages, little endian:
 //!
 //! | state: at | type | what |
@@ -28,7 +28,7 @@
 
 use serde::Serialize;
 
-use crate::board::{Flight, Live, Session};
+use crate::telemetry::{AutopilotStatus, Sample, Session};
 
 /// Most pictures per second and camera.
 pub const MOST_PICTURE_HZ: f64 = 15.0;
@@ -40,7 +40,7 @@ const PICTURE_HEAD_BYTES: usize = 16;
 
 /// A state message. More than 65,535 bodies or joints are cut off.
 #[must_use]
-pub fn encode_state(live: &Live, server_ms: f64) -> Vec<u8> {
+pub fn encode_state(live: &Sample, server_ms: f64) -> Vec<u8> {
     let most = usize::from(u16::MAX);
     let bodies = &live.bodies[..live.bodies.len().min(most)];
     let positions = &live.joint_pos[..live.joint_pos.len().min(most)];
@@ -82,7 +82,7 @@ pub enum ServerBytes {
     /// A state; only the fields that are sent are filled.
     State {
         /// What it shows.
-        live: Box<Live>,
+        live: Box<Sample>,
         /// Server time in ms.
         server_ms: f64,
     },
@@ -130,7 +130,7 @@ fn decode_state(bytes: &[u8]) -> Option<ServerBytes> {
         .collect();
     let (poses, joints) = floats.split_at(7 * bodies);
     let (joint_pos, targets) = joints.split_at(positions);
-    let live = Live {
+    let live = Sample {
         moment: u64::from_le_bytes(take(bytes, 8)?),
         time_s: f64::from_le_bytes(take(bytes, 24)?),
         seq: u64::from_le_bytes(take(bytes, 32)?),
@@ -142,7 +142,7 @@ fn decode_state(bytes: &[u8]) -> Option<ServerBytes> {
         bodies: poses.chunks_exact(7).filter_map(|pose| pose.first_chunk().copied()).collect(),
         joint_pos: joint_pos.to_vec(),
         targets: targets.to_vec(),
-        ..Live::default()
+        ..Sample::default()
     };
     let server_ms = f64::from_le_bytes(take(bytes, 16)?);
     Some(ServerBytes::State { live: Box::new(live), server_ms })
@@ -152,7 +152,7 @@ fn decode_state(bytes: &[u8]) -> Option<ServerBytes> {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Status {
     pub(crate) session: Session,
-    pub(crate) flight: Option<Flight>,
+    pub(crate) flight: Option<AutopilotStatus>,
     pub(crate) held: Vec<&'static str>,
     pub(crate) brake: bool,
     /// How often the loop stalled; the arm braked and keys have to be let go.
@@ -185,7 +185,7 @@ pub(crate) enum ServerText<'a> {
         you_drive: bool,
         refused: Refused,
     },
-    Seat {
+    DriverLock {
         driving: bool,
         driver: Option<String>,
         message: String,
@@ -223,8 +223,8 @@ pub(crate) fn hello(you: &str, stage_json: &str) -> String {
 mod tests {
     use super::*;
 
-    fn sample() -> Live {
-        Live {
+    fn sample() -> Sample {
+        Sample {
             moment: 9,
             time_s: 1.0 / 3.0,
             bodies: vec![[1.0, 2.0, 3.0, 1.0, 0.0, -0.0, 0.0], [0.5; 7]],
@@ -236,7 +236,7 @@ mod tests {
             loop_hz: 49.9,
             late_ticks: 3,
             worst_late_ms: 1.5,
-            ..Live::default()
+            ..Sample::default()
         }
     }
 

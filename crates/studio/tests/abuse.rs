@@ -83,7 +83,7 @@ fn resident_bytes() -> u64 {
 
 async fn wheel_is_free(rig: &common::Rig) {
     for _ in 0..100 {
-        if rig.seat.driver().is_none() {
+        if rig.driver_lock.driver().is_none() {
             return;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;

@@ -37,11 +37,11 @@ async fn the_driver_sends_it_by_key_and_by_name_and_stops_it() {
     let rig = rig();
     let mut ann = rig.join().await;
     ann.take().await;
-    for (target, errand) in
+    for (target, request) in
         [(json!(2), "Target(2)"), (json!("apple"), "Target(1)"), (json!(0), "All")]
     {
         sent(&rig, &mut ann, target.clone()).await;
-        assert_eq!(rig.flight().target.as_deref(), Some(errand));
+        assert_eq!(rig.flight().target.as_deref(), Some(request));
         ann.fly(target).await;
         let error = ann.json("error").await;
         assert!(error["message"].as_str().unwrap().contains("stop it first"), "{error}");
@@ -139,7 +139,7 @@ async fn a_hidden_page_a_lost_focus_and_a_broken_line_stop_it() {
         ann.attend(WORK).await;
         assert!(rig.flight().message.contains(words), "{:?}", rig.flight());
     }
-    while rig.seat.driver().is_some() {
+    while rig.driver_lock.driver().is_some() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let mut stops = Vec::new();

@@ -86,7 +86,7 @@ async fn closing_and_vanishing_stop_the_arm_and_free_the_wheel() {
             }
             drop(ann);
             stops.push(rig.moved_after(end).await);
-            assert_eq!(rig.seat.driver(), None, "politely: {politely}");
+            assert_eq!(rig.driver_lock.driver(), None, "politely: {politely}");
             assert!(rig.board.read(|live| live.brake));
         }
         assert_quick(&stops);
@@ -113,7 +113,7 @@ async fn the_second_driver_waits_for_the_first() {
 }
 
 fn ann_name(rig: &common::Rig) -> String {
-    rig.seat.driver().unwrap()
+    rig.driver_lock.driver().unwrap()
 }
 
 #[tokio::test]

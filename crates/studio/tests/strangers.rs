@@ -5,8 +5,8 @@ mod common;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use citrange_control::Seat;
-use citrange_studio::{Board, ServeOptions, Stage, StudioError, serve};
+use citrange_control::DriverLock;
+use citrange_studio::{SceneInfo, ServeOptions, StudioError, Telemetry, serve};
 use common::{rig, rig_with};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -167,13 +167,21 @@ async fn there_is_a_most_of_viewers() {
 fn a_busy_port_is_named_with_a_way_out() {
     let rig = rig();
     let options = ServeOptions { listen: rig.server.address(), ..ServeOptions::default() };
-    let again = serve(Board::new(Stage::default()), Seat::new(Seat::LONGEST_SILENCE), &options);
+    let again = serve(
+        Telemetry::new(SceneInfo::default()),
+        DriverLock::new(DriverLock::LONGEST_SILENCE),
+        &options,
+    );
     let error = again.unwrap_err();
     assert!(matches!(error, StudioError::PortBusy(_)));
     let (said, port) = (error.to_string(), options.listen.port().to_string());
     assert!(said.contains(&port) && said.contains("port 0"), "{said}");
     let options = ServeOptions { token: Some("short".into()), ..options };
-    let weak = serve(Board::new(Stage::default()), Seat::new(Seat::LONGEST_SILENCE), &options);
+    let weak = serve(
+        Telemetry::new(SceneInfo::default()),
+        DriverLock::new(DriverLock::LONGEST_SILENCE),
+        &options,
+    );
     assert!(matches!(weak, Err(StudioError::Token { length: 5, .. })));
 }
 
@@ -198,7 +206,7 @@ async fn stopping_says_goodbye_and_frees_the_port() {
     ann.take().await;
     ann.send(&json!({"type": "cameras", "hz": 5})).await;
     let address = rig.server.address();
-    let seat = rig.seat.clone();
+    let driver_lock = rig.driver_lock.clone();
     let stopped = tokio::task::spawn_blocking(move || {
         let begin = Instant::now();
         drop(rig);
@@ -207,6 +215,6 @@ async fn stopping_says_goodbye_and_frees_the_port() {
     assert!(ann.closed().await.contains("server stops"));
     drop(ann);
     assert!(stopped.await.unwrap() < Duration::from_secs(2));
-    assert_eq!(seat.driver(), None);
+    assert_eq!(driver_lock.driver(), None);
     std::net::TcpListener::bind(address).unwrap();
 }

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use citrange_core::tape::{FrameRecord, TickRecord};
-use citrange_core::{Event, Fault, Outcome, Snapshot, Tape};
+use citrange_core::{BoxError, Event, Outcome, Snapshot, Tape};
 use citrange_video::Settings;
 
 use crate::camera::{CameraWriter, Storage, WhenFull, camera_log, give_way};
@@ -306,7 +306,7 @@ fn write_records(
 }
 
 impl Tape for Recorder {
-    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), BoxError> {
         if let Some(snapshot) = frame.snapshot {
             self.check_layout(snapshot)?;
         }
@@ -331,7 +331,7 @@ impl Tape for Recorder {
         Ok(())
     }
 
-    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault> {
+    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), BoxError> {
         self.send(kind::TICK, tick_bytes(tick))?;
         if let Some(row) = self.rows.last_mut() {
             row.action.clear();
@@ -340,11 +340,11 @@ impl Tape for Recorder {
         Ok(())
     }
 
-    fn event(&mut self, tick: u64, event: &Event) -> Result<(), Fault> {
+    fn event(&mut self, tick: u64, event: &Event) -> Result<(), BoxError> {
         Ok(self.send(kind::EVENT, serde_json::to_vec(&(tick, event))?)?)
     }
 
-    fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), Fault> {
+    fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), BoxError> {
         if let Some(snapshot) = last {
             // The pilot's memory belongs to frames; the last state is the rig's.
             self.check_layout(snapshot)?;

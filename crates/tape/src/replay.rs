@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use citrange_core::{Event, Fault, Observation, Outcome, Pilot, Verdict};
+use citrange_core::{BoxError, Event, Observation, Outcome, Pilot, Verdict};
 
 use crate::episode::Episode;
 
@@ -35,7 +35,7 @@ impl Pilot for ExactReplay {
         _seen: &Observation,
         targets: &mut [f64],
         events: &mut Vec<Event>,
-    ) -> Result<Verdict, Fault> {
+    ) -> Result<Verdict, BoxError> {
         if self.next >= self.end {
             return Ok(Verdict::Done(self.episode.outcome()));
         }
@@ -80,7 +80,7 @@ impl Pilot for FrameReplay {
         seen: &Observation,
         targets: &mut [f64],
         _events: &mut Vec<Event>,
-    ) -> Result<Verdict, Fault> {
+    ) -> Result<Verdict, BoxError> {
         let frame = (seen.tick / self.ticks_per_frame) as usize;
         let Some(wanted) = self.targets.get(frame) else {
             return Ok(Verdict::Done(Outcome::unjudged("replayed")));

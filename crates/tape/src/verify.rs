@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use citrange_core::tape::{FrameRecord, TickRecord};
-use citrange_core::{Fault, Outcome, Snapshot, Tape};
+use citrange_core::{BoxError, Outcome, Snapshot, Tape};
 use serde::Serialize;
 
 use crate::episode::Episode;
@@ -187,14 +187,14 @@ const COMMANDS: &str = "the commands differ: limits or joints of the rig are not
                         recording";
 
 impl Tape for Verifier {
-    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), BoxError> {
         if let Some(snapshot) = frame.snapshot {
             self.compare(self.range.start + frame.index as usize, snapshot);
         }
         Ok(())
     }
 
-    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault> {
+    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), BoxError> {
         let rates = self.episode.header.rig.rates;
         let per_frame = rates.ticks_per_frame() as usize;
         let index = self.range.start * per_frame + tick.index as usize;
@@ -217,7 +217,7 @@ impl Tape for Verifier {
         Ok(())
     }
 
-    fn end(&mut self, _: &Outcome, last: Option<&Snapshot>) -> Result<(), Fault> {
+    fn end(&mut self, _: &Outcome, last: Option<&Snapshot>) -> Result<(), BoxError> {
         let ran = self.report.ticks / u64::from(self.episode.header.rig.rates.ticks_per_frame());
         if let Some(snapshot) = last {
             self.compare(self.range.start + ran as usize, snapshot);

@@ -111,7 +111,7 @@ impl Memory {
         self.fetches.get_mut(self.current?)
     }
 
-    pub(crate) fn remember(&self, out: &mut Vec<f64>) {
+    pub(crate) fn save(&self, out: &mut Vec<f64>) {
         out.push(self.state.number());
         out.extend([self.ticks as f64, self.target_ticks as f64, f64::from(self.part)]);
         put(out, self.current.map(|n| [n as f64]));
@@ -138,20 +138,20 @@ impl Memory {
         };
         out.extend([grip, f64::from(u8::from(self.was_held))]);
         out.push(f64::from(u8::from(self.grasp.is_some())));
-        self.grasp.as_ref().unwrap_or(&no_grasp()).remember(out);
+        self.grasp.as_ref().unwrap_or(&no_grasp()).save(out);
         out.push(f64::from(u8::from(self.plate.is_some())));
-        self.plate.as_ref().unwrap_or(&PlateWatch::of_virtual_plate()).remember(out);
+        self.plate.as_ref().unwrap_or(&PlateWatch::of_virtual_plate()).save(out);
         put(out, self.failing.map(|reason| [reason.number()]));
         for fetch in &self.fetches {
             out.extend([f64::from(fetch.attempts), f64::from(u8::from(fetch.is_placed))]);
             put(out, fetch.reason.map(|reason| [reason.number()]));
             put(out, fetch.start_m);
-            fetch.watch.remember(out);
+            fetch.watch.save(out);
         }
     }
 
     /// Takes back what `remember` wrote, for an arm of so many joints and so many things.
-    pub(crate) fn recall(
+    pub(crate) fn load(
         numbers: &mut impl Iterator<Item = f64>,
         joints: usize,
         targets: usize,
@@ -184,9 +184,9 @@ impl Memory {
         };
         let was_held = count(numbers, 1)? == 1;
         let has_grasp = count(numbers, 1)? == 1;
-        let grasp = GraspDetector::recall(numbers)?;
+        let grasp = GraspDetector::load(numbers)?;
         let has_plate = count(numbers, 1)? == 1;
-        let plate = PlateWatch::recall(numbers)?;
+        let plate = PlateWatch::load(numbers)?;
         let failing = reason(numbers)?;
         let mut fetches = Vec::new();
         for _ in 0..targets {
@@ -195,7 +195,7 @@ impl Memory {
                 is_placed: count(numbers, 1)? == 1,
                 reason: reason(numbers)?,
                 start_m: take(numbers)?,
-                watch: PlacementDetector::recall(numbers)?,
+                watch: PlacementDetector::load(numbers)?,
             });
         }
         Some(Self {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use citrange_control::Chain;
 use citrange_core::scene::Job;
 use citrange_core::{
-    Event, Fault, ObjectSpec, Observation, Outcome, Pilot, Rates, RigSpec, Verdict,
+    BoxError, Event, ObjectSpec, Observation, Outcome, Pilot, Rates, RigSpec, Verdict,
 };
 use serde_json::json;
 
@@ -113,13 +113,13 @@ impl Autopilot {
     ///
     /// # Errors
     /// When the snapshot holds the memory of another arm or job.
-    pub fn recall(&mut self, fields: &BTreeMap<String, Vec<f64>>) -> Result<(), TaskError> {
+    pub fn load(&mut self, fields: &BTreeMap<String, Vec<f64>>) -> Result<(), TaskError> {
         let numbers = fields
             .get(FIELD)
             .ok_or_else(|| TaskError::Memory(format!("it has no field {FIELD}")))?;
         let mut numbers = numbers.iter().copied();
         let joints = self.body.chain.joints.len();
-        let memory = Memory::recall(&mut numbers, joints, self.targets.len());
+        let memory = Memory::load(&mut numbers, joints, self.targets.len());
         let memory = memory
             .filter(|_| numbers.next().is_none())
             .ok_or_else(|| TaskError::Memory("the numbers do not fit this arm and job".into()))?;
@@ -229,7 +229,7 @@ impl Pilot for Autopilot {
         seen: &Observation,
         targets: &mut [f64],
         events: &mut Vec<Event>,
-    ) -> Result<Verdict, Fault> {
+    ) -> Result<Verdict, BoxError> {
         let joints = self.body.chain.joints.len();
         if seen.joint_pos.len() != joints || targets.len() != joints {
             let found = seen.joint_pos.len();
@@ -261,10 +261,10 @@ impl Pilot for Autopilot {
         Ok(verdict)
     }
 
-    fn remember(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
+    fn save(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
         if let Some(memory) = &self.memory {
             let mut numbers = Vec::new();
-            memory.remember(&mut numbers);
+            memory.save(&mut numbers);
             fields.insert(FIELD.to_owned(), numbers);
         }
     }

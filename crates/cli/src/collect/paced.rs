@@ -10,8 +10,8 @@ use super::goal::Goal;
 use super::plan::Plan;
 use super::show::Show;
 use super::tally::Tally;
+use crate::output;
 use crate::recording::{Take, cut_short};
-use crate::say;
 use crate::session::{STOP, stopped};
 
 /// Records episodes from index `first` on.
@@ -21,7 +21,7 @@ pub(crate) fn collect(
     goal: &Goal,
     tally: &mut Tally,
     show: &Show,
-    (first, voice): (u64, say::Voice),
+    (first, voice): (u64, output::Output),
 ) -> anyhow::Result<()> {
     let mut rig = plan.rig(first)?;
     let settings = RunSettings {
@@ -41,7 +41,7 @@ pub(crate) fn collect(
         let mut pilot = plan.pilot(&mut rig)?;
         let targets = rig.begin();
         let name = pilot.name().to_owned();
-        let bar = say::progress("recording", plan.max_frames.unwrap_or(0));
+        let bar = output::progress("recording", plan.max_frames.unwrap_or(0));
         let seen = |frame, dropped| {
             bar.set_position(frame + 1);
             if dropped > 0 {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::goal::{Goal, Kind};
 use super::tally::Tally;
-use crate::say;
+use crate::output;
 
 pub(crate) struct Show {
     json: bool,
@@ -21,14 +21,14 @@ pub(crate) struct Show {
 impl Show {
     pub(crate) fn new(json: bool, frame_hz: u32, goal: &Goal, tally: &Tally) -> Self {
         let (wanted, there) = goal.progress(tally);
-        let bar = say::progress("collecting", wanted);
+        let bar = output::progress("collecting", wanted);
         bar.set_position(there);
         Self { json, bar, begun: Instant::now(), frame_hz, before: tally.saved() }
     }
 
     /// An event for machines.
     pub(crate) fn event(&self, line: &serde_json::Value) -> anyhow::Result<()> {
-        if self.json { say::data(&line.to_string()) } else { Ok(()) }
+        if self.json { output::data(&line.to_string()) } else { Ok(()) }
     }
 
     /// A line for people. A bar that is seen says it all, unless it is important.
@@ -37,9 +37,9 @@ impl Show {
             return;
         }
         if self.bar.is_hidden() {
-            say::talk(line);
+            output::talk(line);
         } else if important {
-            self.bar.suspend(|| say::talk(line));
+            self.bar.suspend(|| output::talk(line));
         }
     }
 
@@ -75,7 +75,7 @@ impl Show {
             there => format!(" ({there} were there)"),
         };
         if !self.json {
-            say::talk(&format!(
+            output::talk(&format!(
                 "{new} episodes{before}: {}; {sim_s:.0} s of simulation in {wall_s:.1} s, \
                  {times:.1} x real time",
                 tally.words()

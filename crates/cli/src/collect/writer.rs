@@ -12,11 +12,11 @@ use serde_json::json;
 
 use super::gate::{Gate, HaltOnPanic};
 use super::goal::Goal;
-use super::hand::{Episode, Hand, Made};
 use super::journal::Journal;
 use super::plan::Plan;
 use super::show::Show;
 use super::tally::Tally;
+use super::worker::{Episode, Made, Worker};
 use crate::session::stopped;
 
 /// How often the writer looks whether the user asked to stop.
@@ -58,7 +58,7 @@ impl Writer<'_> {
                 let (send, gate, recordings) = (send.clone(), &gate, &recordings);
                 let work = move || {
                     let _watch = HaltOnPanic(gate);
-                    let mut hand = Hand::new(plan, recordings, first, gate.halted());
+                    let mut hand = Worker::new(plan, recordings, first, gate.halted());
                     while let Some(episode) = gate.take() {
                         let made = hand.make(episode);
                         if send.send((episode, Answer { worker, made })).is_err() {
@@ -123,7 +123,7 @@ impl Writer<'_> {
                     self.keep(*episode, answer.worker, journal)?;
                     faults_in_a_row = 0;
                 }
-                Ok(Made::Fault(error)) => {
+                Ok(Made::BoxError(error)) => {
                     faults_in_a_row += 1;
                     self.tally.faults += 1;
                     let index = self.next;

@@ -7,20 +7,20 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use citrange_control::{Law, Motion, Order, Seat, Speeds, Teleop, Until};
+use citrange_control::{CartesianController, DriverLock, Motion, Order, Speeds, Teleop, Until};
 use citrange_core::run::{Pace, run as run_phase};
 use citrange_core::tape::NoTape;
 use citrange_core::{Rig as _, RunReport, RunSettings, Tape};
 use citrange_sim::SimRig;
-use citrange_studio::{Board, Phase, SavedEpisode, Session, Summary};
+use citrange_studio::{Phase, SavedEpisode, Session, Summary, Telemetry};
 use citrange_tape::{Dataset, Unit, WhenFull};
 use serde_json::json;
 
-use super::copilot::{Copilot, Work};
-use super::live::{LivePilot, LiveRig, Pictures};
+use super::shared_control::{SharedControl, Work};
 use super::summary::{Ended, percent, summary};
+use super::telemetry::{LivePilot, LiveRig, Pictures};
+use crate::output::{self, Output};
 use crate::recording::{Lost, Origin, Take, cut_short};
-use crate::say::{self, Voice};
 use crate::session::{Choice, stopped};
 
 /// What a session does.
@@ -37,7 +37,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) images: &'a BTreeSet<String>,
     pub(crate) origin: Option<Origin>,
     pub(crate) config: serde_json::Value,
-    pub(crate) voice: Voice,
+    pub(crate) voice: Output,
     /// Share of a camera's pictures that may be lost before somebody is asked, 0 to 1.
     pub(crate) max_lost: f64,
     /// How long an answer is waited for; then the episode is kept, marked.
@@ -46,14 +46,14 @@ pub(crate) struct Plan<'a> {
     pub(crate) scene: &'a str,
 }
 
-/// An arm, its driver's seat, and where it is shown and recorded.
+/// An arm, its driver lock, and where it is shown and recorded.
 pub(crate) struct Drive<'a> {
     pub(crate) rig: SimRig,
-    pub(crate) law: Arc<Law>,
+    pub(crate) controller: Arc<CartesianController>,
     pub(crate) work: Option<Work>,
     pub(crate) speeds: Speeds,
-    pub(crate) seat: Arc<Seat>,
-    pub(crate) board: Arc<Board>,
+    pub(crate) driver_lock: Arc<DriverLock>,
+    pub(crate) board: Arc<Telemetry>,
     pub(crate) dataset: Option<Dataset>,
     /// Where the recorded episodes are.
     pub(crate) root: Option<PathBuf>,
@@ -149,7 +149,7 @@ impl Drive<'_> {
     }
 
     fn record(&mut self, layout: u64) -> anyhow::Result<Next> {
-        if self.seat.driver().is_none() {
+        if self.driver_lock.driver().is_none() {
             self.message("press a key to take the wheel");
             let wait = Stretch {
                 phase: Phase::Starting,
@@ -239,8 +239,8 @@ impl Drive<'_> {
             take.discard()?;
             self.tally.discarded += 1;
             self.message("thrown away; again");
-            if self.plan.voice == Voice::Json {
-                say::data(&json!({"event": "discarded", "frames": report.frames}).to_string())?;
+            if self.plan.voice == Output::Json {
+                output::data(&json!({"event": "discarded", "frames": report.frames}).to_string())?;
             }
         } else {
             self.board.write(|live| live.session.phase = Phase::Saving);
@@ -282,15 +282,15 @@ impl Drive<'_> {
         );
         self.message(&text);
         match self.plan.voice {
-            Voice::Json | Voice::JsonFrames => {
+            Output::Json | Output::JsonFrames => {
                 let line = json!({
                     "event": "asking", "camera": lost.camera, "lost_share": share, "limit": limit,
                     "frames": frames, "wait_s": self.plan.ask_s,
                 });
-                say::data(&line.to_string())?;
+                output::data(&line.to_string())?;
             }
-            Voice::Talk => say::talk(&format!("WARNING: {text}")),
-            Voice::Quiet => {}
+            Output::Talk => output::talk(&format!("WARNING: {text}")),
+            Output::Quiet => {}
         }
         self.board.write(|live| live.session.lost_share = share);
         let asking = Stretch {
@@ -308,7 +308,7 @@ impl Drive<'_> {
         stretch: &Stretch,
         tape: &mut dyn Tape,
     ) -> anyhow::Result<(RunReport, Option<Order>)> {
-        self.seat.forget_orders();
+        self.driver_lock.forget_orders();
         let targets = self.rig.begin();
         let rates = self.rig.spec().rates;
         // A recording has taken the dataset along: then what was said of it stays.
@@ -332,18 +332,23 @@ impl Drive<'_> {
                 summary: None,
             };
         });
-        let mut teleop =
-            Teleop::new(Arc::clone(&self.seat), Arc::clone(&self.law), self.speeds, stretch.until);
+        let mut teleop = Teleop::new(
+            Arc::clone(&self.driver_lock),
+            Arc::clone(&self.controller),
+            self.speeds,
+            stretch.until,
+        );
         if let Some(origin) = self.plan.origin.as_ref().filter(|_| stretch.recording)
             && let Some(snapshot) = origin.tape.snapshot(origin.frame)
         {
-            teleop.recall(&snapshot.fields)?;
+            teleop.load(&snapshot.fields)?;
         }
         if let Some(motion) = self.motion.take().filter(|motion| motion.pos == targets) {
             teleop.begin_anew(motion);
         }
         let may_fly = stretch.until == Until::Order;
-        let copilot = Copilot::new(teleop, Arc::clone(&self.seat), self.work.as_ref(), may_fly);
+        let copilot =
+            SharedControl::new(teleop, Arc::clone(&self.driver_lock), self.work.as_ref(), may_fly);
         let mut pilot = LivePilot::new(copilot, &self.board, rates.control_hz);
         let pictures = !self.rig.spec().cameras.is_empty();
         let which = if stretch.recording { Pictures::Recorded } else { Pictures::Glanced };

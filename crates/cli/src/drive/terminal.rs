@@ -7,8 +7,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
-use citrange_control::{Errand, Halt, Key, Order, Seat, Ticket};
-use citrange_studio::{Board, Live, Phase};
+use citrange_control::{AutopilotRequest, DriverLock, Halt, Key, Order, Ticket};
+use citrange_studio::{Phase, Sample, Telemetry};
 use crossterm::event::{
     DisableFocusChange, EnableFocusChange, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers,
     KeyboardEnhancementFlags, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags, poll,
@@ -20,7 +20,7 @@ use crossterm::{cursor, execute, queue, style};
 use super::terminal_keys::{Sender, Telling, TerminalKeys};
 use super::terminal_text::lines;
 
-/// How often the grip is renewed; well below the seat's longest silence.
+/// How often the grip is renewed; well below the driver lock's longest silence.
 const GRIP_EVERY: Duration = Duration::from_millis(20);
 /// How often the screen is drawn.
 const DRAW_EVERY: Duration = Duration::from_millis(100);
@@ -40,17 +40,17 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Takes the seat and the screen.
+    /// Takes the driver lock and the screen.
     pub(crate) fn start(
-        seat: Arc<Seat>,
-        board: Arc<Board>,
+        driver_lock: Arc<DriverLock>,
+        board: Arc<Telemetry>,
         links: Vec<String>,
     ) -> anyhow::Result<Self> {
         if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
             bail!("--tui needs a terminal for its keys and its screen; without it, use a browser");
         }
-        let ticket = seat.take(NAME).context("cannot take the wheel")?;
-        let wheel = Wheel { seat, ticket };
+        let ticket = driver_lock.take(NAME).context("cannot take the wheel")?;
+        let wheel = Wheel { driver_lock, ticket };
         terminal::enable_raw_mode().context("cannot read single keys from this terminal")?;
         let telling = if terminal::supports_keyboard_enhancement().unwrap_or(false) {
             Telling::Releases
@@ -126,7 +126,7 @@ impl Drop for Screen {
 
 /// The wheel, which somebody at a page may have taken away by stopping the arm.
 struct Wheel {
-    seat: Arc<Seat>,
+    driver_lock: Arc<DriverLock>,
     ticket: Ticket,
 }
 
@@ -136,7 +136,7 @@ impl Wheel {
         if self.ticket.drives() {
             return None;
         }
-        Some(match (self.seat.driver(), self.seat.stopped_by()) {
+        Some(match (self.driver_lock.driver(), self.driver_lock.stopped_by()) {
             (Some(driver), _) => format!("{driver} drives"),
             (None, Some(by)) => format!("STOPPED by {by}: press T to take the wheel again"),
             (None, None) => "press T to take the wheel".to_owned(),
@@ -146,7 +146,7 @@ impl Wheel {
     /// Takes it again, if nobody else has it.
     fn take(&mut self) {
         if !self.ticket.drives()
-            && let Ok(ticket) = self.seat.take(NAME)
+            && let Ok(ticket) = self.driver_lock.take(NAME)
         {
             self.ticket = ticket;
         }
@@ -155,7 +155,7 @@ impl Wheel {
 
 fn drive(
     mut wheel: Wheel,
-    board: &Board,
+    board: &Telemetry,
     telling: Telling,
     ended: &AtomicBool,
     screen: Screen,
@@ -185,7 +185,7 @@ fn drive(
         if drawn.is_none_or(|at| at.elapsed() >= DRAW_EVERY) {
             let (width, height) = terminal::size().unwrap_or((80, 24));
             // Copied first: the loop must not wait while this is put into words.
-            let live = board.read(Live::clone);
+            let live = board.read(Sample::clone);
             let lines = lines(&board.stage, &live, telling, links, wheel.words().as_deref());
             if draw(&lines, usize::from(width), usize::from(height)).is_err() {
                 break;
@@ -196,7 +196,7 @@ fn drive(
     drop(screen);
     if !ended.load(Ordering::Relaxed) {
         // Lost, not ended: keep what was recorded and stop.
-        wheel.seat.order(Order::Stop);
+        wheel.driver_lock.order(Order::Stop);
     }
 }
 
@@ -269,9 +269,9 @@ impl Hand {
 
     /// A key that is not held: sends the autopilot, or stops it, or orders something.
     fn press(&mut self, code: KeyCode, ticket: &Ticket, now: Instant) {
-        let errand = errand_of(code, self.targets);
+        let request = request_of(code, self.targets);
         if ticket.is_flying() {
-            if let Some((digit, _)) = errand
+            if let Some((digit, _)) = request
                 && self.sender.repeats(digit, now)
             {
                 return;
@@ -283,9 +283,9 @@ impl Hand {
             {
                 self.order(code, order, ticket, now);
             }
-        } else if let Some((digit, errand)) = errand {
-            // A key that stays down after its errand has ended does not send it again.
-            if !self.sender.repeats(digit, now) && ticket.send(errand).is_ok() {
+        } else if let Some((digit, request)) = request {
+            // A key that stays down after its request has ended does not send it again.
+            if !self.sender.repeats(digit, now) && ticket.send(request).is_ok() {
                 self.sender.press(digit, now);
             }
         } else if let Some(order) = order_of(code) {
@@ -295,13 +295,13 @@ impl Hand {
 }
 
 /// What a key sends the autopilot for: 1 to 9 for a target, 0 or G for all.
-fn errand_of(code: KeyCode, targets: usize) -> Option<(char, Errand)> {
+fn request_of(code: KeyCode, targets: usize) -> Option<(char, AutopilotRequest)> {
     let KeyCode::Char(letter) = code else { return None };
     match letter.to_ascii_lowercase() {
-        '0' | 'g' if targets > 0 => Some((letter, Errand::All)),
+        '0' | 'g' if targets > 0 => Some((letter, AutopilotRequest::All)),
         digit @ '1'..='9' => {
             let number = digit.to_digit(10)? as usize;
-            (number <= targets).then_some((digit, Errand::Target(number)))
+            (number <= targets).then_some((digit, AutopilotRequest::Target(number)))
         }
         _ => None,
     }
@@ -349,17 +349,19 @@ mod tests {
 
     #[test]
     fn digits_send_the_autopilot_and_any_other_press_stops_it() {
-        let seat = Seat::new(Seat::LONGEST_SILENCE);
-        let ticket = seat.take("the terminal").unwrap();
+        let driver_lock = DriverLock::new(DriverLock::LONGEST_SILENCE);
+        let ticket = driver_lock.take("the terminal").unwrap();
         let mut hand = hand(3);
         hand.take_in(&key(KeyCode::Char('4')), &ticket);
         assert!(!ticket.is_flying(), "there are three targets");
-        let errand = || seat.errand(Instant::now()).map(|(_, errand)| errand);
-        for (code, errand_of_it) in
-            [('2', Errand::Target(2)), ('0', Errand::All), ('g', Errand::All)]
-        {
+        let request = || driver_lock.request(Instant::now()).map(|(_, request)| request);
+        for (code, request_of_it) in [
+            ('2', AutopilotRequest::Target(2)),
+            ('0', AutopilotRequest::All),
+            ('g', AutopilotRequest::All),
+        ] {
             hand.take_in(&key(KeyCode::Char(code)), &ticket);
-            assert_eq!(errand(), Some(errand_of_it));
+            assert_eq!(request(), Some(request_of_it));
             hand.take_in(&key(KeyCode::Char(code)), &ticket);
             assert!(ticket.is_flying(), "the key may stay down");
             for stop in [KeyCode::Esc, KeyCode::Char(' '), KeyCode::Char('1'), KeyCode::Tab] {
@@ -368,49 +370,53 @@ mod tests {
                     hand.take_in(&key(KeyCode::Char(code)), &ticket);
                 }
                 hand.take_in(&key(stop), &ticket);
-                assert_eq!((errand(), seat.halted()), (None, Some(Halt::Asked)), "{stop:?}");
+                assert_eq!(
+                    (request(), driver_lock.halted()),
+                    (None, Some(Halt::Asked)),
+                    "{stop:?}"
+                );
             }
         }
-        assert_eq!(seat.next_order(), None, "Esc stopped the autopilot, not the session");
+        assert_eq!(driver_lock.next_order(), None, "Esc stopped the autopilot, not the session");
         hand.take_in(&key(KeyCode::Esc), &ticket);
-        assert_eq!(seat.next_order(), Some(Order::Stop));
+        assert_eq!(driver_lock.next_order(), Some(Order::Stop));
     }
 
     #[test]
     fn a_key_that_is_still_down_answers_no_question_and_a_stopped_driver_gives_no_orders() {
-        let seat = Seat::new(Seat::LONGEST_SILENCE);
-        let ticket = seat.take(NAME).unwrap();
+        let driver_lock = DriverLock::new(DriverLock::LONGEST_SILENCE);
+        let ticket = driver_lock.take(NAME).unwrap();
         let mut hand = hand(0);
         hand.take_in(&key(KeyCode::Enter), &ticket);
-        assert_eq!(seat.next_order(), Some(Order::Success));
+        assert_eq!(driver_lock.next_order(), Some(Order::Success));
         hand.is_asked = true;
         hand.take_in(&key(KeyCode::Enter), &ticket);
-        assert_eq!(seat.next_order(), None, "it repeats");
+        assert_eq!(driver_lock.next_order(), None, "it repeats");
         hand.take_in(&key(KeyCode::Backspace), &ticket);
-        assert_eq!(seat.next_order(), Some(Order::Failure));
+        assert_eq!(driver_lock.next_order(), Some(Order::Failure));
         hand.ordered = None;
-        seat.stop_all("viewer 2");
-        let mut wheel = Wheel { seat: Arc::clone(&seat), ticket };
+        driver_lock.stop_all("viewer 2");
+        let mut wheel = Wheel { driver_lock: Arc::clone(&driver_lock), ticket };
         assert!(wheel.words().unwrap().contains("STOPPED by viewer 2"));
         hand.take_in(&key(KeyCode::Enter), &wheel.ticket);
-        assert_eq!(seat.next_order(), None);
+        assert_eq!(driver_lock.next_order(), None);
         wheel.take();
-        assert_eq!((wheel.words(), seat.driver().as_deref()), (None, Some(NAME)));
+        assert_eq!((wheel.words(), driver_lock.driver().as_deref()), (None, Some(NAME)));
     }
 
     #[test]
     fn movement_keys_and_a_lost_focus_stop_it() {
-        let seat = Seat::new(Seat::LONGEST_SILENCE);
-        let ticket = seat.take("the terminal").unwrap();
+        let driver_lock = DriverLock::new(DriverLock::LONGEST_SILENCE);
+        let ticket = driver_lock.take("the terminal").unwrap();
         let mut hand = hand(1);
-        ticket.send(Errand::All).unwrap();
+        ticket.send(AutopilotRequest::All).unwrap();
         hand.take_in(&key(KeyCode::Char('w')), &ticket);
         ticket.hold(hand.keys.held(Instant::now()), 1);
-        assert_eq!((ticket.is_flying(), seat.halted()), (false, Some(Halt::Keys)));
+        assert_eq!((ticket.is_flying(), driver_lock.halted()), (false, Some(Halt::Keys)));
         hand.keys.release_all();
         ticket.hold(hand.keys.held(Instant::now()), 2);
-        ticket.send(Errand::All).unwrap();
+        ticket.send(AutopilotRequest::All).unwrap();
         hand.take_in(&Event::FocusLost, &ticket);
-        assert_eq!((ticket.is_flying(), seat.halted()), (false, Some(Halt::Focus)));
+        assert_eq!((ticket.is_flying(), driver_lock.halted()), (false, Some(Halt::Focus)));
     }
 }

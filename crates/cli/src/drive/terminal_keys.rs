@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use citrange_control::{Held, Key};
+use citrange_control::{HeldKeys, Key};
 
 /// How keys are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,28 +58,28 @@ impl TerminalKeys {
     }
 
     /// What is held at `now`.
-    pub(crate) fn held(&mut self, now: Instant) -> Held {
+    pub(crate) fn held(&mut self, now: Instant) -> HeldKeys {
         let age = |then: Instant| now.saturating_duration_since(then);
         match self.telling {
             Telling::Releases => {
                 if self.heard.is_none_or(|heard| age(heard) > SILENCE) {
                     self.down.clear();
                 }
-                Held::new(self.down.keys().copied(), [0.0; Held::STICKS])
+                HeldKeys::new(self.down.keys().copied(), [0.0; HeldKeys::STICKS])
             }
             Telling::Presses => {
                 self.down.retain(|_, pressed| age(*pressed) < OVER);
-                let mut sticks = [0.0; Held::STICKS];
+                let mut sticks = [0.0; HeldKeys::STICKS];
                 for (key, pressed) in &self.down {
                     let strength = 1.0
                         - age(*pressed).saturating_sub(FULL).as_secs_f64()
                             / (OVER - FULL).as_secs_f64();
-                    let pushed = Held::new([*key], [0.0; Held::STICKS]).pushed();
+                    let pushed = HeldKeys::new([*key], [0.0; HeldKeys::STICKS]).pushed();
                     for (stick, push) in sticks.iter_mut().zip(pushed) {
                         *stick += push * strength;
                     }
                 }
-                Held::new([], sticks)
+                HeldKeys::new([], sticks)
             }
         }
     }

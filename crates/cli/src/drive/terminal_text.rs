@@ -1,14 +1,14 @@
 //! What the screen of the terminal driver says.
 
-use citrange_studio::{Flight, Live, Phase, Session, Stage};
+use citrange_studio::{AutopilotStatus, Phase, Sample, SceneInfo, Session};
 
 use super::summary::percent;
 use super::terminal_keys::Telling;
 
 /// What the screen says.
 pub(crate) fn lines(
-    stage: &Stage,
-    live: &Live,
+    stage: &SceneInfo,
+    live: &Sample,
     telling: Telling,
     links: &[String],
     wheel: Option<&str>,
@@ -110,7 +110,7 @@ fn too_many_lost(session: &Session) -> String {
 }
 
 /// What the autopilot is at, or how it ended.
-fn autopilot_line(flight: Option<&Flight>) -> Option<String> {
+fn autopilot_line(flight: Option<&AutopilotStatus>) -> Option<String> {
     let flight = flight?;
     let placed = flight.placed.iter().filter(|placed| **placed).count();
     let of = flight.placed.len();
@@ -140,18 +140,18 @@ fn bar(pos: f64, [low, high]: [f64; 2]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use citrange_studio::{StageAutopilot, StageJoint};
+    use citrange_studio::{AutopilotInfo, JointInfo};
 
     #[test]
     fn the_screen_says_what_matters() {
-        let joint = StageJoint {
+        let joint = JointInfo {
             name: "elbow".into(),
             is_slide: false,
             range: Some([-1.0, 1.0]),
             gripper: None,
         };
-        let stage = Stage { scene: "desk".into(), joints: vec![joint], ..Stage::default() };
-        let mut live = Live { joint_pos: vec![0.5], targets: vec![1.0], ..Live::default() };
+        let stage = SceneInfo { scene: "desk".into(), joints: vec![joint], ..SceneInfo::default() };
+        let mut live = Sample { joint_pos: vec![0.5], targets: vec![1.0], ..Sample::default() };
         live.session.phase = Phase::Recording;
         live.held = vec!["up", "open"];
         let text = lines(&stage, &live, Telling::Presses, &[], None).join("\n");
@@ -174,24 +174,27 @@ mod tests {
     #[test]
     fn the_screen_says_what_the_autopilot_is_at() {
         let targets = vec!["orange_1".into(), "orange_2".into()];
-        let autopilot = Some(StageAutopilot { targets, states: vec!["LIFT"] });
-        let stage = Stage { autopilot, ..Stage::default() };
-        let flight = Flight {
+        let autopilot = Some(AutopilotInfo { targets, states: vec!["LIFT"] });
+        let stage = SceneInfo { autopilot, ..SceneInfo::default() };
+        let flight = AutopilotStatus {
             flying: true,
             state: "LIFT",
             target: Some("orange_2".into()),
             attempt: 1,
             held: "yes",
             placed: vec![true, false],
-            ..Flight::default()
+            ..AutopilotStatus::default()
         };
-        let mut live = Live { flight: Some(flight), ..Live::default() };
+        let mut live = Sample { flight: Some(flight), ..Sample::default() };
         let text = lines(&stage, &live, Telling::Presses, &[], None).join("\n");
         for part in ["AUTOPILOT LIFT orange_2", "held yes", "1 of 2", "2 orange_2", "any key stops"]
         {
             assert!(text.contains(part), "{part} is missing in\n{text}");
         }
-        live.flight = Some(Flight { message: "stopped: a reason".into(), ..Flight::default() });
+        live.flight = Some(AutopilotStatus {
+            message: "stopped: a reason".into(),
+            ..AutopilotStatus::default()
+        });
         let text = lines(&stage, &live, Telling::Releases, &[], None).join("\n");
         assert!(text.contains("autopilot off") && text.contains("a reason"), "{text}");
     }

@@ -12,7 +12,7 @@ use citrange_space::Body;
 use serde_json::{Value, json};
 
 use crate::exit::ProblemsFound;
-use crate::say;
+use crate::output;
 
 /// How finely found paths are looked at again.
 const CHECK_RAD: f32 = 1e-3;
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         Kind::Voxels => p.valid_voxels,
     };
     let chosen: Vec<&Problem> = problems.problems.iter().filter(is_free).collect();
-    let bar = say::progress("problems", chosen.len() as u64);
+    let bar = output::progress("problems", chosen.len() as u64);
     let mut tally = Tally::default();
     if args.obstacles == Kind::Primitives {
         tally.cylinders = chosen.iter().map(|problem| problem.cylinders()).sum();
@@ -97,22 +97,22 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             .find_map(|path| first_contact(&mut collider, arm.joints(), path));
         tally.add(&solved, touched.is_none());
         if args.json {
-            say::data(&told(args, &arm, problem, &solved).to_string())?;
+            output::data(&told(args, &arm, problem, &solved).to_string())?;
         }
         if let Some(contact) = touched {
-            say::talk(&format!("{}: a returned path touches: {contact}", problem.name));
+            output::talk(&format!("{}: a returned path touches: {contact}", problem.name));
         }
         bar.inc(1);
     }
     bar.finish_and_clear();
     if tally.cylinders > 0 {
         let count = tally.cylinders;
-        say::talk(&format!("cylinders that count as the boxes around them: {count}"));
+        output::talk(&format!("cylinders that count as the boxes around them: {count}"));
     }
     if args.json {
-        say::data(&json!({"summary": tally.json(args.obstacles)}).to_string())?;
+        output::data(&json!({"summary": tally.json(args.obstacles)}).to_string())?;
     } else {
-        say::data(&tally.text(args.obstacles))?;
+        output::data(&tally.text(args.obstacles))?;
     }
     if tally.valid < tally.solved {
         return Err(ProblemsFound("not every path is free".into()).into());

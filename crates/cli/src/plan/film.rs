@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use citrange_core::tape::FrameRecord;
-use citrange_core::{Fault, Pose, Rig as _, Tape};
+use citrange_core::{BoxError, Pose, Rig as _, Tape};
 use citrange_sim::{CameraQuery, SimRig, StateQuery};
 use citrange_space::{Pinhole, Snapshot, View};
 use nalgebra::{Isometry3, Point3};
@@ -88,7 +88,7 @@ impl PlanFilm {
 }
 
 impl Tape for PlanFilm {
-    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), BoxError> {
         let Some(picture) = frame.seen.pictures.first() else { return Ok(()) };
         let rgb = picture.pixels()?.to_vec();
         let mut image = Image { width: self.size.0, height: self.size.1, rgb };

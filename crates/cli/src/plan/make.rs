@@ -20,7 +20,7 @@ use super::start::Start;
 use super::text;
 use crate::bodies::body_of;
 use crate::exit::{Interrupted, ProblemsFound};
-use crate::say;
+use crate::output;
 use crate::session::{catch_stop, stopped};
 use crate::verbs::compiled;
 
@@ -125,15 +125,15 @@ pub(crate) fn run(args: &MakeArgs) -> anyhow::Result<()> {
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
     if args.json {
-        say::data(&setting.file(args, &legs).to_string())?;
+        output::data(&setting.file(args, &legs).to_string())?;
     }
     for leg in &legs {
         if !args.json
             && let Some(line) = text::summary(leg)
         {
-            say::data(&line)?;
+            output::data(&line)?;
         }
-        leg.made.goal.warnings.iter().for_each(|warning| say::talk(warning));
+        leg.made.goal.warnings.iter().for_each(|warning| output::talk(warning));
     }
     if let Some(path) = &args.film {
         setting.film(&mut rig, &legs, path)?;
@@ -221,12 +221,12 @@ impl Setting {
         if args.json {
             return;
         }
-        self.start.gripper.text().iter().for_each(|line| say::talk(line));
+        self.start.gripper.text().iter().for_each(|line| output::talk(line));
         for mount in self.space.mounts() {
-            say::talk(&text::mount(&self.arm, mount, &self.names));
+            output::talk(&text::mount(&self.arm, mount, &self.names));
         }
         if args.seed.is_some() && args.episode_seed == 0 {
-            say::talk(
+            output::talk(
                 "--seed is of the search alone; where things are is --episode-seed (here 0) and \
                  --episode",
             );
@@ -343,7 +343,7 @@ impl Setting {
             }
         }
         film.finish()?;
-        say::talk(&format!("film: {}", path.display()));
+        output::talk(&format!("film: {}", path.display()));
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use citrange_space::{Pipeline, Robot, SpaceError};
 use serde::Deserialize;
 
 use super::given::{CellArgs, Given, Loader};
-use crate::say;
+use crate::output;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -94,9 +94,9 @@ fn pairs(args: &Pairs) -> anyhow::Result<()> {
     };
     for (index, off) in found.residuals_m.iter().enumerate() {
         let left_out = if found.dropped.contains(&index) { "  left out" } else { "" };
-        say::data(&format!("pair {}: {:.2} mm off{left_out}", index + 1, 1e3 * off))?;
+        output::data(&format!("pair {}: {:.2} mm off{left_out}", index + 1, 1e3 * off))?;
     }
-    say::data(&format!("rms {:.2} mm", 1e3 * found.rms_m))?;
+    output::data(&format!("rms {:.2} mm", 1e3 * found.rms_m))?;
     tell(&found.world_from_camera, args.save.as_deref())
 }
 
@@ -123,8 +123,8 @@ fn cube(args: &CubeArgs) -> anyhow::Result<()> {
     let names = ["-x", "+x", "-y", "+y", "-z", "+z"];
     let faces = names.iter().zip(found.faces).filter(|(_, points)| *points > 0);
     let faces: Vec<String> = faces.map(|(name, points)| format!("{name} {points}")).collect();
-    say::data(&format!("{used} points on faces {}", faces.join(", ")))?;
-    say::data(&format!("rms {:.2} mm", 1e3 * found.rms_m))?;
+    output::data(&format!("{used} points on faces {}", faces.join(", ")))?;
+    output::data(&format!("rms {:.2} mm", 1e3 * found.rms_m))?;
     tell_certainty(&found.certainty)?;
     tell(&pose, args.save.as_deref())
 }
@@ -134,8 +134,8 @@ fn adjust(args: &AdjustArgs) -> anyhow::Result<()> {
     let mut given = loader.read(&args.cloud)?;
     let mut pipeline = Pipeline::new(loader.cell.pipeline.clone())?;
     let mut past = vec![CameraPose::from(given.view.world_from_camera)];
-    say::talk("x+ 1 mm, x++ 1 cm, yaw- 0.1 degrees, yaw-- 1 degree (x y z roll pitch yaw);");
-    say::talk("fit brings the robot's points onto its links; undo, save, quit");
+    output::talk("x+ 1 mm, x++ 1 cm, yaw- 0.1 degrees, yaw-- 1 degree (x y z roll pitch yaw);");
+    output::talk("fit brings the robot's points onto its links; undo, save, quit");
     look(&mut given, past[0], &mut pipeline)?;
     for line in std::io::stdin().lock().lines() {
         let line = line?;
@@ -145,7 +145,7 @@ fn adjust(args: &AdjustArgs) -> anyhow::Result<()> {
             "quit" | "q" => return Ok(()),
             "save" => {
                 now.save(&args.save)?;
-                say::data(&format!("saved to {}", args.save.display()))?;
+                output::data(&format!("saved to {}", args.save.display()))?;
                 continue;
             }
             "undo" if past.len() > 1 => {
@@ -155,13 +155,15 @@ fn adjust(args: &AdjustArgs) -> anyhow::Result<()> {
                 let mut watch = DriftWatch::new(DriftSettings::default());
                 match watch.look(&given.cloud, &given.view, &given.looks).offset {
                     Some(offset) => past.push(CameraPose::from(offset.world_from_camera)),
-                    None => say::data("the robot is not seen well enough")?,
+                    None => output::data("the robot is not seen well enough")?,
                 }
             }
             words => match press(words) {
                 Some(press) => past.push(now.adjusted(press)),
                 None => {
-                    say::data(&format!("not understood: {words}; such as x+, yaw--, fit, save"))?;
+                    output::data(&format!(
+                        "not understood: {words}; such as x+, yaw--, fit, save"
+                    ))?;
                     continue;
                 }
             },
@@ -212,7 +214,7 @@ fn look(given: &mut Given, pose: CameraPose, pipeline: &mut Pipeline) -> anyhow:
         }
         None => drift.verdict.to_string(),
     };
-    say::data(&format!("{}; {} voxels; {off}", shown(&pose), frame.voxels.len()))
+    output::data(&format!("{}; {} voxels; {off}", shown(&pose), frame.voxels.len()))
 }
 
 fn shown(pose: &CameraPose) -> String {
@@ -224,19 +226,19 @@ fn shown(pose: &CameraPose) -> String {
 fn tell_certainty(certainty: &Certainty) -> anyhow::Result<()> {
     let [x, y, z] = certainty.sigma_m.map(|v| 1e3 * v);
     let [roll, pitch, yaw] = certainty.sigma_deg;
-    say::data(&format!("sigma {x:.2} {y:.2} {z:.2} mm, {roll:.3} {pitch:.3} {yaw:.3} degrees"))?;
+    output::data(&format!("sigma {x:.2} {y:.2} {z:.2} mm, {roll:.3} {pitch:.3} {yaw:.3} degrees"))?;
     for free in &certainty.free {
-        say::data(&format!("not determined by this view: {free}"))?;
+        output::data(&format!("not determined by this view: {free}"))?;
     }
     Ok(())
 }
 
 fn tell(pose: &Pose, save: Option<&Path>) -> anyhow::Result<()> {
     let pose = CameraPose::from(*pose);
-    say::data(&shown(&pose))?;
+    output::data(&shown(&pose))?;
     if let Some(path) = save {
         pose.save(path)?;
-        say::talk(&format!("pose -> {}", path.display()));
+        output::talk(&format!("pose -> {}", path.display()));
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::given::{CellArgs, Loader};
 use super::save;
 use crate::exit::ProblemsFound;
-use crate::say;
+use crate::output;
 
 /// Frames without stamps are taken to be this far apart.
 const FRAME_NS: u64 = 33_333_333;
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let mut work: Option<(Pipeline, Map)> = None;
     let mut told = Vec::new();
     let mut watches = BTreeMap::new();
-    let bar = say::progress("frames", args.clouds.len() as u64);
+    let bar = output::progress("frames", args.clouds.len() as u64);
     for (index, path) in args.clouds.iter().enumerate() {
         let mut given = loader.read(path)?;
         if given.cloud.stamp_ns == 0 {
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             drift,
         };
         if args.json {
-            say::data(&one.json().to_string())?;
+            output::data(&one.json().to_string())?;
         } else if args.stats {
             bar.suspend(|| one.print())?;
         }
@@ -138,7 +138,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let snapshot = map.snapshot();
     if let Some(path) = &args.map {
         snapshot.save(path)?;
-        say::talk(&format!("map of {} voxels -> {}", snapshot.voxels().len(), path.display()));
+        output::talk(&format!("map of {} voxels -> {}", snapshot.voxels().len(), path.display()));
     }
     summary(args, &told, snapshot.voxels().len())?;
     let moved = |one: &&Told| one.drift.as_ref().is_some_and(|d| d.verdict == Verdict::Alarm);
@@ -177,27 +177,27 @@ impl Told {
     }
 
     fn print(&self) -> anyhow::Result<()> {
-        say::data(&format!("{}: {} points", self.name, self.points))?;
+        output::data(&format!("{}: {} points", self.name, self.points))?;
         for fate in Fate::ALL {
             let count = self.counts.of(fate);
             if count > 0 {
                 let share = 100.0 * count as f64 / self.points.max(1) as f64;
-                say::data(&format!("  {:<14} {count:>9}  {share:>5.1} %", fate.name()))?;
+                output::data(&format!("  {:<14} {count:>9}  {share:>5.1} %", fate.name()))?;
             }
         }
-        say::data(&format!("  {} voxels in {} groups", self.voxels, self.clusters))?;
+        output::data(&format!("  {} voxels in {} groups", self.voxels, self.clusters))?;
         for (stage, time) in &self.stages {
-            say::data(&format!("  {:<14} {:>9.3} ms", stage.name(), ms(*time)))?;
+            output::data(&format!("  {:<14} {:>9.3} ms", stage.name(), ms(*time)))?;
         }
         for thing in &self.moving {
-            say::data(&format!("  moving: {thing}"))?;
+            output::data(&format!("  moving: {thing}"))?;
         }
         if let Some(drift) = &self.drift {
-            say::data(&format!("  camera: {}", drift.verdict))?;
+            output::data(&format!("  camera: {}", drift.verdict))?;
         }
         let (whole, map) = (ms(self.whole), ms(self.map_time));
         let hz = 1e3 / (whole + map);
-        say::data(&format!("  pipeline {whole:.3} ms, map {map:.3} ms: {hz:.0} Hz"))
+        output::data(&format!("  pipeline {whole:.3} ms, map {map:.3} ms: {hz:.0} Hz"))
     }
 }
 
@@ -227,9 +227,9 @@ fn summary(args: &Args, told: &[Told], voxels: usize) -> anyhow::Result<()> {
             "frames": told.len(), "map_voxels": voxels,
             "pipeline_ms": pipeline, "map_ms": map, "hz": hz,
         });
-        return say::data(&all.to_string());
+        return output::data(&all.to_string());
     }
-    say::data(&format!(
+    output::data(&format!(
         "{} frames, {voxels} voxels in the map; median pipeline {pipeline:.3} ms, map {map:.3} ms: \
          {hz:.0} Hz",
         told.len()

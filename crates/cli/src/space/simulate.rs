@@ -11,7 +11,7 @@ use citrange_space::{
 };
 use serde_json::{Value, json};
 
-use crate::say;
+use crate::output;
 use crate::verbs::compiled;
 
 /// Label of a point that the sensor put between two surfaces.
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let query = StateQuery { cameras, ..StateQuery::default() };
     std::fs::create_dir_all(&args.output)
         .with_context(|| format!("cannot create {}", args.output.display()))?;
-    let bar = say::progress("frames", args.frames);
+    let bar = output::progress("frames", args.frames);
     let physics_hz = f64::from(scene.scene.rates.physics_hz);
     // Physics steps of the episode so far.
     let mut done = 0;
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         let side = shot.sidecar(robot, stamp_ns);
         std::fs::write(path.with_extension("json"), format!("{side:#}\n"))
             .with_context(|| format!("cannot write beside {}", path.display()))?;
-        say::data(&path.display().to_string())?;
+        output::data(&path.display().to_string())?;
         bar.inc(1);
     }
     bar.finish_and_clear();

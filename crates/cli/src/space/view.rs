@@ -6,7 +6,7 @@ use citrange_space::{Pipeline, Robot};
 
 use super::given::{CellArgs, Loader};
 use super::picture::Shown;
-use crate::say;
+use crate::output;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         robot: &given.solids,
     };
     shown.draw()?.save(&args.output)?;
-    say::talk(&format!(
+    output::talk(&format!(
         "{}: {} voxels in {} groups -> {}",
         given.name,
         pipeline.frame().voxels.len(),

@@ -9,9 +9,9 @@ use crate::collect::plan::Found;
 use crate::collect::writer::Writer;
 use crate::collect::{Goal, Plan, Show, Tally, paced};
 use crate::exit::{Interrupted, ProblemsFound};
+use crate::output;
 use crate::pilots::PilotArgs;
 use crate::recording::{RecordArgs, check_new, tell_repaired};
-use crate::say;
 use crate::session::{catch_stop, stopped};
 
 #[derive(Debug, clap::Args)]
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let mut tally = Tally::default();
     let start = Start::of(&plan, &dataset, record.first, &mut tally);
     if start.next > start.first && !args.json {
-        say::talk(&format!(
+        output::talk(&format!(
             "{} episodes of this run are there; going on with index {}",
             tally.saved(),
             start.next
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     let show = Show::new(args.json, spec.rates.frame_hz, &goal, &tally);
     if args.speed.is_some() {
-        let voice = if args.json { say::Voice::JsonFrames } else { say::Voice::Talk };
+        let voice = if args.json { output::Output::JsonFrames } else { output::Output::Talk };
         paced::collect(&plan, &mut dataset, &goal, &mut tally, &show, (start.first, voice))?;
     } else {
         let Start { first, next } = start;
@@ -111,12 +111,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     show.done(&tally)?;
     if !args.json {
-        say::data(&args.out.display().to_string())?;
+        output::data(&args.out.display().to_string())?;
     }
     let reached = goal.is_reached(&tally);
     if stopped() && (!reached || args.speed.is_some()) {
         if args.speed.is_none() && !args.json {
-            say::talk("not complete: the same command with --resume goes on");
+            output::talk("not complete: the same command with --resume goes on");
         }
         return Err(Interrupted.into());
     }

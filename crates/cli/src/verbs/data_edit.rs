@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::data_lists::{numbers, parts, range};
 use crate::exit::Usage;
+use crate::output;
 use crate::recording::{repaired_json, tell_repaired};
-use crate::say;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Delete {
@@ -123,21 +123,21 @@ pub(crate) fn repair(root: &Path, json: bool) -> anyhow::Result<()> {
             "dataset": root, "index": index.as_ref().map(rebuilt_json), "repaired": repaired,
             "leftovers": list, "undo_copies": copies,
         });
-        return say::data(&report.to_string());
+        return output::data(&report.to_string());
     }
     for left in &leftovers {
-        say::talk(&format!("{}: {}: {}", left.path.display(), left.what, left.done));
+        output::talk(&format!("{}: {}: {}", left.path.display(), left.what, left.done));
     }
     if let Some(rebuilt) = &index {
         tell_rebuilt(rebuilt);
     }
     tell_repaired(&repaired, false)?;
     if repaired.is_empty() && leftovers.is_empty() && index.is_none() {
-        say::talk("nothing to repair: nothing was cut off, every tape is in its place");
+        output::talk("nothing to repair: nothing was cut off, every tape is in its place");
     }
     if let (Some(last), n) = (copies.last(), copies.len()) {
         let last = last.display();
-        say::talk(&format!("as it was before edits: {n} copies, the newest in {last}"));
+        output::talk(&format!("as it was before edits: {n} copies, the newest in {last}"));
     }
     Ok(())
 }
@@ -166,8 +166,8 @@ fn tell_rebuilt(rebuilt: &Rebuilt) {
     if let Some(old) = old {
         line += &format!("; the old one is {}", old.display());
     }
-    say::talk(&line);
-    problems.iter().for_each(|problem| say::talk(&format!("not repaired: {problem}")));
+    output::talk(&line);
+    problems.iter().for_each(|problem| output::talk(&format!("not repaired: {problem}")));
 }
 
 pub(crate) fn delete(args: &Delete) -> anyhow::Result<()> {
@@ -212,15 +212,15 @@ pub(crate) fn split(args: &Split) -> anyhow::Result<()> {
         let of = |(name, episodes): &(String, Vec<usize>)| json!({ "dataset": out.join(name), "episodes": episodes });
         let sets: Vec<Value> = sets.iter().map(of).collect();
         let report = json!({ "dry_run": args.how.dry_run, "datasets": sets });
-        return say::data(&report.to_string());
+        return output::data(&report.to_string());
     }
     for (name, episodes) in &sets {
         let (target, count) = (out.join(name), episodes.len());
         if args.how.dry_run {
-            say::data(&format!("{}: {count} episodes {episodes:?}", target.display()))?;
+            output::data(&format!("{}: {count} episodes {episodes:?}", target.display()))?;
         } else {
-            say::talk(&format!("{count} episodes"));
-            say::data(&target.display().to_string())?;
+            output::talk(&format!("{count} episodes"));
+            output::data(&target.display().to_string())?;
         }
     }
     Ok(())
@@ -242,13 +242,13 @@ pub(crate) fn merge(args: &Merge) -> anyhow::Result<()> {
     }
     if how.json {
         let report = json!({ "dataset": args.out, "episodes": count, "dry_run": how.dry_run });
-        return say::data(&report.to_string());
+        return output::data(&report.to_string());
     }
     if how.dry_run {
-        return say::data(&format!("{out}: {count} episodes"));
+        return output::data(&format!("{out}: {count} episodes"));
     }
-    say::talk(&format!("{count} episodes"));
-    say::data(&out.to_string())
+    output::talk(&format!("{count} episodes"));
+    output::data(&out.to_string())
 }
 
 pub(crate) fn label(args: &Label) -> anyhow::Result<()> {
@@ -287,15 +287,15 @@ pub(crate) fn label(args: &Label) -> anyhow::Result<()> {
             "dataset": args.dataset, "dry_run": args.how.dry_run, "episodes": episodes,
             "changed": changes, "trash": trash,
         });
-        return say::data(&report.to_string());
+        return output::data(&report.to_string());
     }
     let (count, what) = (episodes.len(), changes.join(", "));
     if args.how.dry_run {
-        return say::data(&format!("{what} of {count} episodes {episodes:?} would change"));
+        return output::data(&format!("{what} of {count} episodes {episodes:?} would change"));
     }
-    say::talk(&format!("labelled {count} episodes: {what}"));
+    output::talk(&format!("labelled {count} episodes: {what}"));
     if let Some(trash) = trash {
-        say::talk(&format!("the dataset as it was: {}", trash.display()));
+        output::talk(&format!("the dataset as it was: {}", trash.display()));
     }
     Ok(())
 }
@@ -330,14 +330,14 @@ fn edit(dataset: &Dataset, edit: &Edit, how: &How) -> anyhow::Result<()> {
             "videos_linked": plan.videos_linked, "videos_cut": plan.videos_cut,
             "videos_partly_encoded": plan.videos_encoded, "frames_encoded": plan.frames_encoded,
         });
-        return say::data(&report.to_string());
+        return output::data(&report.to_string());
     }
     let text = plan.to_string();
     match trash {
-        None => say::data(text.trim_end()),
+        None => output::data(text.trim_end()),
         Some(trash) => {
-            say::talk(text.trim_end());
-            say::talk(&format!("the dataset as it was: {}", trash.display()));
+            output::talk(text.trim_end());
+            output::talk(&format!("the dataset as it was: {}", trash.display()));
             Ok(())
         }
     }
@@ -351,7 +351,7 @@ fn planned(dataset: &Dataset, edit: &Edit) -> anyhow::Result<Plan> {
 
 /// Carries a plan out; answers where the dataset as it was lies.
 fn carry_out(dataset: &Dataset, plan: &Plan) -> anyhow::Result<PathBuf> {
-    let bar = say::progress("editing", 1);
+    let bar = output::progress("editing", 1);
     let applied = dataset.apply(plan, &mut |done, all| {
         bar.set_length(all as u64);
         bar.set_position(done as u64);
@@ -383,7 +383,7 @@ fn must_be_free(out: &Path) -> anyhow::Result<()> {
 }
 
 fn gather(sources: &[(&Dataset, &[usize])], out: &Path) -> anyhow::Result<()> {
-    let bar = say::progress("writing", 1);
+    let bar = output::progress("writing", 1);
     Dataset::gather_into(sources, out, Packing::PerEpisode, true, &mut |done, all| {
         bar.set_length(all as u64);
         bar.set_position(done as u64);

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::data_lists::numbers;
 use crate::hdf5_play::PlayArgs;
 use crate::recording::UnitArg;
-use crate::{hdf5_in, hdf5_out, robomimic_out, say, so101_out};
+use crate::{hdf5_in, hdf5_out, output, robomimic_out, so101_out};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Export {
@@ -96,9 +96,9 @@ pub(crate) fn export(args: &Export) -> anyhow::Result<()> {
             None => dataset.len() - episodes.len(),
         };
         let report = json!({ "episodes": episodes, "files": files, "failures_left_out": left_out });
-        return say::data(&report.to_string());
+        return output::data(&report.to_string());
     }
-    files.iter().try_for_each(|file| say::data(&file.display().to_string()))
+    files.iter().try_for_each(|file| output::data(&file.display().to_string()))
 }
 
 /// Adds the episodes of a file to a dataset.
@@ -112,7 +112,7 @@ fn lerobot(
     out: &Path,
     unit: Option<UnitArg>,
 ) -> anyhow::Result<PathBuf> {
-    let bar = say::progress("writing", 0);
+    let bar = output::progress("writing", 0);
     let mut show = |done: usize, all: usize| {
         bar.set_length(all as u64);
         bar.set_position(done as u64);
@@ -120,7 +120,7 @@ fn lerobot(
     let written = dataset.export_lerobot(episodes, out, unit.map(Into::into), &mut show);
     bar.finish_and_clear();
     written?;
-    say::talk("without tapes: rows and videos only; for exact replay use --to hdf5");
+    output::talk("without tapes: rows and videos only; for exact replay use --to hdf5");
     Ok(out.to_owned())
 }
 
@@ -159,7 +159,9 @@ fn all(dataset: &Dataset, failures: bool) -> anyhow::Result<Vec<usize>> {
         )));
     }
     if left_out > 0 {
-        say::talk(&format!("{left_out} episodes that failed are left out; --failures takes them"));
+        output::talk(&format!(
+            "{left_out} episodes that failed are left out; --failures takes them"
+        ));
     }
     Ok(episodes)
 }

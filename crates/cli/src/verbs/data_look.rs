@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::exit::ProblemsFound;
-use crate::say;
+use crate::output;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct List {
@@ -68,7 +68,7 @@ impl Replay {
 
     /// Of every episode; reads every tape.
     fn of_all(dataset: &Dataset) -> Vec<Self> {
-        let bar = say::progress("reading tapes", dataset.len() as u64);
+        let bar = output::progress("reading tapes", dataset.len() as u64);
         let one = |episode| {
             let replay = match dataset.tape(episode) {
                 Ok(Some((tape, _))) if tape.header.imported().is_some() => Self::Imported,
@@ -114,9 +114,9 @@ pub(crate) fn list(args: &List) -> anyhow::Result<()> {
     if args.json {
         let all = replays.iter().enumerate();
         let all: Vec<Value> = all.map(|(e, replay)| episode_json(&dataset, e, replay)).collect();
-        return say::data(&json!({ "episodes": all }).to_string());
+        return output::data(&json!({ "episodes": all }).to_string());
     }
-    say::data("episode  frames  seconds  replay  outcome            task")?;
+    output::data("episode  frames  seconds  replay  outcome            task")?;
     for (episode, replay) in replays.iter().enumerate() {
         let meta = &dataset.lerobot.episodes()[episode];
         let entry = dataset.entry(episode);
@@ -129,7 +129,7 @@ pub(crate) fn list(args: &List) -> anyhow::Result<()> {
             },
         );
         let labels = entry.map(|e| e.labels.join(",")).filter(|l| !l.is_empty());
-        say::data(&format!(
+        output::data(&format!(
             "{episode:>7}  {:>6}  {:>7.2}  {:<6}  {outcome:<17}  {}{}",
             meta.length,
             meta.length as f64 / f64::from(dataset.lerobot.info().fps),
@@ -140,7 +140,7 @@ pub(crate) fn list(args: &List) -> anyhow::Result<()> {
     }
     for (episode, replay) in replays.iter().enumerate() {
         if let Replay::Broken(problem) = replay {
-            say::talk(&format!("episode {episode}: {problem}"));
+            output::talk(&format!("episode {episode}: {problem}"));
         }
     }
     Ok(())
@@ -166,25 +166,25 @@ pub(crate) fn show(args: &Show) -> anyhow::Result<()> {
             "tasks": dataset.lerobot.tasks(), "exact_episodes": exact,
             "units": dataset.index.units, "features": features,
         });
-        return say::data(&report.to_string());
+        return output::data(&report.to_string());
     }
     let secs = info.total_frames as f64 / f64::from(info.fps);
-    say::data(&format!("{}", dataset.root().display()))?;
-    say::data(&format!("  robot     {}", info.robot_type.as_deref().unwrap_or("not said")))?;
-    say::data(&format!(
+    output::data(&format!("{}", dataset.root().display()))?;
+    output::data(&format!("  robot     {}", info.robot_type.as_deref().unwrap_or("not said")))?;
+    output::data(&format!(
         "  episodes  {} ({exact} with a tape for exact replay), {} frames at {} Hz, {secs:.1} s",
         info.total_episodes, info.total_frames, info.fps
     ))?;
     for task in dataset.lerobot.tasks() {
-        say::data(&format!("  task      {task}"))?;
+        output::data(&format!("  task      {task}"))?;
     }
     for (name, feature) in info.features.iter() {
-        say::data(&format!("  feature   {name} {} {:?}", feature.dtype, feature.shape))?;
+        output::data(&format!("  feature   {name} {} {:?}", feature.dtype, feature.shape))?;
     }
     let units: Vec<String> =
         dataset.index.units.iter().map(|u| format!("{} {}", u.name, u.unit)).collect();
     let units = if units.is_empty() { "not said".to_owned() } else { units.join(", ") };
-    say::data(&format!("  units     {units}"))
+    output::data(&format!("  units     {units}"))
 }
 
 fn show_episode(dataset: &Dataset, episode: usize, as_json: bool) -> anyhow::Result<()> {
@@ -217,14 +217,14 @@ fn show_episode(dataset: &Dataset, episode: usize, as_json: bool) -> anyhow::Res
         });
     }
     if as_json {
-        return say::data(&report.to_string());
+        return output::data(&report.to_string());
     }
-    say::data(&serde_json::to_string_pretty(&report)?)
+    output::data(&serde_json::to_string_pretty(&report)?)
 }
 
 pub(crate) fn check(args: &Check) -> anyhow::Result<()> {
     let dataset = Dataset::open(&args.dataset)?;
-    let bar = say::progress("checking", 1);
+    let bar = output::progress("checking", 1);
     let options =
         CheckOptions { deep: args.deep, joint_limits: limits(&dataset), ..CheckOptions::default() };
     let checked = citrange_lerobot::check_all(&dataset.lerobot, &options, &mut |done, all| {
@@ -248,9 +248,9 @@ pub(crate) fn check(args: &Check) -> anyhow::Result<()> {
             "findings": list, "errors": errors, "warnings": warnings, "decoded": args.deep,
             "not_decoded": checked.not_decoded,
         });
-        say::data(&report.to_string())?;
+        output::data(&report.to_string())?;
     } else {
-        found.iter().try_for_each(|finding| say::data(&finding.to_string()))?;
+        found.iter().try_for_each(|finding| output::data(&finding.to_string()))?;
     }
     let mut counts = format!("{errors} errors, {warnings} warnings");
     // What nobody looked at is not fine.
@@ -263,7 +263,7 @@ pub(crate) fn check(args: &Check) -> anyhow::Result<()> {
         return Err(ProblemsFound(counts).into());
     }
     let (episodes, frames) = (dataset.len(), dataset.lerobot.info().total_frames);
-    say::talk(&format!("{episodes} episodes, {frames} frames: {counts}"));
+    output::talk(&format!("{episodes} episodes, {frames} frames: {counts}"));
     Ok(())
 }
 

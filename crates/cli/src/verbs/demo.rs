@@ -12,9 +12,9 @@ use citrange_tape::{Dataset, Episode, ExactReplay, Unit, Verifier, WhenFull};
 use super::{compiled, report};
 use crate::exit::{Interrupted, ProblemsFound};
 use crate::images::Image;
+use crate::output;
 use crate::pilots::PilotArgs;
 use crate::recording::Take;
-use crate::say;
 use crate::session::{Choice, catch_stop, go_to, rig_of, stopped};
 
 const SCENE: &str = "orange_plate";
@@ -57,9 +57,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         parent: None,
         config: serde_json::to_value(&plan)?,
     };
-    let bar = say::progress("the arm is at work", FRAMES);
+    let bar = output::progress("the arm is at work", FRAMES);
     let seen = |frame, _dropped| bar.set_position(frame + 1);
-    let mut tape = Take::begin(&dataset, &rig, choice, WhenFull::Wait, &seen, say::Voice::Quiet)?;
+    let mut tape =
+        Take::begin(&dataset, &rig, choice, WhenFull::Wait, &seen, output::Output::Quiet)?;
     let settings =
         RunSettings { pictures: true, stop: Some(catch_stop()?), ..RunSettings::default() };
     let ran = run_episode(pilot.as_mut(), &mut rig, &mut tape, &targets, &settings)?;
@@ -69,7 +70,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     tape.save(&mut dataset, &ran)?;
     let secs = ran.frames as f64 / f64::from(rig.spec().rates.frame_hz);
-    say::talk(&format!("{} after {secs:.0} s of simulation.", ran.outcome.reason));
+    output::talk(&format!("{} after {secs:.0} s of simulation.", ran.outcome.reason));
     verify(&dataset)?;
     report::make(&root, &args.output)?;
     let front = rig.world_mut().frame(0, "front")?;
@@ -81,9 +82,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         image.save(&args.output.join(name))?;
     }
     for name in ["report.html", "film.mp4", "contact_sheet.png", "dataset"] {
-        say::data(&args.output.join(name).display().to_string())?;
+        output::data(&args.output.join(name).display().to_string())?;
     }
-    say::talk("report.html: open it in a browser; dataset: opens in lerobot.");
+    output::talk("report.html: open it in a browser; dataset: opens in lerobot.");
     if ran.outcome.success != Some(true) {
         return Err(ProblemsFound(format!("not all is placed: {}", ran.outcome.reason)).into());
     }
@@ -100,7 +101,7 @@ fn verify(dataset: &Dataset) -> anyhow::Result<()> {
     let mut pilot = ExactReplay::new(Arc::clone(&tape), shown);
     run_episode(&mut pilot, &mut rig, &mut verifier, &targets, &RunSettings::default())?;
     let report = verifier.into_report();
-    say::talk(&format!("replayed: {report}."));
+    output::talk(&format!("replayed: {report}."));
     if !report.is_bitwise() {
         return Err(ProblemsFound("the replay differs from the recording".into()).into());
     }

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::compiled;
 use crate::exit::ProblemsFound;
-use crate::say;
+use crate::output;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -69,10 +69,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             .iter()
             .map(|f| json!({"check": f.what, "grade": f.word(), "detail": f.detail}))
             .collect();
-        say::data(&json!({ "checks": list }).to_string())?;
+        output::data(&json!({ "checks": list }).to_string())?;
     } else {
         for finding in &findings {
-            say::data(&format!("{:<4} {:<28} {}", finding.word(), finding.what, finding.detail))?;
+            output::data(&format!(
+                "{:<4} {:<28} {}",
+                finding.word(),
+                finding.what,
+                finding.detail
+            ))?;
         }
     }
     let failed = findings.iter().filter(|f| f.grade == Grade::Fail).count();

@@ -5,21 +5,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::bail;
-use citrange_control::{Law, Method, Seat, Settings, Speeds};
+use citrange_control::{CartesianController, DriverLock, Method, Settings, Speeds};
 use citrange_core::Rig as _;
 use citrange_sim::priority::Lead;
-use citrange_studio::{Board, ServeOptions, Server, Summary, serve};
+use citrange_studio::{ServeOptions, Server, Summary, Telemetry, serve};
 use citrange_tape::Dataset;
 use serde_json::json;
 
-use crate::drive::copilot::Work;
 use crate::drive::flow::{Drive, Plan, Tally};
-use crate::drive::stage::stage_of;
+use crate::drive::scene_info::stage_of;
+use crate::drive::shared_control::Work;
 use crate::drive::summary::lines;
 use crate::drive::terminal::Terminal;
 use crate::exit::Usage;
+use crate::output::{self, Output};
 use crate::recording::{RecordArgs, check_new, tell_repaired};
-use crate::say::{self, Voice};
 use crate::session::{catch_stop, stopped};
 
 /// What is driven when nothing is said.
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     let settings = Settings::load(&args.profile)?;
     if settings.method == Method::Plain {
-        say::talk(
+        output::talk(
             "profile with method: plain: targets are sent as the first script had them, without \
              the robot's limits of acceleration and jerk; not for a real arm",
         );
@@ -101,7 +101,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let work = Work::of(&rig, &chain)?;
     let speeds = Speeds::of(&settings, &chain);
     let control_hz = rig.spec().rates.control_hz;
-    let law = Law::new(chain, &settings, control_hz, Some(scene.floor_z_m(&robot)?))?;
+    let controller =
+        CartesianController::new(chain, &settings, control_hz, Some(scene.floor_z_m(&robot)?))?;
     let (unit, images) = (args.how.unit(), args.how.images());
     let dataset = match &args.record {
         None => None,
@@ -114,26 +115,26 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         }
     };
     let task = args.how.task.clone().unwrap_or_else(|| scene.scene.task.clone());
-    let seat = Seat::new(Seat::LONGEST_SILENCE);
+    let driver_lock = DriverLock::new(DriverLock::LONGEST_SILENCE);
     let mut stage = stage_of(&rig, &task, speeds.linear_m_s)?;
     stage.autopilot = work.as_ref().map(Work::stage);
-    let board = Board::new(stage);
+    let board = Telemetry::new(stage);
     let stop = catch_stop()?;
     let voice = match (args.json, args.tui) {
-        (true, _) => Voice::Json,
-        (false, true) => Voice::Quiet,
-        (false, false) => Voice::Talk,
+        (true, _) => Output::Json,
+        (false, true) => Output::Quiet,
+        (false, false) => Output::Talk,
     };
     let server = if args.tui && args.listen.is_none() {
         None
     } else {
         let viewers = usize::from(args.max_viewers);
         let at = PageAt { listen: args.listen, hosts: &args.host, viewers };
-        Some(open_page(&board, &seat, &at, voice)?)
+        Some(open_page(&board, &driver_lock, &at, voice)?)
     };
     let terminal = if args.tui {
         let links = server.as_ref().map(Server::links).unwrap_or_default();
-        Some(Terminal::start(Arc::clone(&seat), Arc::clone(&board), links)?)
+        Some(Terminal::start(Arc::clone(&driver_lock), Arc::clone(&board), links)?)
     } else {
         None
     };
@@ -157,10 +158,22 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         ask_s: args.ask_time,
         scene: args.scene.as_deref().unwrap_or(DEFAULT_SCENE),
     };
-    let law = Arc::new(law);
+    let controller = Arc::new(controller);
     let (tally, root, motion) = (Tally::default(), args.record.clone(), None);
-    let mut drive =
-        Drive { rig, law, work, speeds, seat, board, dataset, root, stop, plan, tally, motion };
+    let mut drive = Drive {
+        rig,
+        controller,
+        work,
+        speeds,
+        driver_lock,
+        board,
+        dataset,
+        root,
+        stop,
+        plan,
+        tally,
+        motion,
+    };
     // From here on this thread moves an arm.
     let lead = citrange_sim::priority::lead();
     let driven = drive.run();
@@ -195,15 +208,15 @@ impl PageAt<'_> {
 
 /// Serves the page and says where it is.
 pub(crate) fn open_page(
-    board: &Arc<Board>,
-    seat: &Arc<Seat>,
+    board: &Arc<Telemetry>,
+    driver_lock: &Arc<DriverLock>,
     at: &PageAt<'_>,
-    voice: Voice,
+    voice: Output,
 ) -> anyhow::Result<Server> {
     let mut options =
         ServeOptions { hosts: at.hosts.to_vec(), viewers: at.viewers, ..ServeOptions::default() };
     options.listen = at.listen.unwrap_or(options.listen);
-    let server = serve(Arc::clone(board), Arc::clone(seat), &options)?;
+    let server = serve(Arc::clone(board), Arc::clone(driver_lock), &options)?;
     tell_link(&server, voice)?;
     Ok(server)
 }
@@ -231,29 +244,32 @@ fn check_numbers(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn tell_link(server: &Server, voice: Voice) -> anyhow::Result<()> {
+fn tell_link(server: &Server, voice: Output) -> anyhow::Result<()> {
     let (address, links) = (server.address(), server.links());
     match voice {
-        Voice::Json | Voice::JsonFrames => {
+        Output::Json | Output::JsonFrames => {
             let line = json!({
                 "event": "serving", "link": server.link(), "links": links,
                 "address": address.to_string(),
             });
-            say::data(&line.to_string())
+            output::data(&line.to_string())
         }
         // The screen shows them.
-        Voice::Quiet => Ok(()),
-        Voice::Talk => {
+        Output::Quiet => Ok(()),
+        Output::Talk => {
             for (at, link) in links.iter().enumerate() {
-                say::talk(&format!("{} {link}", if at == 0 { "open in a browser:" } else { "or" }));
+                output::talk(&format!(
+                    "{} {link}",
+                    if at == 0 { "open in a browser:" } else { "or" }
+                ));
             }
             if address.ip().is_loopback() {
                 let port = address.port();
-                say::talk(&format!(
+                output::talk(&format!(
                     "from another computer: ssh -L {port}:localhost:{port} <this machine>, then the same link"
                 ));
             } else {
-                say::talk(
+                output::talk(
                     "WARNING: anyone on this network who sees the link can drive the arm; it is not encrypted",
                 );
             }
@@ -270,7 +286,7 @@ fn tell_end(drive: &Drive<'_>, summary: &Summary, lead: Lead, as_json: bool) -> 
     if as_json {
         let mut finished = json!(summary);
         finished["event"] = "finished".into();
-        say::data(&finished.to_string())?;
+        output::data(&finished.to_string())?;
         let line = json!({
             "event": "end", "saved": tally.saved, "discarded": tally.discarded,
             "seconds": seconds, "ticks": tally.ticks, "late_ticks": tally.late_ticks,
@@ -278,24 +294,24 @@ fn tell_end(drive: &Drive<'_>, summary: &Summary, lead: Lead, as_json: bool) -> 
             "worst_late_ms": worst_ms, "dropped_pictures": tally.dropped,
             "drawn_pictures": drawn, "loop_priority": lead.name(),
         });
-        return say::data(&line.to_string());
+        return output::data(&line.to_string());
     }
-    say::talk(&format!(
+    output::talk(&format!(
         "drove {seconds:.0} s: {} of {} ticks late (worst {worst_ms:.1} ms), {} stalls, \
          {} pictures dropped, {} episodes saved, {} thrown away",
         tally.late_ticks, tally.ticks, tally.stalls, tally.dropped, tally.saved, tally.discarded
     ));
     if lead != Lead::RealTime && 100 * tally.late_ticks > tally.ticks {
-        say::talk(
+        output::talk(
             "more than 1 % of the ticks were late: fewer cameras, or an rtprio limit of 1 for this \
              user (ulimit -r), give the loop its turns",
         );
     }
     for line in lines(summary) {
-        say::talk(&line);
+        output::talk(&line);
     }
     match drive.root() {
-        Some(root) => say::data(&root.display().to_string()),
+        Some(root) => output::data(&root.display().to_string()),
         None => Ok(()),
     }
 }

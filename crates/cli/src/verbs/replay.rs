@@ -16,8 +16,8 @@ use super::replay_rows::{Rows, by_rows, near, near_demo};
 use crate::hdf5_in::is_hdf5;
 use crate::hdf5_play::{PlayArgs, Prepared, prepare};
 use crate::objects::ObjectMeter;
+use crate::output;
 use crate::recording::UnitArg;
-use crate::say;
 use crate::session::{catch_stop, go_to, rig_of, stopped};
 
 #[derive(Debug, clap::Args)]
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     for episode in &episodes {
         source.check(*episode)?;
     }
-    let bar = say::progress("replaying", episodes.len() as u64);
+    let bar = output::progress("replaying", episodes.len() as u64);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.max(1)).build()?;
     let results: Vec<Told> = pool.install(|| {
         let one = |episode: &usize| {
@@ -189,7 +189,7 @@ fn replay(args: &Args, source: &Source, episode: usize) -> anyhow::Result<Replay
             }
             // Rows can be played without it.
             Err(problem) if args.frame_targets => {
-                say::talk(&format!("the tape cannot be used: {problem}"));
+                output::talk(&format!("the tape cannot be used: {problem}"));
                 by_rows(args, dataset, episode, None)
             }
             Err(problem) => Err(problem.into()),
@@ -200,7 +200,7 @@ fn replay(args: &Args, source: &Source, episode: usize) -> anyhow::Result<Replay
 /// An episode of an HDF5 file: exactly if its tape is inside, else from the best start it allows.
 fn demo(args: &Args, demo: &DemoEpisode) -> anyhow::Result<Replayed> {
     if let Some(problem) = &demo.tape_problem {
-        say::talk(&format!("the tape inside cannot be used: {problem}"));
+        output::talk(&format!("the tape inside cannot be used: {problem}"));
     }
     if let Some((tape, shown)) = demo.tape.as_ref().filter(|_| !args.frame_targets) {
         return exact(args, Arc::new(tape.clone()), shown.clone());

@@ -2,22 +2,22 @@
 
 use std::time::Duration;
 
-use citrange_control::Seat;
+use citrange_control::DriverLock;
 use citrange_core::run::run as run_episode;
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{
-    Event, Fault, Outcome, Pilot, Rig as _, RunReport, RunSettings, Snapshot, Tape,
+    BoxError, Event, Outcome, Pilot, Rig as _, RunReport, RunSettings, Snapshot, Tape,
 };
 use citrange_sim::SimRig;
-use citrange_studio::{Board, Phase, Session};
+use citrange_studio::{Phase, Session, Telemetry};
 
 use super::drive::{PageAt, open_page};
 use super::replay::Args;
-use crate::drive::live::{LiveRig, Pictures};
-use crate::drive::stage::stage_of;
+use crate::drive::scene_info::stage_of;
 use crate::drive::summary::replayed;
+use crate::drive::telemetry::{LiveRig, Pictures};
 use crate::film::Film;
-use crate::say::{self, Voice};
+use crate::output::{self, Output};
 use crate::session::stopped;
 
 /// Runs a pilot, filming it if asked to; `of` are the frames that all of it would be.
@@ -47,15 +47,15 @@ pub(super) fn play(
     let report = run_episode(pilot, rig, &mut filming, targets, &settings)?;
     if report.frames >= of {
         filming.film.finish()?;
-        say::talk(&format!("film: {}", path.display()));
+        output::talk(&format!("film: {}", path.display()));
     } else if report.frames == 0 {
-        say::talk("film: none, it was stopped before the first frame");
+        output::talk("film: none, it was stopped before the first frame");
     } else {
         // Under its own name it would be taken for the whole.
         let part = path.with_extension("partial.mp4");
         filming.film.finish_as(&part)?;
         let frames = report.frames;
-        say::talk(&format!("film: stopped after {frames} of {of} frames: {}", part.display()));
+        output::talk(&format!("film: stopped after {frames} of {of} frames: {}", part.display()));
     }
     Ok(report)
 }
@@ -72,14 +72,14 @@ fn show(
     let task = rig.world().scene().scene.task.clone();
     let mut stage = stage_of(rig, &task, 0.0)?;
     (stage.is_replay, stage.keys) = (true, Vec::new());
-    let board = Board::new(stage);
+    let board = Telemetry::new(stage);
     let message = format!("replay of {}", args.path.display());
     board.write(|live| {
         live.session = Session { phase: Phase::Replay, message, ..Session::default() };
     });
-    // Nobody drives a replay: nothing reads this seat.
-    let seat = Seat::new(Seat::LONGEST_SILENCE);
-    let server = open_page(&board, &seat, &PageAt::of(args.listen), Voice::Talk)?;
+    // Nobody drives a replay: nothing reads this driver lock.
+    let driver_lock = DriverLock::new(DriverLock::LONGEST_SILENCE);
+    let server = open_page(&board, &driver_lock, &PageAt::of(args.listen), Output::Talk)?;
     while server.viewers() == 0 && !stopped() {
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -102,20 +102,20 @@ struct Filming<'a> {
 }
 
 impl Tape for Filming<'_> {
-    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), BoxError> {
         self.film.add(&frame.seen.pictures)?;
         if frame.index == 0 {
-            say::talk(&format!("filming {} frames", self.of));
+            output::talk(&format!("filming {} frames", self.of));
         }
         self.tape.frame(frame)
     }
-    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault> {
+    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), BoxError> {
         self.tape.tick(tick)
     }
-    fn event(&mut self, tick: u64, event: &Event) -> Result<(), Fault> {
+    fn event(&mut self, tick: u64, event: &Event) -> Result<(), BoxError> {
         self.tape.event(tick, event)
     }
-    fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), Fault> {
+    fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), BoxError> {
         self.tape.end(outcome, last)
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::exit::{Code, Interrupted, ProblemsFound, code};
 use crate::objects::ObjectReport;
-use crate::say;
+use crate::output;
 
 /// What became of an episode.
 pub(super) enum Told {
@@ -65,7 +65,7 @@ pub(super) fn conclude(
             "not_played": not_played.map(|(episode, _)| episode).collect::<Vec<_>>(),
             "complete": unfinished == 0 && unreadable == 0,
         });
-        say::data(&report.to_string())?;
+        output::data(&report.to_string())?;
     }
     let mut failure = None;
     let mut problems = Vec::new();
@@ -75,7 +75,7 @@ pub(super) fn conclude(
             problems.extend(problem);
         }
         if !as_json && (verify || unreadable == 0) {
-            say::data(&format!("episode {episode}: {}", told.text()))?;
+            output::data(&format!("episode {episode}: {}", told.text()))?;
         }
         // A bad episode is what a verification looks for; a machine that cannot play is not.
         if let Told::Failed(error) = told

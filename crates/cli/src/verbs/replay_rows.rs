@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::bail;
 use citrange_core::tape::FrameRecord;
-use citrange_core::{Fault, Rig as _, Snapshot, Tape};
+use citrange_core::{BoxError, Rig as _, Snapshot, Tape};
 use citrange_sim::SimRig;
 use citrange_tape::{Dataset, Episode, FrameReplay, Reading, TapeError};
 
@@ -13,7 +13,7 @@ use super::replay::{Args, rig_for};
 use super::replay_play::play;
 use super::replay_report::Replayed;
 use crate::objects::ObjectMeter;
-use crate::say;
+use crate::output;
 use crate::session::go_to;
 
 /// What a LeRobot dataset knows: a target and the joints seen per frame, radians and metres.
@@ -48,12 +48,12 @@ pub(super) fn by_rows(
     let rows = dataset.joint_rows(episode, rig.spec(), unit)?;
     let reading = rows.reading.to_string();
     if matches!(rows.reading, Reading::Guessed { .. }) {
-        say::talk(&format!("joint values are read in {reading}"));
+        output::talk(&format!("joint values are read in {reading}"));
     }
     rows.check_limits(rig.spec())?;
     let (fps, played) = (dataset.lerobot.info().fps, rig.spec().rates.frame_hz);
     if fps != played {
-        say::talk(&format!(
+        output::talk(&format!(
             "the dataset has {fps} frames a second, the scene plays {played}: {:.2} times as fast",
             f64::from(played) / f64::from(fps.max(1))
         ));
@@ -72,7 +72,7 @@ pub(super) fn by_rows(
         ..citrange_core::StartData::default()
     };
     let report = rig.world_mut().restore_best(0, &start)?;
-    say::talk(&format!("episode {episode}: {report}"));
+    output::talk(&format!("episode {episode}: {report}"));
     let mut replayed = near(args, rig, rows, report.level.to_string(), None)?;
     if let Replayed::Near { unit, .. } = &mut replayed {
         *unit = Some(reading);
@@ -148,7 +148,7 @@ struct Both {
 }
 
 impl Tape for Both {
-    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), BoxError> {
         self.objects.frame(frame);
         self.meter.frame(frame)
     }
@@ -178,7 +178,7 @@ struct Meter {
 }
 
 impl Tape for Meter {
-    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), BoxError> {
         let Some(was) = self.seen.get(frame.index as usize) else { return Ok(()) };
         for (is, was) in frame.seen.joint_pos.iter().zip(was) {
             let error = (is - was).abs();

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::film::Film;
 use crate::images::Image;
-use crate::say;
+use crate::output;
 
 /// The film's name inside the report's folder.
 const FILM: &str = "film.mp4";
@@ -51,19 +51,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             "numbers": survey.numbers,
             "problems": survey.problems,
         });
-        return say::data(&summary.to_string());
+        return output::data(&summary.to_string());
     }
     for line in summary(&survey) {
-        say::talk(&line);
+        output::talk(&line);
     }
-    say::data(&page.display().to_string())
+    output::data(&page.display().to_string())
 }
 
 /// Makes the report of a dataset, with a film of the first episode that went well.
 pub(crate) fn make(dataset: &Path, folder: &Path) -> anyhow::Result<()> {
     let (survey, ..) = write(&Dataset::open(dataset)?, folder, Wanted::First)?;
     for line in summary(&survey) {
-        say::talk(&line);
+        output::talk(&line);
     }
     Ok(())
 }
@@ -88,7 +88,7 @@ fn write(
     folder: &Path,
     wanted: Wanted,
 ) -> anyhow::Result<(Survey, PathBuf, Option<usize>)> {
-    let bar = say::progress("reading", dataset.len() as u64);
+    let bar = output::progress("reading", dataset.len() as u64);
     let mut survey = Survey::of(dataset, &|done| bar.set_position(done as u64));
     bar.finish_and_clear();
     std::fs::create_dir_all(folder)
@@ -176,7 +176,7 @@ fn make_film(
         return Ok(false);
     }
     let mut film = Film::begin(path, &specs, dataset.lerobot.info().fps)?;
-    let bar = say::progress("filming", frames as u64);
+    let bar = output::progress("filming", frames as u64);
     for frame in 0..frames {
         let image = |film: &citrange_hdf5::Images| {
             let rgb = film.frame(frame)?;

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::compiled;
 use crate::images::Image;
-use crate::say;
+use crate::output;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -104,11 +104,11 @@ fn list(as_json: bool) -> anyhow::Result<()> {
         let source = load_scene(name)?;
         all.push(json!({"name": name, "title": source.scene.title}));
         if !as_json {
-            say::data(&format!("{name:<22} {}", source.scene.title))?;
+            output::data(&format!("{name:<22} {}", source.scene.title))?;
         }
     }
     if as_json {
-        say::data(&json!({ "scenes": all }).to_string())?;
+        output::data(&json!({ "scenes": all }).to_string())?;
     }
     Ok(())
 }
@@ -116,18 +116,18 @@ fn list(as_json: bool) -> anyhow::Result<()> {
 fn show(args: &Show) -> anyhow::Result<()> {
     let scene = compiled(&args.scene)?;
     if args.mjcf {
-        return say::data(scene.xml.trim_end());
+        return output::data(scene.xml.trim_end());
     }
     if let Some(path) = &args.mjb {
         std::fs::write(path, scene.to_mjb()?)
             .with_context(|| format!("cannot write {}", path.display()))?;
-        return say::data(&path.display().to_string());
+        return output::data(&path.display().to_string());
     }
     if args.state {
         let mut world = World::new(scene, 1, Threads::Exactly(1))?;
         world.reset_env(0, args.seed, args.episode)?;
         let state = world.get_dict_states(None, &StateQuery::default())?;
-        return say::data(&serde_json::to_string_pretty(&state[0])?);
+        return output::data(&serde_json::to_string_pretty(&state[0])?);
     }
     if args.json {
         let robots: Vec<_> = scene
@@ -145,10 +145,10 @@ fn show(args: &Show) -> anyhow::Result<()> {
             "model_sha256": scene.model_hash,
             "sizes": scene.sizes(),
         });
-        return say::data(&report.to_string());
+        return output::data(&report.to_string());
     }
     for line in description(&scene)? {
-        say::data(&line)?;
+        output::data(&line)?;
     }
     Ok(())
 }
@@ -197,19 +197,19 @@ fn render(args: &Render) -> anyhow::Result<()> {
         Backend::Gl => {
             let mut gl = GlRenderer::new(&scene, GlKind::Auto)?;
             gl.frame(&world, 0, &args.camera, shadows, &mut drawn)?;
-            say::talk(&format!("drawn by {}", gl.backend()));
+            output::talk(&format!("drawn by {}", gl.backend()));
             &drawn
         }
     };
     Image::colors(frame).save(&args.output)?;
-    say::data(&args.output.display().to_string())?;
+    output::data(&args.output.display().to_string())?;
     if let Some(path) = &args.depth {
         Image::distances(frame).save(path)?;
-        say::data(&path.display().to_string())?;
+        output::data(&path.display().to_string())?;
     }
     if let Some(path) = &args.ids {
         Image::ids(frame).save(path)?;
-        say::data(&path.display().to_string())?;
+        output::data(&path.display().to_string())?;
     }
     Ok(())
 }

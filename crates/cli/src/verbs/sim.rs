@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::compiled;
 use crate::exit::ProblemsFound;
-use crate::say;
+use crate::output;
 
 /// Overlap beyond which contacts are called too soft.
 const DEEPEST_M: f64 = 0.003;
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let energy_start = mean_energy(&mut world)?;
     let ticks = (args.seconds * f64::from(rates.control_hz)).round().max(1.0) as u64;
     let home: Vec<(String, Vec<f64>)> = homes(&mut world)?;
-    let bar = say::progress("simulating", ticks);
+    let bar = output::progress("simulating", ticks);
     let mut busy = std::time::Duration::ZERO;
     let mut deepest = 0.0_f64;
     for tick in 0..ticks {
@@ -105,28 +105,31 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             "contacts_per_env": contacts_per_env, "deepest_overlap_m": deepest,
             "problems": problems,
         });
-        say::data(&report.to_string())?;
+        output::data(&report.to_string())?;
     } else {
-        say::data(&format!(
+        output::data(&format!(
             "{}: {} environments on {} threads, {:.1} s each",
             scene.scene.name,
             args.envs,
             world.num_threads(),
             args.seconds
         ))?;
-        say::data(&format!(
+        output::data(&format!(
             "  speed     {:.0} steps/s, {:.1} x real time",
             steps as f64 / secs,
             simulated / secs
         ))?;
-        say::data(&format!(
+        output::data(&format!(
             "  energy    {energy_start:.4} J at start, {energy_end:.4} J at end (mean)"
         ))?;
-        say::data(&format!(
+        output::data(&format!(
             "  contacts  {contacts_per_env:.1} per environment, deepest overlap {:.2} mm",
             deepest * 1e3
         ))?;
-        say::data(&format!("  sanity    {}", if problems.is_empty() { "OK" } else { "PROBLEMS" }))?;
+        output::data(&format!(
+            "  sanity    {}",
+            if problems.is_empty() { "OK" } else { "PROBLEMS" }
+        ))?;
     }
     if problems.is_empty() {
         return Ok(());

@@ -45,9 +45,12 @@ fn drive(arm: &mut Arm, v: Vector3<f64>, frames: u32) {
 fn hand(arm: &mut Arm) -> [Vector3<f64>; 2] {
     let seen = arm.observe().unwrap().values;
     let q: Vec<f64> = arm.joints().iter().map(|j| seen[&format!("{j}.pos")]).collect();
-    let mut kinematics = Kinematics::new(arm.law().chain());
+    let mut kinematics = Kinematics::new(arm.controller().chain());
     kinematics.update(&q);
-    [kinematics.site(&arm.law().chain().tool).pos_m, kinematics.site(arm.law().hand()).pos_m]
+    [
+        kinematics.site(&arm.controller().chain().tool).pos_m,
+        kinematics.site(arm.controller().hand()).pos_m,
+    ]
 }
 
 #[test]
@@ -70,7 +73,7 @@ fn what_was_pushed_comes_back_at_once() {
             let mut arm = arm(&scene(robot, rates, Some(tool + way * 0.08)));
             let hz = arm.rig().world().scene().scene.rates.frame_hz;
             drive(&mut arm, way * 0.04, 10 * hz);
-            let words = arm.status().words(arm.law().chain());
+            let words = arm.status().words(arm.controller().chain());
             if !words.iter().any(|word| word.starts_with("blocked at")) {
                 println!("{robot} {way:?}: passed it: {words:?}");
                 continue;

@@ -3,7 +3,9 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use citrange_control::{Chain, Kinematics, Law, Memory, Scratch, Settings, Status, Velocity};
+use citrange_control::{
+    CartesianController, Chain, Kinematics, Memory, Scratch, Settings, Status, Velocity,
+};
 use citrange_core::rng::Rng;
 use nalgebra::Vector3;
 
@@ -37,7 +39,7 @@ pub fn ready(robot: &str) -> Vec<f64> {
 }
 
 pub struct Drive {
-    pub law: Law,
+    pub controller: CartesianController,
     pub memory: Memory,
     pub scratch: Scratch,
     pub targets: Vec<f64>,
@@ -46,17 +48,18 @@ pub struct Drive {
 impl Drive {
     pub fn new(robot: &str, profile: &str, floor: Option<f64>, start: &[f64]) -> Self {
         let settings = Settings::load(profile).unwrap();
-        let law = Law::new(chain(robot), &settings, hz(robot), floor).unwrap();
-        Self::of(law, start)
+        let controller =
+            CartesianController::new(chain(robot), &settings, hz(robot), floor).unwrap();
+        Self::of(controller, start)
     }
 
-    pub fn of(law: Law, start: &[f64]) -> Self {
-        let memory = law.begin(start, start);
-        let scratch = law.scratch();
-        Self { memory, scratch, targets: start.to_vec(), law }
+    pub fn of(controller: CartesianController, start: &[f64]) -> Self {
+        let memory = controller.begin(start, start);
+        let scratch = controller.scratch();
+        Self { memory, scratch, targets: start.to_vec(), controller }
     }
 
-    /// A tick of an arm that is always where the law wants it.
+    /// A tick of an arm that is always where the controller wants it.
     pub fn step(&mut self, wanted: &Velocity) -> Status {
         let measured = self.memory.desired().to_vec();
         self.step_with(&measured, wanted, false)
@@ -69,19 +72,19 @@ impl Drive {
     }
 
     pub fn step_with(&mut self, measured: &[f64], wanted: &Velocity, brake: bool) -> Status {
-        let Self { law, memory, scratch, targets } = self;
-        law.step(memory, scratch, measured, wanted, brake, targets)
+        let Self { controller, memory, scratch, targets } = self;
+        controller.step(memory, scratch, measured, wanted, brake, targets)
     }
 
     pub fn at(&self, tool: bool) -> Vector3<f64> {
-        let chain = self.law.chain();
+        let chain = self.controller.chain();
         let mut kinematics = Kinematics::new(chain);
         kinematics.update(self.memory.desired());
         kinematics.site(if tool { &chain.tool } else { &chain.wrist }).pos_m
     }
 
     pub fn lowest(&self) -> f64 {
-        let mut kinematics = Kinematics::new(self.law.chain());
+        let mut kinematics = Kinematics::new(self.controller.chain());
         kinematics.update(self.memory.desired());
         kinematics.lowest_m()
     }

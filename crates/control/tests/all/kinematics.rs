@@ -1,6 +1,8 @@
 //! Kinematics of a chain written by hand, and chains that are refused.
 
-use citrange_control::{Chain, ChainJoint, ChainSite, Guard, Kinematics, Law, Settings};
+use citrange_control::{
+    CartesianController, Chain, ChainJoint, ChainSite, Guard, Kinematics, Settings,
+};
 use citrange_core::Pose;
 use nalgebra::Vector3;
 use proptest::prelude::*;
@@ -99,7 +101,7 @@ fn chains_that_make_no_sense_are_refused() {
     for (spoil, wanted) in cases {
         let mut chain = common::chain("so101");
         spoil(&mut chain);
-        let error = Law::new(chain, &settings, 180, None).unwrap_err().to_string();
+        let error = CartesianController::new(chain, &settings, 180, None).unwrap_err().to_string();
         assert!(error.contains("robot so101") && error.contains(wanted), "{error}");
     }
     let mut short = common::chain("so101");
@@ -107,9 +109,9 @@ fn chains_that_make_no_sense_are_refused() {
     short.arm_joints = 3;
     (short.wrist.link, short.tool.link) = (2, 2);
     short.guards.clear();
-    let error = Law::new(short, &settings, 180, None).unwrap_err().to_string();
+    let error = CartesianController::new(short, &settings, 180, None).unwrap_err().to_string();
     assert!(error.contains("arms of 4 to 7"), "{error}");
-    assert!(Law::new(common::chain("so101"), &settings, 0, None).is_err());
+    assert!(CartesianController::new(common::chain("so101"), &settings, 0, None).is_err());
 }
 
 /// An arm without roll takes its tool axis from where the tool is.
@@ -126,9 +128,10 @@ fn four_joints_are_enough() {
     chain.tool.link_from_site = Pose { pos_m: [0.0, -0.16, 0.0181], ..Pose::IDENTITY };
     chain.guards.clear();
     chain.arm_joints = 4;
-    let law = Law::new(chain, &Settings::load("default").unwrap(), 180, None).unwrap();
+    let controller =
+        CartesianController::new(chain, &Settings::load("default").unwrap(), 180, None).unwrap();
     let start = [0.0, -0.3, 0.3, std::f64::consts::FRAC_PI_2, 0.0];
-    let mut drive = common::Drive::of(law, &start);
+    let mut drive = common::Drive::of(controller, &start);
     let before = drive.at(false);
     for _ in 0..90 {
         let status = drive.step(&common::linear(Vector3::new(0.03, 0.02, 0.0)));
@@ -159,14 +162,15 @@ fn damaged_chains_do_no_harm() {
             bytes.truncate((rng.next_u64() % bytes.len() as u64) as usize);
         }
         let chain = serde_json::from_slice::<Chain>(&bytes).ok();
-        let law = chain.and_then(|chain| Law::new(chain, &settings, 180, Some(0.0)).ok());
-        let Some(law) = law else {
+        let controller =
+            chain.and_then(|chain| CartesianController::new(chain, &settings, 180, Some(0.0)).ok());
+        let Some(controller) = controller else {
             refused += 1;
             continue;
         };
         driven += 1;
-        let joints = law.chain().joints.len();
-        let mut drive = common::Drive::of(law, &vec![0.1; joints]);
+        let joints = controller.chain().joints.len();
+        let mut drive = common::Drive::of(controller, &vec![0.1; joints]);
         for _ in 0..5 {
             drive.step(&common::linear(Vector3::new(0.02, 0.03, -0.04)));
             assert!(drive.targets.iter().all(|t| t.is_finite()), "{:?}", drive.targets);

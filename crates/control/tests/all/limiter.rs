@@ -1,6 +1,8 @@
 //! Targets never leave their limits, whatever is asked and however long a tick is.
 
-use citrange_control::{Law, Motion, MotionLimits, Settings, TargetLimiter, Velocity};
+use citrange_control::{
+    CartesianController, Motion, MotionLimits, Settings, TargetLimiter, Velocity,
+};
 use citrange_core::rng::Rng;
 
 use crate::common::{Drive, chain, hz, linear, ready};
@@ -146,17 +148,18 @@ fn a_stream_of_positions_is_followed_within_limits() {
     }
 }
 
-/// Through the law: random wishes, brakes, an arm that lags, sticks and is pushed about.
+/// Through the controller: random wishes, brakes, an arm that lags, sticks and is pushed about.
 #[test]
 fn what_the_law_sends_stays_within_limits() {
     let settings = Settings::load("default").unwrap();
     for robot in ROBOTS {
         let start = ready(robot);
         let floor = Drive::new(robot, "default", None, &start).lowest() - 0.02;
-        let law = Law::new(chain(robot), &settings, hz(robot), Some(floor)).unwrap();
-        let limits = law.limiter().limits().to_vec();
+        let controller =
+            CartesianController::new(chain(robot), &settings, hz(robot), Some(floor)).unwrap();
+        let limits = controller.limiter().limits().to_vec();
         let mut rng = Rng::new(5);
-        let mut drive = Drive::of(law, &start);
+        let mut drive = Drive::of(controller, &start);
         let mut watch = Watch::new(&limits, hz(robot), &start);
         let mut measured = start.clone();
         let mut wish = Velocity::ZERO;
@@ -193,7 +196,7 @@ fn what_the_law_sends_stays_within_limits() {
                 last = tick;
             }
         }
-        let longest = drive.law.limiter().longest_stop_s() * f64::from(hz(robot)) + 3.0;
+        let longest = drive.controller.limiter().longest_stop_s() * f64::from(hz(robot)) + 3.0;
         assert!(f64::from(last) <= longest, "{robot}: moved for {last} ticks from {before:?}");
     }
 }

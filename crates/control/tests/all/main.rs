@@ -1,4 +1,4 @@
-//! Integration tests of `control`, one binary. Apart: `errand`, which must not wait for others.
+//! Integration tests of `control`, one binary. Apart: `request`, which must not wait for others.
 
 mod common;
 mod ik;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use citrange_control::{Law, Memory, Settings, Velocity};
+use citrange_control::{CartesianController, Memory, Settings, Velocity};
 use citrange_core::rng::Rng;
 
 use crate::common::{Drive, chain, direction, hz, linear, ready};
@@ -39,7 +39,7 @@ fn floor_ranges_and_speeds_hold() {
             // Close under the hand, so that it matters.
             let floor = drive.lowest() - rng.uniform(-0.02, 0.05);
             drive = Drive::new(robot, "default", Some(floor), &start);
-            let limit = floor + drive.law.settings().floor_clearance_m;
+            let limit = floor + drive.controller.settings().floor_clearance_m;
             let mut wish = any_wish(&mut rng);
             for tick in 0..300 {
                 if tick % 40 == 0 {
@@ -51,7 +51,7 @@ fn floor_ranges_and_speeds_hold() {
                 touched += usize::from(status.floor);
                 let after = drive.lowest();
                 assert!(after >= limit.min(low - 1e-4), "{robot} {round}/{tick}: {low} -> {after}");
-                for (j, joint) in drive.law.chain().joints.iter().enumerate() {
+                for (j, joint) in drive.controller.chain().joints.iter().enumerate() {
                     let at = drive.memory.desired()[j];
                     let [from, to] = joint.range.unwrap();
                     let off = (at - drive.targets[j]).abs() + 1e-9;
@@ -82,8 +82,10 @@ fn the_floor_holds_with_all_settings() {
             let mut rng = Rng::new(22);
             for _ in 0..10 {
                 let floor = Drive::new(robot, "default", None, &ready(robot)).lowest() - 0.02;
-                let law = Law::new(chain(robot), &settings, hz(robot), Some(floor)).unwrap();
-                let mut drive = Drive::of(law, &ready(robot));
+                let controller =
+                    CartesianController::new(chain(robot), &settings, hz(robot), Some(floor))
+                        .unwrap();
+                let mut drive = Drive::of(controller, &ready(robot));
                 for tick in 0..200 {
                     let mut wish = any_wish(&mut rng);
                     wish.linear_m_s[2] -= 0.2;
@@ -108,7 +110,7 @@ fn limits_have_words() {
     let drive = Drive::new("so101", "default", None, &ready("so101"));
     let status =
         citrange_control::Status { floor: true, joints_at_limit: 0b1000, ..Default::default() };
-    assert_eq!(status.words(drive.law.chain()), ["floor", "end of wrist_flex"]);
+    assert_eq!(status.words(drive.controller.chain()), ["floor", "end of wrist_flex"]);
     assert!(status.is_limited() && !citrange_control::Status::default().is_limited());
 }
 
@@ -120,7 +122,7 @@ fn the_gripper_moves_as_asked() {
             let mut drive = Drive::new(robot, "default", None, &ready(robot));
             let floor = drive.lowest() - 0.004;
             drive = Drive::new(robot, "default", Some(floor), &ready(robot));
-            let chain = drive.law.chain().clone();
+            let chain = drive.controller.chain().clone();
             let wanted = Velocity { gripper_per_s: way * rate, ..Velocity::ZERO };
             let mut fastest = 0.0_f64;
             for _ in 0..4 * hz(robot) {
@@ -154,9 +156,12 @@ fn taking_over_is_no_jump() {
             let targets = ready(robot);
             let off: Vec<f64> = targets.iter().map(|t| t + rng.uniform(-0.01, 0.01)).collect();
             let mut drive = Drive::new(robot, "default", None, &targets);
-            let in_range: Vec<f64> =
-                targets.iter().zip(&drive.law.chain().joints).map(|(t, j)| j.clamp(*t)).collect();
-            drive.memory = drive.law.begin(&in_range, &off);
+            let in_range: Vec<f64> = targets
+                .iter()
+                .zip(&drive.controller.chain().joints)
+                .map(|(t, j)| j.clamp(*t))
+                .collect();
+            drive.memory = drive.controller.begin(&in_range, &off);
             drive.step_with(&off, &Velocity::ZERO, false);
             for (j, (sent, was)) in drive.targets.iter().zip(&in_range).enumerate() {
                 assert!((sent - was).abs() < 2e-4, "{robot} {j}: {was} -> {sent}");
@@ -194,7 +199,7 @@ fn the_brake_stops_as_fast_as_limits_allow() {
             };
             let before = speed(&mut drive, false);
             // All jerk: 2 sqrt(v / J), for the slowest joint, and a tick to begin and to end.
-            let joints = drive.law.limiter().limits().iter();
+            let joints = drive.controller.limiter().limits().iter();
             let secs = joints
                 .map(|l| 2.0 * (2.0 * before / l.jerk).sqrt() + 2.0 * before / l.acceleration);
             let ticks = secs.fold(0.0, f64::max) * f64::from(hz(robot)) + 3.0;
@@ -217,7 +222,7 @@ fn targets_wait_for_the_arm() {
             waited |= drive.step_with(&start, &linear(v), false).blocked != 0;
         }
         let off = |drive: &Drive| {
-            let arm = drive.law.chain().arm_joints;
+            let arm = drive.controller.chain().arm_joints;
             let gaps = drive.memory.desired()[..arm].iter().zip(&start).map(|(d, s)| (d - s).abs());
             gaps.fold(0.0, f64::max)
         };
@@ -225,7 +230,7 @@ fn targets_wait_for_the_arm() {
         // With the way to brake on top.
         assert!(waited && ahead <= 0.25 && ahead > 0.002, "{robot}: {ahead}");
         // The hand comes back at once, faster than it is asked to as long as nothing follows.
-        let is_tool = drive.law.chain().arm_joints > 5;
+        let is_tool = drive.controller.chain().arm_joints > 5;
         let pushed = drive.at(is_tool);
         for _ in 0..hz(robot).div_ceil(3) {
             drive.step_with(&start, &linear(-v), false);
@@ -240,12 +245,12 @@ fn targets_wait_for_the_arm() {
 fn the_workspace_has_soft_walls() {
     let text = "workspace: {radius_m: [0.12, 0.20], z_m: [0.17, 0.20]}\nfloor_guard: false\n";
     let settings = Settings::parse(text, "test.yaml").unwrap();
-    let law = Law::new(chain("so101"), &settings, 180, None).unwrap();
+    let controller = CartesianController::new(chain("so101"), &settings, 180, None).unwrap();
     let start = [0.0, -0.3, 0.3, std::f64::consts::FRAC_PI_2, 0.0, 0.0];
     let mut rng = Rng::new(10);
     let mut hit = 0;
     for _ in 0..50 {
-        let mut drive = Drive::of(law.clone(), &start);
+        let mut drive = Drive::of(controller.clone(), &start);
         let pan = nalgebra::Vector3::new(0.0388353, 0.0, 0.0);
         let radius = |drive: &Drive| (drive.at(false) - pan).xy().norm();
         let (r, z) = (radius(&drive), drive.at(false).z);
@@ -259,7 +264,7 @@ fn the_workspace_has_soft_walls() {
     }
     assert!(hit > 1000, "{hit}");
     // Pressed against the outer wall and along it: the speed along it is the one asked for.
-    let mut drive = Drive::of(law, &start);
+    let mut drive = Drive::of(controller, &start);
     drive.steps(800, &linear([0.04, 0.0, 0.0].into()));
     let before = drive.at(false);
     let wanted = linear([0.02, 0.02, 0.0].into());
@@ -295,7 +300,7 @@ fn bad_numbers_brake_and_are_forgotten() {
                 assert!(steps.fold(0.0, f64::max) < 0.03, "{robot}");
             }
             let mut fields = BTreeMap::new();
-            drive.memory.remember(&mut fields);
+            drive.memory.save(&mut fields);
             assert!(fields.values().flatten().all(|n| n.is_finite()));
         }
         // Standing still by now; and lengths that are wrong change nothing.
@@ -322,12 +327,12 @@ fn steps_repeat_bit_for_bit() {
                     wish = any_wish(&mut rng);
                 }
                 let mut fields = BTreeMap::new();
-                drive.memory.remember(&mut fields);
+                drive.memory.save(&mut fields);
                 assert!(fields.keys().all(|k| k.starts_with("pilot/law/")));
                 let mut other = Drive {
-                    law: drive.law.clone(),
-                    memory: Memory::recall(&fields, drive.targets.len()).unwrap(),
-                    scratch: drive.law.scratch(),
+                    controller: drive.controller.clone(),
+                    memory: Memory::load(&fields, drive.targets.len()).unwrap(),
+                    scratch: drive.controller.scratch(),
                     targets: vec![0.0; drive.targets.len()],
                 };
                 assert_eq!(drive.step(&wish), other.step(&wish));
@@ -335,8 +340,8 @@ fn steps_repeat_bit_for_bit() {
                 assert_eq!(bits(&drive), bits(&other));
                 let mut again = BTreeMap::new();
                 let mut ours = BTreeMap::new();
-                other.memory.remember(&mut again);
-                drive.memory.remember(&mut ours);
+                other.memory.save(&mut again);
+                drive.memory.save(&mut ours);
                 let bits = |f: &BTreeMap<String, Vec<f64>>| -> Vec<u64> {
                     f.values().flatten().map(|n| n.to_bits()).collect()
                 };
@@ -350,15 +355,15 @@ fn steps_repeat_bit_for_bit() {
 fn memories_of_others_are_refused() {
     let drive = Drive::new("so101", "default", None, &ready("so101"));
     let mut fields = BTreeMap::new();
-    drive.memory.remember(&mut fields);
-    assert!(Memory::recall(&fields, 7).unwrap_err().to_string().contains("7 are needed"));
+    drive.memory.save(&mut fields);
+    assert!(Memory::load(&fields, 7).unwrap_err().to_string().contains("7 are needed"));
     for name in fields.keys() {
         let mut without = fields.clone();
         without.remove(name);
-        let error = Memory::recall(&without, 6).unwrap_err().to_string();
+        let error = Memory::load(&without, 6).unwrap_err().to_string();
         assert!(error.contains(name) && error.contains("missing"), "{error}");
         let mut nan = fields.clone();
         nan.get_mut(name).unwrap()[0] = f64::NAN;
-        assert!(Memory::recall(&nan, 6).unwrap_err().to_string().contains("not finite"));
+        assert!(Memory::load(&nan, 6).unwrap_err().to_string().contains("not finite"));
     }
 }

@@ -1,4 +1,4 @@
-//! Profile `seed`: the law of the document, number by number.
+//! Profile `seed`: the controller of the document, number by number.
 
 use citrange_control::{Kinematics, Velocity};
 use citrange_core::rng::Rng;
@@ -81,7 +81,7 @@ fn every_step_is_the_documents() {
 }
 
 /// Its gravity term is a speed: a tool that points down creeps away at half its torque in N m,
-/// as rad/s, until it leaves the dead zone. The careful law stays.
+/// as rad/s, until it leaves the dead zone. The careful controller stays.
 #[test]
 fn the_seed_creeps_and_the_default_does_not() {
     let start = [0.0, 0.0, 0.0, std::f64::consts::FRAC_PI_2, -1.5, 1.5];
@@ -104,6 +104,7 @@ fn the_seed_creeps_and_the_default_does_not() {
 #[test]
 fn arms_that_it_was_not_made_for_are_refused() {
     let settings = citrange_control::Settings::load("seed").unwrap();
-    let error = citrange_control::Law::new(chain("panda"), &settings, 20, None).unwrap_err();
+    let error = citrange_control::CartesianController::new(chain("panda"), &settings, 20, None)
+        .unwrap_err();
     assert!(error.to_string().contains("use profile default"), "{error}");
 }

@@ -1,6 +1,6 @@
-//! The careful law on the SO-101: what it promises to a driver.
+//! The careful controller on the SO-101: what it promises to a driver.
 
-use citrange_control::{Law, Settings, Velocity};
+use citrange_control::{CartesianController, Settings, Velocity};
 use citrange_core::rng::Rng;
 
 use crate::common::{Drive, chain, direction, linear, vertical};
@@ -12,11 +12,11 @@ const STATES: usize = 10_000;
 /// Steady speed of the wrist after a third of a second, whether it was slowed, and the tilt of the tool then.
 /// None where a joint came to its end.
 fn steady(
-    law: &Law,
+    controller: &CartesianController,
     q: &[f64],
     v: nalgebra::Vector3<f64>,
 ) -> Option<(nalgebra::Vector3<f64>, bool, f64)> {
-    let mut drive = Drive::of(law.clone(), q);
+    let mut drive = Drive::of(controller.clone(), q);
     let (mut slowed, mut at_end) = (false, false);
     for _ in 0..60 {
         let status = drive.step(&linear(v));
@@ -29,22 +29,28 @@ fn steady(
     (!at_end).then_some((got, slowed || status.speed, status.tilt_rad))
 }
 
-fn law(text: &str) -> Law {
-    Law::new(chain("so101"), &Settings::parse(text, "test.yaml").unwrap(), 180, None).unwrap()
+fn controller(text: &str) -> CartesianController {
+    CartesianController::new(
+        chain("so101"),
+        &Settings::parse(text, "test.yaml").unwrap(),
+        180,
+        None,
+    )
+    .unwrap()
 }
 
 /// Where the joints' speed limit allows it the wrist moves as asked; where it does not, it moves
 /// slower in the same direction. The tool stays down.
 #[test]
 fn slower_joints_keep_the_direction() {
-    let law = law("vel_limit_rad_s: 0.5\n");
+    let controller = controller("vel_limit_rad_s: 0.5\n");
     let mut rng = Rng::new(1);
     let (mut states, mut exact) = (0, 0);
     let (mut worst, mut turned, mut tilt) = (0.0_f64, 0.0_f64, 0.0_f64);
     for _ in 0..STATES {
         let (q, r, z) = vertical(&mut rng, 0.025);
         let v = direction(&mut rng) * SPEED;
-        let Some((got, slowed, tilted)) = steady(&law, &q, v) else { continue };
+        let Some((got, slowed, tilted)) = steady(&controller, &q, v) else { continue };
         states += 1;
         tilt = tilt.max(tilted);
         if slowed {
@@ -66,12 +72,12 @@ fn slower_joints_keep_the_direction() {
 /// With the limit of the default profile nothing is slowed anywhere in the workspace.
 #[test]
 fn every_direction_is_served() {
-    let law = law("profile: default\n");
+    let controller = controller("profile: default\n");
     let mut rng = Rng::new(2);
     for _ in 0..STATES {
         let (q, r, z) = vertical(&mut rng, 0.025);
         let v = direction(&mut rng) * SPEED;
-        let Some((got, slowed, tilt)) = steady(&law, &q, v) else { continue };
+        let Some((got, slowed, tilt)) = steady(&controller, &q, v) else { continue };
         assert!(!slowed, "slowed at r {r}, z {z}");
         assert!((got - v).norm() < 0.05 * SPEED, "{} at r {r}, z {z}", (got - v).norm() / SPEED);
         assert!(tilt < 5_f64.to_radians(), "{tilt}");
@@ -135,7 +141,7 @@ fn tilted_tools_come_down_and_stay() {
         let touch = Velocity { roll_rad_s: 1e-6, ..Velocity::ZERO };
         drive.steps(720, &touch);
         let tilt = drive.step(&touch).tilt_rad;
-        let [low, high] = drive.law.chain().joints[3].range.unwrap();
+        let [low, high] = drive.controller.chain().joints[3].range.unwrap();
         let at = drive.memory.desired()[3];
         let at_end = at - low < 0.1 || high - at < 0.1;
         assert!(tilt < 0.035 || (at_end && tilt <= first), "{first} -> {tilt} at {at}");

@@ -7,7 +7,7 @@ use nalgebra::{Rotation3, UnitQuaternion, Vector3};
 use crate::common::{self, Drive, direction, hz, ready};
 
 fn tool(drive: &Drive) -> (Vector3<f64>, Rotation3<f64>) {
-    let chain = drive.law.chain();
+    let chain = drive.controller.chain();
     let mut kinematics = Kinematics::new(chain);
     kinematics.update(drive.memory.desired());
     let frame = kinematics.site(&chain.tool);

@@ -15,7 +15,7 @@ use super::robot::{Link, Robot};
 use super::scene::{Scene, Solid};
 use super::sweep::Sweep;
 use super::vector::{Plain, Triple, Vector, add, cross, dot, load, store, sub};
-use super::{own, voxels};
+use super::{self_collision, voxels};
 use crate::collide::World;
 use crate::config::MAX_JOINTS;
 
@@ -164,7 +164,7 @@ fn passes<V: Vector>(world: &mut World, sweep: &Sweep, block: &mut Block) -> Opt
     if let Some(field) = field {
         open |= voxels::pass::<V>(robot, field, sweep, block, *reach_m)?;
     }
-    Some(open | own::pass::<V>(robot, sweep, block, *self_reach_m)?)
+    Some(open | self_collision::pass::<V>(robot, sweep, block, *self_reach_m)?)
 }
 
 /// One link among the solids that it can reach.

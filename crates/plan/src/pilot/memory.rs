@@ -34,7 +34,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    pub(super) fn remember(&self, duration_s: f64, fields: &mut BTreeMap<String, Vec<f64>>) {
+    pub(super) fn save(&self, duration_s: f64, fields: &mut BTreeMap<String, Vec<f64>>) {
         let phase = match self.phase {
             Phase::Waiting => 0.0,
             Phase::Moving => 1.0,
@@ -47,7 +47,7 @@ impl Memory {
     }
 
     /// The memory of a plan of that duration for a rig with `joints` joints.
-    pub(super) fn recall(
+    pub(super) fn load(
         fields: &BTreeMap<String, Vec<f64>>,
         joints: usize,
         duration_s: f64,

@@ -1,4 +1,4 @@
-//! Simulated arms with named actions, and the law on simulated servos.
+//! Simulated arms with named actions, and the controller on simulated servos.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -68,7 +68,7 @@ fn features_are_known_before_any_step() {
     arm.disconnect();
 }
 
-/// One action is one frame, and the same as the law driven tick by tick over the bare rig.
+/// One action is one frame, and the same as the controller driven tick by tick over the bare rig.
 #[test]
 fn a_frame_is_the_law_tick_by_tick() {
     for (robot, scene) in scenes() {
@@ -77,11 +77,11 @@ fn a_frame_is_the_law_tick_by_tick() {
         rig.world_mut().reset_env(0, 5, 3).unwrap();
         arm.reset(5, 3).unwrap();
         let mut targets = rig.begin();
-        let law = arm.law().clone();
+        let controller = arm.controller().clone();
         let (mut seen, mut commanded) = (Observation::default(), Commanded::default());
         rig.observe(false, &mut seen).unwrap();
-        let mut memory = law.begin(&targets, &seen.joint_pos);
-        let mut scratch = law.scratch();
+        let mut memory = controller.begin(&targets, &seen.joint_pos);
+        let mut scratch = controller.scratch();
         let rates = scene.scene.rates;
         let mut rng = Rng::new(2);
         for frame in 1..=20_u64 {
@@ -98,7 +98,14 @@ fn a_frame_is_the_law_tick_by_tick() {
             let Action::Velocity(wanted) = &action else { panic!("{action:?}") };
             for _ in 0..rates.ticks_per_frame() {
                 rig.observe(false, &mut seen).unwrap();
-                law.step(&mut memory, &mut scratch, &seen.joint_pos, wanted, false, &mut targets);
+                controller.step(
+                    &mut memory,
+                    &mut scratch,
+                    &seen.joint_pos,
+                    wanted,
+                    false,
+                    &mut targets,
+                );
                 rig.act(&targets, &mut commanded).unwrap();
             }
             let steps = frame * u64::from(rates.steps_per_frame());

@@ -7,9 +7,9 @@ mod cells;
 mod chain;
 #[path = "../common/mod.rs"]
 mod common;
+mod controller;
 mod draw;
 mod engine;
-mod law;
 mod oracle;
 mod rig;
 mod shapes;

@@ -5,7 +5,7 @@ use nalgebra::Isometry3;
 use super::kernel;
 use super::lanes::{LANES, Lane};
 use super::near::{Probe, Roots};
-use super::own::{self, LinkPair};
+use super::self_filter::{self, LinkPair};
 use super::tree::{LaneFrame, Tree};
 use super::{Body, Configs};
 use crate::error::SpaceError;
@@ -57,7 +57,7 @@ impl Checker {
                 radii_f32: body.spheres.iter().map(|s| s.radius_m as f32).collect(),
             },
             pairs: LinkPair::all(body),
-            shapes: own::shapes(body),
+            shapes: self_filter::shapes(body),
             centres: vec![[nothing; 3]; tree.balls.len()],
             bounds: vec![nothing; tree.balls.len()],
             roots: Roots::default(),

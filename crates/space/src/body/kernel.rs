@@ -2,7 +2,7 @@
 //! instruction set; all give the same bits.
 
 use super::lanes::{LANES, Lane, TO_WHOLE};
-use super::own::LinkPair;
+use super::self_filter::LinkPair;
 use super::tree::{LaneFrame, Tree};
 use crate::map::Snapshot;
 use crate::simd::Isa;

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::block::{BLOCK, Block, LANES, spread};
-use super::own::Own;
-use super::own_quick::Lanes;
 use super::rows::Rows;
+use super::self_filter::Own;
+use super::self_filter_quick::Lanes;
 use super::slots::{RunSums, Slots};
 use super::support::{Confirm, REACH};
 use super::transform::CellTransform;

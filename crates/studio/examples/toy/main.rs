@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use citrange_control::{Key, Order, Seat, Speeds};
+use citrange_control::{DriverLock, Key, Order, Speeds};
 use citrange_core::Picture;
-use citrange_studio::{Board, Live, Phase, ServeOptions, serve};
+use citrange_studio::{Phase, Sample, ServeOptions, Telemetry, serve};
 use stage::{HEIGHT, LINK_M, SHOULDER_M, WIDTH, stage};
 
 const TICK: Duration = Duration::from_millis(20);
@@ -22,18 +22,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
     let port: u16 = words.next().map_or(Ok(8420), |word| word.parse())?;
     let longest: f64 = words.next().map_or(Ok(f64::INFINITY), |word| word.parse())?;
-    let (board, seat) = (Board::new(stage()), Seat::new(Seat::LONGEST_SILENCE));
+    let (board, driver_lock) =
+        (Telemetry::new(stage()), DriverLock::new(DriverLock::LONGEST_SILENCE));
     let listen = ([127, 0, 0, 1], port).into();
     let token = std::env::var("TOY_TOKEN").ok();
     let options = ServeOptions { listen, token, ..ServeOptions::default() };
-    let server = serve(Arc::clone(&board), Arc::clone(&seat), &options)?;
+    let server = serve(Arc::clone(&board), Arc::clone(&driver_lock), &options)?;
     println!("{}", server.link());
 
     let begin = Instant::now();
     let mut toy = Toy::default();
     let mut next = begin;
     while begin.elapsed().as_secs_f64() < longest && !toy.stopped {
-        toy.tick(&seat);
+        toy.tick(&driver_lock);
         let late = begin.elapsed().saturating_sub(next - begin);
         // Drawn before, not while others wait for the board.
         let pictures = toy.pictures();
@@ -88,9 +89,9 @@ impl Default for Toy {
 }
 
 impl Toy {
-    fn tick(&mut self, seat: &Seat) {
+    fn tick(&mut self, driver_lock: &DriverLock) {
         let dt = TICK.as_secs_f64();
-        let grip = seat.grip(Instant::now());
+        let grip = driver_lock.grip(Instant::now());
         let speeds =
             Speeds { linear_m_s: 0.15, turn_rad_s: 1.2, gripper_per_s: 0.8, facing_rad: 0.0 };
         let wanted = speeds.velocity(&grip.held);
@@ -116,7 +117,7 @@ impl Toy {
         (self.brake, self.seq) = (grip.brake, grip.seq);
         self.ticks += 1;
         self.phase_ticks += 1;
-        while let Some(order) = seat.next_order() {
+        while let Some(order) = driver_lock.next_order() {
             self.message = format!("{order:?}");
             match order {
                 Order::Save | Order::Success | Order::Failure => {
@@ -141,7 +142,7 @@ impl Toy {
         [y.atan2(x), up.atan2(flat) + bend, -2.0 * bend]
     }
 
-    fn show(&mut self, live: &mut Live, late: Duration) {
+    fn show(&mut self, live: &mut Sample, late: Duration) {
         let [turn, shoulder, elbow] = self.angles();
         let targets = [turn, shoulder, elbow, self.roll_rad, self.opening];
         // Joints follow their targets with a lag, so that plots have two lines.

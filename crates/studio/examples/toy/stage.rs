@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use citrange_control::Key;
-use citrange_studio::{Form, Stage, StageCamera, StageJoint, StageKey, StageShape};
+use citrange_studio::{CameraInfo, Form, JointInfo, KeyInfo, SceneInfo, ShapeInfo};
 
 pub(crate) const LINK_M: f64 = 0.22;
 pub(crate) const SHOULDER_M: f64 = 0.12;
@@ -12,8 +12,8 @@ pub(crate) const HEIGHT: u32 = 240;
 pub(crate) const BODIES: [&str; 8] =
     ["floor", "base", "upper", "fore", "hand", "finger_left", "finger_right", "things"];
 
-pub(crate) fn stage() -> Stage {
-    let shape = |body: &str, form, pos_m, rgba| StageShape {
+pub(crate) fn stage() -> SceneInfo {
+    let shape = |body: &str, form, pos_m, rgba| ShapeInfo {
         body: BODIES.iter().position(|name| *name == body).unwrap_or(0),
         form,
         pos_m,
@@ -37,7 +37,7 @@ pub(crate) fn stage() -> Stage {
         triangles: vec![[0, 2, 1], [0, 3, 2], [0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]],
     };
     let joint_names = ["turn", "shoulder", "elbow", "roll", "gripper"];
-    Stage {
+    SceneInfo {
         scene: "toy".into(),
         title: "Toy arm".into(),
         robot: "toy".into(),
@@ -46,11 +46,11 @@ pub(crate) fn stage() -> Stage {
             .map(|name| {
                 let range = Some(if name == "gripper" { [0.0, 1.0] } else { [-PI, PI] });
                 let gripper = (name == "gripper").then_some([0.0, 1.0]);
-                StageJoint { name: name.into(), is_slide: false, range, gripper }
+                JointInfo { name: name.into(), is_slide: false, range, gripper }
             })
             .into(),
         cameras: ["above", "side"]
-            .map(|name| StageCamera { name: name.into(), width_px: WIDTH, height_px: HEIGHT })
+            .map(|name| CameraInfo { name: name.into(), width_px: WIDTH, height_px: HEIGHT })
             .into(),
         bodies: BODIES.map(String::from).into(),
         shapes: vec![
@@ -90,7 +90,7 @@ pub(crate) fn stage() -> Stage {
         ],
         keys: Key::ALL
             .iter()
-            .map(|(_, name, letter)| StageKey { name: (*name).into(), letter: *letter })
+            .map(|(_, name, letter)| KeyInfo { name: (*name).into(), letter: *letter })
             .collect(),
         control_hz: 50,
         frame_hz: 25,

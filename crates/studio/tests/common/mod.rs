@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use citrange_control::{Key, Order, Seat};
+use citrange_control::{DriverLock, Key, Order};
 use citrange_core::Picture;
 use citrange_studio::wire::ServerBytes;
 use citrange_studio::{
-    Board, Flight, Live, ServeOptions, Server, Stage, StageAutopilot, StageCamera, serve,
+    AutopilotInfo, AutopilotStatus, CameraInfo, Sample, SceneInfo, ServeOptions, Server, Telemetry,
+    serve,
 };
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -24,8 +25,8 @@ pub const SPEED_M_S: f64 = 1.0;
 
 /// A loop that moves one number.
 pub struct Rig {
-    pub board: Arc<Board>,
-    pub seat: Arc<Seat>,
+    pub board: Arc<Telemetry>,
+    pub driver_lock: Arc<DriverLock>,
     pub server: Server,
     last_moved: Arc<Mutex<Instant>>,
     stop: Arc<AtomicBool>,
@@ -38,55 +39,62 @@ pub fn rig() -> Rig {
 
 pub fn rig_with(mut options: ServeOptions) -> Rig {
     options.listen.set_port(0);
-    let camera = StageCamera { name: "front".into(), width_px: 160, height_px: 120 };
-    let stage = Stage {
+    let camera = CameraInfo { name: "front".into(), width_px: 160, height_px: 120 };
+    let stage = SceneInfo {
         scene: "toy".into(),
         bodies: vec!["hand".into()],
         cameras: vec![camera],
-        autopilot: Some(StageAutopilot {
+        autopilot: Some(AutopilotInfo {
             targets: vec!["apple".into(), "pear".into()],
             states: vec!["FLY"],
         }),
-        ..Stage::default()
+        ..SceneInfo::default()
     };
-    let (board, seat) = (Board::new(stage), Seat::new(Seat::LONGEST_SILENCE));
-    let server = serve(Arc::clone(&board), Arc::clone(&seat), &options).unwrap();
+    let (board, driver_lock) =
+        (Telemetry::new(stage), DriverLock::new(DriverLock::LONGEST_SILENCE));
+    let server = serve(Arc::clone(&board), Arc::clone(&driver_lock), &options).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let last_moved = Arc::new(Mutex::new(Instant::now()));
     let thread = {
-        let (board, seat, stop) = (Arc::clone(&board), Arc::clone(&seat), Arc::clone(&stop));
+        let (board, driver_lock, stop) =
+            (Arc::clone(&board), Arc::clone(&driver_lock), Arc::clone(&stop));
         let last_moved = Arc::clone(&last_moved);
-        thread::spawn(move || drive(&board, &seat, &last_moved, &stop))
+        thread::spawn(move || drive(&board, &driver_lock, &last_moved, &stop))
     };
-    Rig { board, seat, server, last_moved, stop, thread: Some(thread) }
+    Rig { board, driver_lock, server, last_moved, stop, thread: Some(thread) }
 }
 
-fn drive(board: &Board, seat: &Seat, last_moved: &Mutex<Instant>, stop: &AtomicBool) {
+fn drive(
+    board: &Telemetry,
+    driver_lock: &DriverLock,
+    last_moved: &Mutex<Instant>,
+    stop: &AtomicBool,
+) {
     let (mut x, mut y) = (0.0, 0.0);
     let mut last = Instant::now();
     let mut tick = 0_u64;
     while !stop.load(Ordering::Relaxed) {
         thread::sleep(Duration::from_millis(5));
         let now = Instant::now();
-        let grip = seat.grip(now);
-        let errand = seat.errand(now);
+        let grip = driver_lock.grip(now);
+        let request = driver_lock.request(now);
         let length_s = (now - last).as_secs_f64();
         let step = SPEED_M_S * grip.held.pushed()[0] * length_s;
-        if step != 0.0 || errand.is_some() {
+        if step != 0.0 || request.is_some() {
             *last_moved.lock().unwrap() = now;
         }
         x += step;
-        y += if errand.is_some() { SPEED_M_S * length_s } else { 0.0 };
+        y += if request.is_some() { SPEED_M_S * length_s } else { 0.0 };
         last = now;
         tick += 1;
         board.write(|live| {
             live.bodies = vec![[x as f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]];
             live.hand_m = [x as f32, y as f32, 0.0];
-            live.flight = Some(Flight {
-                flying: errand.is_some(),
-                target: errand.map(|(_, errand)| format!("{errand:?}")),
-                message: seat.halted().map(|why| why.words().to_owned()).unwrap_or_default(),
-                ..Flight::default()
+            live.flight = Some(AutopilotStatus {
+                flying: request.is_some(),
+                target: request.map(|(_, request)| format!("{request:?}")),
+                message: driver_lock.halted().map(|why| why.words().to_owned()).unwrap_or_default(),
+                ..AutopilotStatus::default()
             });
             live.seq = grip.seq;
             live.brake = grip.brake;
@@ -126,7 +134,7 @@ impl Rig {
     }
 
     /// What the autopilot is at.
-    pub fn flight(&self) -> Flight {
+    pub fn flight(&self) -> AutopilotStatus {
         self.board.read(|live| live.flight.clone()).unwrap()
     }
 
@@ -143,7 +151,7 @@ impl Rig {
     }
 
     pub fn orders(&self) -> Vec<Order> {
-        std::iter::from_fn(|| self.seat.next_order()).collect()
+        std::iter::from_fn(|| self.driver_lock.next_order()).collect()
     }
 
     /// Opens a socket with everything as a browser sends it.
@@ -191,7 +199,7 @@ pub struct Client {
 /// What arrived.
 #[derive(Debug)]
 pub enum Heard {
-    State(Box<Live>),
+    State(Box<Sample>),
     Picture(u64),
     Text(Value),
     Closed(String),

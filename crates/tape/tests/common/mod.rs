@@ -8,7 +8,7 @@ use citrange_core::pilot::{Move, Script};
 use citrange_core::rig::{CameraSpec, JointSpec, state_digest};
 use citrange_core::run::run;
 use citrange_core::{
-    Commanded, Fault, Observation, Picture, Rates, Rig, RigSpec, RunSettings, Snapshot,
+    BoxError, Commanded, Observation, Picture, Rates, Rig, RigSpec, RunSettings, Snapshot,
 };
 use citrange_tape::{Dataset, Header, RecordSettings, Recorder, Unit, WhenFull, new_uid};
 
@@ -40,7 +40,7 @@ impl Rig for Toy {
     fn spec(&self) -> &RigSpec {
         &self.spec
     }
-    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), Fault> {
+    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), BoxError> {
         seen.tick = self.ticks;
         seen.step = self.ticks * 2;
         seen.joint_pos = self.numbers[..2].to_vec();
@@ -52,7 +52,7 @@ impl Rig for Toy {
         }
         Ok(())
     }
-    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), Fault> {
+    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError> {
         commanded.limited = targets.iter().map(|t| t.clamp(-2.0, 2.0)).collect();
         commanded.executed = commanded.limited.clone();
         commanded.digests.clear();
@@ -67,7 +67,7 @@ impl Rig for Toy {
         self.ticks += 1;
         Ok(())
     }
-    fn snapshot(&mut self) -> Result<Option<Snapshot>, Fault> {
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, BoxError> {
         Ok(Some(Snapshot {
             tool_version: "0".into(),
             engine: "toy".into(),

@@ -206,7 +206,7 @@ impl GraspDetector {
     }
 
     /// Adds everything it remembers to a list of numbers.
-    pub fn remember(&self, out: &mut Vec<f64>) {
+    pub fn save(&self, out: &mut Vec<f64>) {
         out.extend(self.hand_at_begin_m.iter());
         put(out, self.anchor.map(Pair::numbers));
         for pair in self.recent {
@@ -223,8 +223,8 @@ impl GraspDetector {
         put(out, evidence.contact_force_n.map(|n| [n]));
     }
 
-    /// Takes back what [`GraspDetector::remember`] wrote; `None` where that is something else.
-    pub fn recall(numbers: &mut impl Iterator<Item = f64>) -> Option<Self> {
+    /// Takes back what [`GraspDetector::save`] wrote; `None` where that is something else.
+    pub fn load(numbers: &mut impl Iterator<Item = f64>) -> Option<Self> {
         let hand_at_begin_m = vector(numbers)?;
         let anchor = take(numbers)?.map(Pair::from_numbers);
         let mut recent = [Pair::default(); WINDOW];

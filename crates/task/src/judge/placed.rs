@@ -193,13 +193,13 @@ impl PlacementDetector {
     }
 
     /// Adds everything it remembers to a list of numbers.
-    pub fn remember(&self, out: &mut Vec<f64>) {
+    pub fn save(&self, out: &mut Vec<f64>) {
         out.extend([f64::from(self.waited_frames), f64::from(self.good_frames)]);
     }
 
-    /// Takes back what [`PlacementDetector::remember`] wrote; `None` where that is something
+    /// Takes back what [`PlacementDetector::save`] wrote; `None` where that is something
     /// else.
-    pub fn recall(numbers: &mut impl Iterator<Item = f64>) -> Option<Self> {
+    pub fn load(numbers: &mut impl Iterator<Item = f64>) -> Option<Self> {
         let waited_frames = count(numbers, u32::MAX)?;
         let good_frames = count(numbers, u32::MAX)?;
         Some(Self { waited_frames, good_frames })

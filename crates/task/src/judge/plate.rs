@@ -110,13 +110,13 @@ impl PlateWatch {
     }
 
     /// Adds everything it remembers to a list of numbers.
-    pub fn remember(&self, out: &mut Vec<f64>) {
+    pub fn save(&self, out: &mut Vec<f64>) {
         put(out, self.start.map(|Start { pos_m: [x, y, z], up: [a, b, c] }| [x, y, z, a, b, c]));
         out.push(f64::from(self.fast_samples));
     }
 
-    /// Takes back what [`PlateWatch::remember`] wrote; `None` where that is something else.
-    pub fn recall(numbers: &mut impl Iterator<Item = f64>) -> Option<Self> {
+    /// Takes back what [`PlateWatch::save`] wrote; `None` where that is something else.
+    pub fn load(numbers: &mut impl Iterator<Item = f64>) -> Option<Self> {
         let start =
             take(numbers)?.map(|[x, y, z, a, b, c]| Start { pos_m: [x, y, z], up: [a, b, c] });
         Some(Self { start, fast_samples: count(numbers, FAST_SAMPLES)? })

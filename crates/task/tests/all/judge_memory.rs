@@ -1,4 +1,4 @@
-//! What judges remember comes back bit for bit, and settings that make no sense are named.
+//! What judges save comes back bit for bit, and settings that make no sense are named.
 
 use std::vec;
 
@@ -34,12 +34,12 @@ fn read<T: serde::de::DeserializeOwned>(text: &str) -> T {
 /// than all of it can be read, and returns the copy.
 fn through_numbers<T>(
     judge: &T,
-    remember: impl Fn(&T, &mut Vec<f64>),
-    recall: impl Fn(&mut vec::IntoIter<f64>) -> Option<T>,
+    save: impl Fn(&T, &mut Vec<f64>),
+    load: impl Fn(&mut vec::IntoIter<f64>) -> Option<T>,
 ) -> T {
     let bits = |judge: &T| {
         let mut numbers = vec![0.5];
-        remember(judge, &mut numbers);
+        save(judge, &mut numbers);
         assert_eq!(numbers.remove(0), 0.5, "what was there stays");
         numbers
     };
@@ -47,7 +47,7 @@ fn through_numbers<T>(
     // Another judge's numbers follow: they must be left alone.
     numbers.push(7.25);
     let mut rest = numbers.clone().into_iter();
-    let copy = recall(&mut rest).unwrap();
+    let copy = load(&mut rest).unwrap();
     assert_eq!(rest.collect::<Vec<_>>(), [7.25]);
     numbers.pop();
     let same = bits(&copy).iter().map(|n| n.to_bits()).eq(numbers.iter().map(|n| n.to_bits()));
@@ -55,7 +55,7 @@ fn through_numbers<T>(
     for length in 0..numbers.len() {
         let mut part = numbers.clone();
         part.truncate(length);
-        assert!(recall(&mut part.into_iter()).is_none());
+        assert!(load(&mut part.into_iter()).is_none());
     }
     copy
 }
@@ -89,7 +89,7 @@ proptest! {
         let mut detector = GraspDetector::begin(&samples[0]);
         for sample in &samples[1..] {
             let mut copy =
-                through_numbers(&detector, GraspDetector::remember, GraspDetector::recall);
+                through_numbers(&detector, GraspDetector::save, GraspDetector::load);
             prop_assert_eq!(&copy, &detector);
             let verdict = detector.sample(&settings, sample);
             prop_assert_eq!(copy.sample(&settings, sample), verdict);
@@ -111,10 +111,10 @@ proptest! {
             if is_virtual { PlateWatch::of_virtual_plate() } else { PlateWatch::begin(&begin) };
         for sight in &sights[1..] {
             let mut copy =
-                through_numbers(&detector, PlacementDetector::remember, PlacementDetector::recall);
+                through_numbers(&detector, PlacementDetector::save, PlacementDetector::load);
             let verdict = detector.sample(&placement, &region, sight.as_ref(), &resting);
             prop_assert_eq!(copy.sample(&placement, &region, sight.as_ref(), &resting), verdict);
-            let mut copy = through_numbers(&watch, PlateWatch::remember, PlateWatch::recall);
+            let mut copy = through_numbers(&watch, PlateWatch::save, PlateWatch::load);
             let state = watch.check(&plate, sight.as_ref());
             prop_assert_eq!(copy.check(&plate, sight.as_ref()), state);
         }
@@ -124,12 +124,12 @@ proptest! {
 #[test]
 fn numbers_that_no_judge_wrote_are_refused() {
     for wrong in [f64::NAN, -1.0, 0.5, 1e12] {
-        assert_eq!(PlacementDetector::recall(&mut [wrong, 0.0].into_iter()), None);
-        assert_eq!(PlateWatch::recall(&mut [wrong; 8].into_iter()), None);
+        assert_eq!(PlacementDetector::load(&mut [wrong, 0.0].into_iter()), None);
+        assert_eq!(PlateWatch::load(&mut [wrong; 8].into_iter()), None);
     }
     let plate = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
-    assert!(PlateWatch::recall(&mut plate.into_iter().chain([2.0])).is_some());
-    assert_eq!(PlateWatch::recall(&mut plate.into_iter().chain([3.0])), None);
+    assert!(PlateWatch::load(&mut plate.into_iter().chain([2.0])).is_some());
+    assert_eq!(PlateWatch::load(&mut plate.into_iter().chain([3.0])), None);
 }
 
 /// Every number of a settings text is spoiled in turn; its key must be named. Keys that are

@@ -2,7 +2,7 @@
 
 use citrange_core::run::run;
 use citrange_core::tape::{FrameRecord, TickRecord};
-use citrange_core::{Event, Fault, Outcome, Pilot as _, RunSettings, Snapshot, Tape};
+use citrange_core::{BoxError, Event, Outcome, Pilot as _, RunSettings, Snapshot, Tape};
 
 use crate::work::{Site, site};
 
@@ -15,19 +15,19 @@ struct Kept {
 }
 
 impl Tape for Kept {
-    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), Fault> {
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), BoxError> {
         self.frames.push(frame.snapshot.cloned().unwrap());
         Ok(())
     }
-    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), Fault> {
+    fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), BoxError> {
         self.digests.extend(&tick.commanded.digests);
         Ok(())
     }
-    fn event(&mut self, tick: u64, event: &Event) -> Result<(), Fault> {
+    fn event(&mut self, tick: u64, event: &Event) -> Result<(), BoxError> {
         self.events.push((tick, event.clone()));
         Ok(())
     }
-    fn end(&mut self, outcome: &Outcome, _: Option<&Snapshot>) -> Result<(), Fault> {
+    fn end(&mut self, outcome: &Outcome, _: Option<&Snapshot>) -> Result<(), BoxError> {
         self.outcome = Some(outcome.clone());
         Ok(())
     }
@@ -57,9 +57,9 @@ fn it_goes_on_from_every_state_bit_for_bit() {
             site.rig.world_mut().restore(0, snapshot).unwrap();
             let targets = site.rig.begin();
             let mut pilot = site.autopilot_from(&home);
-            pilot.recall(&snapshot.fields).unwrap();
+            pilot.load(&snapshot.fields).unwrap();
             let mut again = std::collections::BTreeMap::new();
-            pilot.remember(&mut again);
+            pilot.save(&mut again);
             assert_eq!(again["pilot/autopilot"], snapshot.fields["pilot/autopilot"]);
             let mut rest = Kept::default();
             run(&mut pilot, &mut site.rig, &mut rest, &targets, &RunSettings::default()).unwrap();
@@ -76,10 +76,10 @@ fn the_memory_of_another_job_is_refused() {
     let mut three = site("orange_plate", |_| {});
     three.rig.world_mut().reset_env(0, 3, 5).unwrap();
     let mut pilot = three.autopilot();
-    let error = pilot.recall(&kept.frames[4].fields).unwrap_err().to_string();
+    let error = pilot.load(&kept.frames[4].fields).unwrap_err().to_string();
     assert!(error.contains("do not fit"), "{error}");
     let mut fields = kept.frames[4].fields.clone();
     fields.remove("pilot/autopilot");
-    let error = pilot.recall(&fields).unwrap_err().to_string();
+    let error = pilot.load(&fields).unwrap_err().to_string();
     assert!(error.contains("pilot/autopilot"), "{error}");
 }

@@ -9,7 +9,8 @@ use citrange_core::run::run;
 use citrange_core::scene::{Goal, Job, Scene};
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{
-    Commanded, Event, Extra, Fault, Observation, Outcome, Rig, RigSpec, RunSettings, Snapshot, Tape,
+    BoxError, Commanded, Event, Extra, Observation, Outcome, Rig, RigSpec, RunSettings, Snapshot,
+    Tape,
 };
 use citrange_sim::{CompiledScene, SimRig, StateQuery, load_scene};
 use citrange_task::{Autopilot, Settings, Setup};
@@ -184,17 +185,17 @@ impl Rig for Pranked<'_> {
     fn spec(&self) -> &RigSpec {
         self.rig.spec()
     }
-    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), Fault> {
+    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), BoxError> {
         self.rig.observe(pictures, seen)?;
         self.prank.observe(seen);
         Ok(())
     }
-    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), Fault> {
+    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError> {
         let mut targets = targets.to_vec();
         self.prank.act(self.rig, &mut targets);
         self.rig.act(&targets, commanded)
     }
-    fn snapshot(&mut self) -> Result<Option<Snapshot>, Fault> {
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, BoxError> {
         self.rig.snapshot()
     }
 }
@@ -202,17 +203,17 @@ impl Rig for Pranked<'_> {
 struct Events(Vec<(u64, Event)>);
 
 impl Tape for Events {
-    fn frame(&mut self, _: &FrameRecord<'_>) -> Result<(), Fault> {
+    fn frame(&mut self, _: &FrameRecord<'_>) -> Result<(), BoxError> {
         Ok(())
     }
-    fn tick(&mut self, _: &TickRecord<'_>) -> Result<(), Fault> {
+    fn tick(&mut self, _: &TickRecord<'_>) -> Result<(), BoxError> {
         Ok(())
     }
-    fn event(&mut self, tick: u64, event: &Event) -> Result<(), Fault> {
+    fn event(&mut self, tick: u64, event: &Event) -> Result<(), BoxError> {
         self.0.push((tick, event.clone()));
         Ok(())
     }
-    fn end(&mut self, _: &Outcome, _: Option<&Snapshot>) -> Result<(), Fault> {
+    fn end(&mut self, _: &Outcome, _: Option<&Snapshot>) -> Result<(), BoxError> {
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! The driver's seat: one driver at a time, and a dead man's grip on it.
+//! The driver lock: one driver at a time, and a dead man's grip on it.
 //!
 //! What a driver holds counts only for a moment after it was last heard of. A driver who falls
 //! silent, whose connection breaks or who leaves holds nothing, and the arm brakes. What was held
@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::errand::{Errand, Halt};
-use crate::keys::Held;
+use crate::autopilot_request::{AutopilotRequest, Halt};
+use crate::keys::HeldKeys;
 
 pub use ticket::Ticket;
 
@@ -49,11 +49,11 @@ pub struct Taken {
     pub by: String,
 }
 
-/// What the seat says at a moment.
+/// What the driver lock says at a moment.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Grip {
+pub struct DeadmanInput {
     /// What is held; nothing when the driver is silent or gone.
-    pub held: Held,
+    pub held: HeldKeys,
     /// Whether something was held and its driver fell silent or left, or the loop stalled: stop
     /// hard, until everything was let go.
     pub brake: bool,
@@ -61,9 +61,9 @@ pub struct Grip {
     pub seq: u64,
 }
 
-/// One driver's seat.
+/// One driver lock.
 #[derive(Debug)]
-pub struct Seat {
+pub struct DriverLock {
     longest_silence: Duration,
     inside: Mutex<Inside>,
 }
@@ -76,9 +76,9 @@ struct Inside {
     left_holding: Option<Instant>,
     orders: VecDeque<Order>,
     /// Errands so far, to tell one from the next.
-    errands: u64,
-    errand: Option<Errand>,
-    /// Why the last errand was stopped.
+    requests: u64,
+    request: Option<AutopilotRequest>,
+    /// Why the last request was stopped.
     halted: Option<Halt>,
     /// Who stopped the arm; nobody has taken the wheel since.
     stopped_by: Option<String>,
@@ -86,7 +86,7 @@ struct Inside {
 
 impl Inside {
     fn halt(&mut self, why: Halt) {
-        if self.errand.take().is_some() {
+        if self.request.take().is_some() {
             self.halted = Some(why);
         }
     }
@@ -96,22 +96,22 @@ impl Inside {
 struct Driver {
     ticket: u64,
     name: String,
-    held: Held,
+    held: HeldKeys,
     heard: Instant,
     seq: u64,
     /// A stop came while something was held: nothing counts until it was let go.
     must_let_go: bool,
 }
 
-impl Seat {
+impl DriverLock {
     /// Silence after which a driver's grip counts as lost.
     pub const LONGEST_SILENCE: Duration = Duration::from_millis(150);
 
-    /// Who takes the seat so soon after a driver who left holding something may be the same one,
+    /// Who takes the driver lock so soon after a driver who left holding something may be the same one,
     /// on a new line and with the same key down.
     const SAME_HAND: Duration = Duration::from_secs(10);
 
-    /// An empty seat.
+    /// An empty driver lock.
     #[must_use]
     pub fn new(longest_silence: Duration) -> Arc<Self> {
         Arc::new(Self { longest_silence, inside: Mutex::default() })
@@ -122,7 +122,7 @@ impl Seat {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the seat for as long as the ticket lives.
+    /// Takes the driver lock for as long as the ticket lives.
     ///
     /// # Errors
     /// When somebody else has it.
@@ -138,8 +138,8 @@ impl Seat {
         let left = inside.left_holding;
         let must_let_go = left.is_some_and(|left| now - left < Self::SAME_HAND);
         inside.driver =
-            Some(Driver { ticket, name, held: Held::NOTHING, heard: now, seq: 0, must_let_go });
-        Ok(Ticket { seat: Arc::clone(self), number: ticket })
+            Some(Driver { ticket, name, held: HeldKeys::NOTHING, heard: now, seq: 0, must_let_go });
+        Ok(Ticket { driver_lock: Arc::clone(self), number: ticket })
     }
 
     /// Who drives.
@@ -148,7 +148,7 @@ impl Seat {
         self.lock().driver.as_ref().map(|driver| driver.name.clone())
     }
 
-    /// Stops the arm, whoever asks: the driver loses the wheel, an autopilot its errand, and the
+    /// Stops the arm, whoever asks: the driver loses the wheel, an autopilot its request, and the
     /// arm brakes and holds until somebody takes the wheel anew.
     pub fn stop_all(&self, by: &str) {
         let mut inside = self.lock();
@@ -168,19 +168,19 @@ impl Seat {
 
     /// What is held at `now`.
     #[must_use]
-    pub fn grip(&self, now: Instant) -> Grip {
+    pub fn grip(&self, now: Instant) -> DeadmanInput {
         let mut inside = self.lock();
         let is_stopped = inside.left_holding.is_some() || inside.stopped_by.is_some();
         let Some(driver) = &mut inside.driver else {
-            return Grip { brake: is_stopped, ..Grip::default() };
+            return DeadmanInput { brake: is_stopped, ..DeadmanInput::default() };
         };
         if self.is_silent(driver, now) && !driver.held.is_nothing() {
             driver.must_let_go = true;
         }
         if driver.must_let_go && !driver.held.is_nothing() {
-            return Grip { held: Held::NOTHING, brake: true, seq: driver.seq };
+            return DeadmanInput { held: HeldKeys::NOTHING, brake: true, seq: driver.seq };
         }
-        Grip { held: driver.held, brake: false, seq: driver.seq }
+        DeadmanInput { held: driver.held, brake: false, seq: driver.seq }
     }
 
     /// What is held now was held while the loop stood still: it does not count until it was let
@@ -192,8 +192,8 @@ impl Seat {
     }
 
     /// What an autopilot should be doing at `now`, with a number that is another one for every
-    /// errand. A driver who is silent, gone, or moves the arm has stopped it.
-    pub fn errand(&self, now: Instant) -> Option<(u64, Errand)> {
+    /// request. A driver who is silent, gone, or moves the arm has stopped it.
+    pub fn request(&self, now: Instant) -> Option<(u64, AutopilotRequest)> {
         let mut inside = self.lock();
         let lost = match &inside.driver {
             None => Some(Halt::Left),
@@ -204,18 +204,18 @@ impl Seat {
         if let Some(why) = lost {
             inside.halt(why);
         }
-        inside.errand.map(|errand| (inside.errands, errand))
+        inside.request.map(|request| (inside.requests, request))
     }
 
-    /// Why the last errand was stopped; none when it ended by itself.
+    /// Why the last request was stopped; none when it ended by itself.
     #[must_use]
     pub fn halted(&self) -> Option<Halt> {
         self.lock().halted
     }
 
-    /// The autopilot has done its errand.
+    /// The autopilot has done its request.
     pub fn finish_errand(&self) {
-        self.lock().errand = None;
+        self.lock().request = None;
     }
 
     fn is_silent(&self, driver: &Driver, now: Instant) -> bool {
@@ -235,7 +235,7 @@ impl Seat {
         inside.halt(Halt::Over);
     }
 
-    /// Gives an order from outside the seat, as the program itself may.
+    /// Gives an order from outside the driver lock, as the program itself may.
     pub fn order(&self, order: Order) {
         let mut inside = self.lock();
         if inside.orders.len() >= MOST_ORDERS
@@ -254,28 +254,34 @@ mod tests {
     use super::*;
     use crate::keys::Key;
 
-    fn up() -> Held {
-        Held::new([Key::Up], [0.0; 7])
+    fn up() -> HeldKeys {
+        HeldKeys::new([Key::Up], [0.0; 7])
     }
 
     #[test]
     fn one_driver_at_a_time() {
-        let seat = Seat::new(Seat::LONGEST_SILENCE);
-        let ann = seat.take("Ann").unwrap();
-        assert_eq!(seat.take("Bob").unwrap_err(), Taken { by: "Ann".into() });
+        let driver_lock = DriverLock::new(DriverLock::LONGEST_SILENCE);
+        let ann = driver_lock.take("Ann").unwrap();
+        assert_eq!(driver_lock.take("Bob").unwrap_err(), Taken { by: "Ann".into() });
         ann.hold(up(), 1);
         drop(ann);
-        assert_eq!(seat.driver(), None);
-        let grip = seat.grip(Instant::now());
+        assert_eq!(driver_lock.driver(), None);
+        let grip = driver_lock.grip(Instant::now());
         assert!(grip.held.is_nothing() && grip.brake, "left while holding: {grip:?}");
-        let bob = seat.take("Bob").unwrap();
-        assert_eq!(seat.grip(Instant::now()), Grip::default());
+        let bob = driver_lock.take("Bob").unwrap();
+        assert_eq!(driver_lock.grip(Instant::now()), DeadmanInput::default());
         // It may be Ann again, with the key still down.
         bob.hold(up(), 1);
-        assert_eq!(seat.grip(Instant::now()), Grip { held: Held::NOTHING, brake: true, seq: 1 });
-        bob.hold(Held::NOTHING, 2);
+        assert_eq!(
+            driver_lock.grip(Instant::now()),
+            DeadmanInput { held: HeldKeys::NOTHING, brake: true, seq: 1 }
+        );
+        bob.hold(HeldKeys::NOTHING, 2);
         bob.hold(up(), 3);
-        assert_eq!(seat.grip(Instant::now()), Grip { held: up(), brake: false, seq: 3 });
+        assert_eq!(
+            driver_lock.grip(Instant::now()),
+            DeadmanInput { held: up(), brake: false, seq: 3 }
+        );
     }
 
     /// After a stop what is held counts again only when it was let go: after silence, after a
@@ -284,100 +290,104 @@ mod tests {
     fn keys_are_pressed_anew_after_a_stop() {
         let silence = Duration::from_millis(30);
         for stop in ["silence", "unseen silence", "stall"] {
-            let seat = Seat::new(if stop == "stall" { Duration::from_secs(60) } else { silence });
-            let ticket = seat.take("Ann").unwrap();
+            let driver_lock =
+                DriverLock::new(if stop == "stall" { Duration::from_secs(60) } else { silence });
+            let ticket = driver_lock.take("Ann").unwrap();
             ticket.hold(up(), 1);
             match stop {
-                "stall" => seat.distrust(),
+                "stall" => driver_lock.distrust(),
                 _ => std::thread::sleep(2 * silence),
             }
-            let brakes = |seat: &Seat| {
-                let grip = seat.grip(Instant::now());
+            let brakes = |driver_lock: &DriverLock| {
+                let grip = driver_lock.grip(Instant::now());
                 grip.held.is_nothing() && grip.brake
             };
             if stop == "silence" {
-                assert!(brakes(&seat), "{stop}");
+                assert!(brakes(&driver_lock), "{stop}");
             }
             ticket.hold(up(), 2);
-            assert!(brakes(&seat), "{stop}: goes on by itself");
-            ticket.hold(Held::new([Key::Left], [0.0; 7]), 3);
-            assert!(brakes(&seat), "{stop}: another key beside or instead");
+            assert!(brakes(&driver_lock), "{stop}: goes on by itself");
+            ticket.hold(HeldKeys::new([Key::Left], [0.0; 7]), 3);
+            assert!(brakes(&driver_lock), "{stop}: another key beside or instead");
             if stop == "silence" {
                 // Letting go is never too late.
                 ticket.let_go(4);
             } else {
-                ticket.hold(Held::NOTHING, 4);
+                ticket.hold(HeldKeys::NOTHING, 4);
             }
-            assert!(!seat.grip(Instant::now()).brake, "{stop}");
+            assert!(!driver_lock.grip(Instant::now()).brake, "{stop}");
             ticket.hold(up(), 5);
-            assert_eq!(seat.grip(Instant::now()).held, up(), "{stop}");
+            assert_eq!(driver_lock.grip(Instant::now()).held, up(), "{stop}");
         }
     }
 
     #[test]
     fn anybody_stops_the_arm_and_it_holds_until_the_wheel_is_taken_anew() {
-        let seat = Seat::new(Seat::LONGEST_SILENCE);
-        let ann = seat.take("Ann").unwrap();
+        let driver_lock = DriverLock::new(DriverLock::LONGEST_SILENCE);
+        let ann = driver_lock.take("Ann").unwrap();
         ann.hold(up(), 1);
-        seat.stop_all("Bob");
+        driver_lock.stop_all("Bob");
         // Ann's browser has not heard of it yet.
         ann.hold(up(), 2);
-        let grip = seat.grip(Instant::now());
+        let grip = driver_lock.grip(Instant::now());
         assert!(grip.held.is_nothing() && grip.brake && !ann.drives(), "{grip:?}");
-        assert_eq!((seat.driver(), seat.stopped_by()), (None, Some("Bob".into())));
-        let again = seat.take("Ann").unwrap();
+        assert_eq!((driver_lock.driver(), driver_lock.stopped_by()), (None, Some("Bob".into())));
+        let again = driver_lock.take("Ann").unwrap();
         // The old ticket does not take the new one's wheel away.
         drop(ann);
-        assert!(again.drives() && seat.stopped_by().is_none());
-        assert_eq!(seat.grip(Instant::now()), Grip::default());
+        assert!(again.drives() && driver_lock.stopped_by().is_none());
+        assert_eq!(driver_lock.grip(Instant::now()), DeadmanInput::default());
         again.hold(up(), 1);
-        assert!(seat.grip(Instant::now()).brake, "the key was never let go");
-        again.hold(Held::NOTHING, 2);
-        assert_eq!(seat.grip(Instant::now()).held, Held::NOTHING);
-        again.send(Errand::All).unwrap();
-        seat.stop_all("Bob");
-        assert_eq!((seat.errand(Instant::now()), seat.halted()), (None, Some(Halt::Stopped)));
+        assert!(driver_lock.grip(Instant::now()).brake, "the key was never let go");
+        again.hold(HeldKeys::NOTHING, 2);
+        assert_eq!(driver_lock.grip(Instant::now()).held, HeldKeys::NOTHING);
+        again.send(AutopilotRequest::All).unwrap();
+        driver_lock.stop_all("Bob");
+        assert_eq!(
+            (driver_lock.request(Instant::now()), driver_lock.halted()),
+            (None, Some(Halt::Stopped))
+        );
     }
 
     #[test]
     fn silence_lets_go_and_brakes() {
-        let seat = Seat::new(Duration::from_millis(150));
-        let ticket = seat.take("Ann").unwrap();
+        let driver_lock = DriverLock::new(Duration::from_millis(150));
+        let ticket = driver_lock.take("Ann").unwrap();
         ticket.hold(up(), 1);
         let now = Instant::now();
-        assert_eq!(seat.grip(now + Duration::from_millis(140)).held, up());
-        let late = seat.grip(now + Duration::from_millis(151));
+        assert_eq!(driver_lock.grip(now + Duration::from_millis(140)).held, up());
+        let late = driver_lock.grip(now + Duration::from_millis(151));
         assert!(late.held.is_nothing() && late.brake);
         // Silence with nothing held is no emergency.
-        ticket.hold(Held::NOTHING, 2);
+        ticket.hold(HeldKeys::NOTHING, 2);
         assert_eq!(
-            seat.grip(Instant::now() + Duration::from_secs(9)),
-            Grip { seq: 2, ..Grip::default() }
+            driver_lock.grip(Instant::now() + Duration::from_secs(9)),
+            DeadmanInput { seq: 2, ..DeadmanInput::default() }
         );
     }
 
     #[test]
     fn old_messages_do_not_count() {
-        let seat = Seat::new(Seat::LONGEST_SILENCE);
-        let ticket = seat.take("Ann").unwrap();
-        ticket.hold(Held::NOTHING, 7);
+        let driver_lock = DriverLock::new(DriverLock::LONGEST_SILENCE);
+        let ticket = driver_lock.take("Ann").unwrap();
+        ticket.hold(HeldKeys::NOTHING, 7);
         ticket.hold(up(), 6);
-        assert!(seat.grip(Instant::now()).held.is_nothing());
+        assert!(driver_lock.grip(Instant::now()).held.is_nothing());
     }
 
     #[test]
     fn orders_wait_in_line_and_a_stop_is_never_lost() {
-        let seat = Seat::new(Seat::LONGEST_SILENCE);
-        seat.order(Order::Stop);
+        let driver_lock = DriverLock::new(DriverLock::LONGEST_SILENCE);
+        driver_lock.order(Order::Stop);
         for _ in 0..100 {
-            seat.order(Order::Save);
+            driver_lock.order(Order::Save);
         }
-        seat.order(Order::Failure);
-        let all: Vec<Order> = std::iter::from_fn(|| seat.next_order()).collect();
+        driver_lock.order(Order::Failure);
+        let all: Vec<Order> = std::iter::from_fn(|| driver_lock.next_order()).collect();
         assert_eq!((all.len(), all[0], all[15]), (16, Order::Stop, Order::Failure));
-        seat.order(Order::Save);
-        seat.order(Order::Stop);
-        seat.forget_orders();
-        assert_eq!((seat.next_order(), seat.next_order()), (Some(Order::Stop), None));
+        driver_lock.order(Order::Save);
+        driver_lock.order(Order::Stop);
+        driver_lock.forget_orders();
+        assert_eq!((driver_lock.next_order(), driver_lock.next_order()), (Some(Order::Stop), None));
     }
 }

@@ -1,20 +1,20 @@
 //! A person and an autopilot at one arm: the person sends it, watches it, and takes the arm back
-//! with any movement key. Whoever is in the driver's seat decides; the [`Seat`] says whether the
+//! with any movement key. Whoever is in the driver lock decides; the [`DriverLock`] says whether the
 //! driver is still there.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use citrange_control::{Chain, Errand, Halt, Motion, Seat, Teleop};
+use citrange_control::{AutopilotRequest, Chain, DriverLock, Halt, Motion, Teleop};
 use citrange_core::scene::Goal;
-use citrange_core::{Event, Fault, Observation, Outcome, Pilot, Rig as _, Verdict};
+use citrange_core::{BoxError, Event, Observation, Outcome, Pilot, Rig as _, Verdict};
 use citrange_sim::SimRig;
-use citrange_studio::{Flight, StageAutopilot};
+use citrange_studio::{AutopilotInfo, AutopilotStatus};
 use citrange_task::{Autopilot, Settings, State};
 use serde_json::json;
 
-use super::flight::FlightView;
+use super::autopilot_status::FlightView;
 use crate::pilots;
 
 /// What there is to do for an autopilot in a scene.
@@ -54,18 +54,18 @@ impl Work {
     }
 
     /// What people are shown of it before it begins.
-    pub(crate) fn stage(&self) -> StageAutopilot {
+    pub(crate) fn stage(&self) -> AutopilotInfo {
         let states = State::ALL.iter().filter(|state| **state != State::Idle);
-        StageAutopilot {
+        AutopilotInfo {
             targets: self.targets.clone(),
             states: states.map(|state| state.name()).collect(),
         }
     }
 
-    fn begin(&self, errand: Errand) -> anyhow::Result<(Autopilot, String)> {
-        Ok(match errand {
-            Errand::All => (self.autopilot.clone(), "all".to_owned()),
-            Errand::Target(number) => {
+    fn begin(&self, request: AutopilotRequest) -> anyhow::Result<(Autopilot, String)> {
+        Ok(match request {
+            AutopilotRequest::All => (self.autopilot.clone(), "all".to_owned()),
+            AutopilotRequest::Target(number) => {
                 let name = number.checked_sub(1).and_then(|at| self.targets.get(at));
                 (self.autopilot.clone().only(number)?, name.cloned().unwrap_or_default())
             }
@@ -74,13 +74,13 @@ impl Work {
 }
 
 /// A person's pilot that can hand the arm to an autopilot and take it back.
-pub(crate) struct Copilot<'a> {
+pub(crate) struct SharedControl<'a> {
     pub(crate) teleop: Teleop,
-    seat: Arc<Seat>,
+    driver_lock: Arc<DriverLock>,
     work: Option<&'a Work>,
     /// Whether the arm may move in this stretch.
     may_fly: bool,
-    /// The errand's number and who does it.
+    /// The request's number and who does it.
     flying: Option<(u64, Autopilot)>,
     /// How the targets move while an autopilot has them.
     motion: Motion,
@@ -89,19 +89,19 @@ pub(crate) struct Copilot<'a> {
     view: FlightView<'a>,
 }
 
-impl<'a> Copilot<'a> {
+impl<'a> SharedControl<'a> {
     pub(crate) fn new(
         teleop: Teleop,
-        seat: Arc<Seat>,
+        driver_lock: Arc<DriverLock>,
         work: Option<&'a Work>,
         may_fly: bool,
     ) -> Self {
         let (view, motion) = (FlightView::new(work), Motion::at_rest(&[]));
-        Self { teleop, seat, work, may_fly, flying: None, motion, brakes: false, view }
+        Self { teleop, driver_lock, work, may_fly, flying: None, motion, brakes: false, view }
     }
 
     /// What is to be shown of the autopilot, when that changed since the last time.
-    pub(crate) fn news(&mut self) -> Option<&Flight> {
+    pub(crate) fn news(&mut self) -> Option<&AutopilotStatus> {
         self.view.news()
     }
 
@@ -114,20 +114,20 @@ impl<'a> Copilot<'a> {
         self.flying.is_some()
     }
 
-    /// Begins what the seat asks for, stops what it does not ask for any more.
+    /// Begins what the driver lock asks for, stops what it does not ask for any more.
     fn follow_seat(&mut self, seen: &Observation, targets: &[f64], events: &mut Vec<Event>) {
-        let wanted = self.seat.errand(Instant::now());
+        let wanted = self.driver_lock.request(Instant::now());
         if self.flying.as_ref().map(|(number, _)| *number) == wanted.map(|(number, _)| number) {
             return;
         }
-        self.hand_back(self.seat.halted().unwrap_or(Halt::Asked), seen, events);
-        let Some((number, errand)) = wanted else { return };
+        self.hand_back(self.driver_lock.halted().unwrap_or(Halt::Asked), seen, events);
+        let Some((number, request)) = wanted else { return };
         let Some(work) = self.work.filter(|_| self.may_fly) else {
-            self.seat.finish_errand();
+            self.driver_lock.finish_errand();
             self.view.say("not now: the autopilot can be sent while you can drive");
             return;
         };
-        match work.begin(errand) {
+        match work.begin(request) {
             Ok((autopilot, target)) => {
                 let motion = self.teleop.motion().filter(|motion| motion.pos == targets);
                 self.motion = motion.cloned().unwrap_or_else(|| Motion::at_rest(targets));
@@ -136,7 +136,7 @@ impl<'a> Copilot<'a> {
                 self.note(json!({"do": "start", "target": target}), seen, events);
             }
             Err(error) => {
-                self.seat.finish_errand();
+                self.driver_lock.finish_errand();
                 self.view.say(&error.to_string());
             }
         }
@@ -145,7 +145,7 @@ impl<'a> Copilot<'a> {
     /// Stops the autopilot, if it flies: the arm holds the targets in force.
     fn hand_back(&mut self, why: Halt, seen: &Observation, events: &mut Vec<Event>) {
         if self.flying.take().is_some() {
-            // The law knows nothing of where the autopilot went.
+            // The controller knows nothing of where the autopilot went.
             self.teleop.begin_anew(self.motion.clone());
             self.view.end(&format!("stopped: {}", why.words()));
             self.note(json!({"do": "stop", "why": why.name()}), seen, events);
@@ -156,7 +156,7 @@ impl<'a> Copilot<'a> {
     /// arm is at rest.
     fn fly(&mut self, seen: &Observation, targets: &mut [f64], events: &mut Vec<Event>) {
         let Some((_, autopilot)) = &mut self.flying else { return };
-        let limiter = self.teleop.law().limiter();
+        let limiter = self.teleop.controller().limiter();
         self.brakes &= !self.motion.is_at_rest();
         if self.brakes {
             limiter.brake(&mut self.motion);
@@ -182,7 +182,7 @@ impl<'a> Copilot<'a> {
         }
         self.flying = None;
         self.teleop.begin_anew(self.motion.clone());
-        self.seat.finish_errand();
+        self.driver_lock.finish_errand();
     }
 
     fn note(&mut self, detail: serde_json::Value, seen: &Observation, events: &mut Vec<Event>) {
@@ -192,7 +192,7 @@ impl<'a> Copilot<'a> {
     }
 }
 
-impl Pilot for Copilot<'_> {
+impl Pilot for SharedControl<'_> {
     fn name(&self) -> &str {
         self.teleop.name()
     }
@@ -202,7 +202,7 @@ impl Pilot for Copilot<'_> {
         seen: &Observation,
         targets: &mut [f64],
         events: &mut Vec<Event>,
-    ) -> Result<Verdict, Fault> {
+    ) -> Result<Verdict, BoxError> {
         if let Some(outcome) = self.teleop.attend(events) {
             self.hand_back(Halt::Over, seen, events);
             return Ok(Verdict::Done(outcome));
@@ -224,17 +224,17 @@ impl Pilot for Copilot<'_> {
 
     fn finish(&mut self, targets: &mut [f64]) {
         if self.is_flying() {
-            self.teleop.law().limiter().brake(&mut self.motion);
+            self.teleop.controller().limiter().brake(&mut self.motion);
             targets.copy_from_slice(&self.motion.pos);
         } else {
             self.teleop.finish(targets);
         }
     }
 
-    fn remember(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
+    fn save(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
         match &self.flying {
-            Some((_, autopilot)) => autopilot.remember(fields),
-            None => self.teleop.remember(fields),
+            Some((_, autopilot)) => autopilot.save(fields),
+            None => self.teleop.save(fields),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Which points are the robot's own, or in the spheres around its hand.
 
-use super::own_quick::{Lanes, Quick};
+use super::self_filter_quick::{Lanes, Quick};
 use super::transform::CellTransform;
 use crate::error::SpaceError;
 use crate::frame::Fate;

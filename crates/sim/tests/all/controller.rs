@@ -1,4 +1,4 @@
-//! The control law on simulated servos: droop, floor, soft gains, the larger arms.
+//! The control controller on simulated servos: droop, floor, soft gains, the larger arms.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ fn drive(arm: &mut Arm, v: [f64; 3], frames: u32) {
 fn hand(arm: &mut Arm) -> (Vector3<f64>, Vector3<f64>, Matrix3<f64>, f64) {
     let seen = arm.observe().unwrap().values;
     let q: Vec<f64> = arm.joints().iter().map(|j| seen[&format!("{j}.pos")]).collect();
-    let chain = arm.law().chain();
+    let chain = arm.controller().chain();
     let mut kinematics = Kinematics::new(chain);
     kinematics.update(&q);
     let tool = kinematics.site(&chain.tool);

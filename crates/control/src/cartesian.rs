@@ -1,6 +1,6 @@
-//! The law: one tick turns a wanted motion of the hand into joint targets.
+//! The controller: one tick turns a wanted motion of the hand into joint targets.
 //!
-//! A [`Law`] never changes. Everything it remembers is in [`Memory`], so the same memory and the
+//! A [`CartesianController`] never changes. Everything it remembers is in [`Memory`], so the same memory and the
 //! same input give the same bits. [`Scratch`] holds nothing that counts from tick to tick.
 //!
 //! Arms of 4 or 5 joints are driven by their wrist, with the tool held down (`tool_down.rs`);
@@ -32,7 +32,7 @@ const ABSURD: f64 = 1e6;
 
 /// How one arm is driven; immutable.
 #[derive(Clone, Debug)]
-pub struct Law {
+pub struct CartesianController {
     pub(crate) chain: Chain,
     pub(crate) settings: Settings,
     pub(crate) roles: Roles,
@@ -57,8 +57,8 @@ pub struct Law {
     pub(crate) span_m: f64,
 }
 
-impl Law {
-    /// A law for an arm. `floor_z_m` is the height of the floor, where there is one.
+impl CartesianController {
+    /// A controller for an arm. `floor_z_m` is the height of the floor, where there is one.
     ///
     /// # Errors
     /// When settings or chain make no sense, or the arm is of no kind that can be driven.
@@ -126,7 +126,7 @@ impl Law {
 
     /// Takes the arm over without a jump: the first targets continue those in force.
     ///
-    /// The law then aims at where the arm is, and what `targets` pull beyond that fades within
+    /// The controller then aims at where the arm is, and what `targets` pull beyond that fades within
     /// `soft_start_s`. Grippers keep their targets, so that nothing held is dropped. Numbers that
     /// are missing or not finite count as 0.
     #[must_use]

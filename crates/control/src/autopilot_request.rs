@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Work for an autopilot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Errand {
+pub enum AutopilotRequest {
     /// One of the job's targets, by its number from 1.
     Target(usize),
     /// All of them, in their order.
@@ -65,7 +65,7 @@ impl Halt {
     }
 }
 
-/// Why an errand is not begun.
+/// Why a request is not begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Busy {
     /// It would drop what it holds.
@@ -74,7 +74,7 @@ pub enum Busy {
     /// It would be stopped at once.
     #[error("let go of the movement keys first")]
     Holding,
-    /// Somebody else has the seat by now.
+    /// Somebody else has the driver lock by now.
     #[error("you are not driving: take the wheel first")]
     NotDriving,
 }

@@ -41,7 +41,7 @@ fn free(scene: &CompiledScene) -> impl Iterator<Item = (&String, &crate::layout:
 }
 
 /// Knows which body is which jaw, and remembers what they felt at the last frame.
-pub(crate) struct Feeler {
+pub(crate) struct ContactSensor {
     /// Per object: where its root is in qpos and qvel, and its body.
     objects: Vec<(usize, usize, usize)>,
     /// Per body: the jaw it belongs to.
@@ -49,7 +49,7 @@ pub(crate) struct Feeler {
     touch_n: Vec<[f64; 2]>,
 }
 
-impl Feeler {
+impl ContactSensor {
     /// A gripper of one joint has a fixed and a moving jaw, one of two joints two moving ones.
     pub(crate) fn new(scene: &CompiledScene, robot: &str) -> Result<Self, SimError> {
         let model = &scene.model;

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 /// What does not change while the server runs.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Stage {
+pub struct SceneInfo {
     /// Scene's name.
     pub scene: String,
     /// Scene's title.
@@ -20,15 +20,15 @@ pub struct Stage {
     /// The task in words.
     pub task: String,
     /// Joints, in the order of every joint vector.
-    pub joints: Vec<StageJoint>,
+    pub joints: Vec<JointInfo>,
     /// Cameras, in the order of the pictures.
-    pub cameras: Vec<StageCamera>,
+    pub cameras: Vec<CameraInfo>,
     /// Names of the bodies, in the order of the poses.
     pub bodies: Vec<String>,
     /// What is drawn.
-    pub shapes: Vec<StageShape>,
+    pub shapes: Vec<ShapeInfo>,
     /// Keys that do something on this robot, with the letters to press.
-    pub keys: Vec<StageKey>,
+    pub keys: Vec<KeyInfo>,
     /// Control ticks per second.
     pub control_hz: u32,
     /// Recorded frames per second.
@@ -36,7 +36,7 @@ pub struct Stage {
     /// Speed of the hand when a key is held.
     pub speed_m_s: f64,
     /// The autopilot; none where the scene has no work for one.
-    pub autopilot: Option<StageAutopilot>,
+    pub autopilot: Option<AutopilotInfo>,
     /// Whether a recording is repeated: nobody drives, nothing is ordered.
     pub is_replay: bool,
     /// Where the eye of the 3D view should look, and from where.
@@ -47,7 +47,7 @@ pub struct Stage {
 
 /// One joint.
 #[derive(Clone, Debug, Serialize)]
-pub struct StageJoint {
+pub struct JointInfo {
     /// Name.
     pub name: String,
     /// Whether positions are metres.
@@ -60,7 +60,7 @@ pub struct StageJoint {
 
 /// One camera.
 #[derive(Clone, Debug, Serialize)]
-pub struct StageCamera {
+pub struct CameraInfo {
     /// Name.
     pub name: String,
     /// Pixels across.
@@ -71,7 +71,7 @@ pub struct StageCamera {
 
 /// One key.
 #[derive(Clone, Debug, Serialize)]
-pub struct StageKey {
+pub struct KeyInfo {
     /// Its name in messages: `forward`.
     pub name: String,
     /// The letter people press.
@@ -80,7 +80,7 @@ pub struct StageKey {
 
 /// What an autopilot can be asked to do.
 #[derive(Clone, Debug, Serialize)]
-pub struct StageAutopilot {
+pub struct AutopilotInfo {
     /// Names of its targets; their keys are 1, 2, and so on.
     pub targets: Vec<String>,
     /// Names of the states it goes through.
@@ -89,7 +89,7 @@ pub struct StageAutopilot {
 
 /// A shape that moves with a body.
 #[derive(Clone, Debug, Serialize)]
-pub struct StageShape {
+pub struct ShapeInfo {
     /// Index of the body.
     pub body: usize,
     /// What it is.
@@ -247,7 +247,7 @@ pub struct NextStep {
 
 /// What an autopilot is at.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Flight {
+pub struct AutopilotStatus {
     /// Whether it moves the arm now.
     pub flying: bool,
     /// State of its machine, by name.
@@ -262,7 +262,7 @@ pub struct Flight {
     pub placed: Vec<bool>,
     /// Why the last attempt failed.
     pub failure: Option<String>,
-    /// How the last errand ended.
+    /// How the last request ended.
     pub message: String,
     /// Whether everything has to be set up again before it can work.
     pub hard_reset: bool,
@@ -281,7 +281,7 @@ pub struct FlightNote {
 
 /// The latest moment.
 #[derive(Clone, Debug, Default)]
-pub struct Live {
+pub struct Sample {
     /// Counts moments shown; the same number means nothing new.
     pub moment: u64,
     /// Seconds of simulation in this run.
@@ -319,21 +319,21 @@ pub struct Live {
     /// The recording.
     pub session: Session,
     /// The autopilot, where there is one.
-    pub flight: Option<Flight>,
+    pub flight: Option<AutopilotStatus>,
 }
 
 /// What is shown, shared by the loop and the server.
 #[derive(Debug)]
-pub struct Board {
+pub struct Telemetry {
     /// What does not change.
-    pub stage: Stage,
-    live: Mutex<Live>,
+    pub stage: SceneInfo,
+    live: Mutex<Sample>,
     watchers: AtomicUsize,
 }
 
 /// Somebody who wants to see pictures, for as long as it lives.
 #[derive(Debug)]
-pub struct Watcher(Arc<Board>);
+pub struct Watcher(Arc<Telemetry>);
 
 impl Drop for Watcher {
     fn drop(&mut self) {
@@ -341,14 +341,14 @@ impl Drop for Watcher {
     }
 }
 
-impl Board {
+impl Telemetry {
     /// An empty board.
     #[must_use]
-    pub fn new(stage: Stage) -> Arc<Self> {
+    pub fn new(stage: SceneInfo) -> Arc<Self> {
         Arc::new(Self { stage, live: Mutex::default(), watchers: AtomicUsize::new(0) })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Live> {
+    fn lock(&self) -> MutexGuard<'_, Sample> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -366,14 +366,14 @@ impl Board {
     }
 
     /// Changes what is shown. Called by the loop: must be quick.
-    pub fn write(&self, change: impl FnOnce(&mut Live)) {
+    pub fn write(&self, change: impl FnOnce(&mut Sample)) {
         let mut live = self.lock();
         change(&mut live);
         live.moment += 1;
     }
 
     /// Reads what is shown.
-    pub fn read<T>(&self, look: impl FnOnce(&Live) -> T) -> T {
+    pub fn read<T>(&self, look: impl FnOnce(&Sample) -> T) -> T {
         look(&self.lock())
     }
 }

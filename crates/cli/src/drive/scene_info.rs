@@ -5,10 +5,10 @@ use citrange_control::Key;
 use citrange_core::Rig as _;
 use citrange_render::Shape;
 use citrange_sim::{ShownShape, SimRig};
-use citrange_studio::{Form, Stage, StageCamera, StageJoint, StageKey, StageShape};
+use citrange_studio::{CameraInfo, Form, JointInfo, KeyInfo, SceneInfo, ShapeInfo};
 
 /// Everything that does not change while the arm is driven.
-pub(crate) fn stage_of(rig: &SimRig, task: &str, speed_m_s: f64) -> Result<Stage> {
+pub(crate) fn stage_of(rig: &SimRig, task: &str, speed_m_s: f64) -> Result<SceneInfo> {
     let scene = rig.world().scene();
     let spec = rig.spec();
     let placement = scene.scene.robots.get(rig.robot());
@@ -26,7 +26,7 @@ pub(crate) fn stage_of(rig: &SimRig, task: &str, speed_m_s: f64) -> Result<Stage
             base[2] + reach * up,
         ]
     };
-    Ok(Stage {
+    Ok(SceneInfo {
         scene: scene.scene.name.clone(),
         title: scene.scene.title.clone(),
         robot: spec.robot.clone(),
@@ -34,7 +34,7 @@ pub(crate) fn stage_of(rig: &SimRig, task: &str, speed_m_s: f64) -> Result<Stage
         joints: spec
             .joints
             .iter()
-            .map(|j| StageJoint {
+            .map(|j| JointInfo {
                 name: j.name.clone(),
                 is_slide: j.is_slide,
                 range: j.range,
@@ -44,7 +44,7 @@ pub(crate) fn stage_of(rig: &SimRig, task: &str, speed_m_s: f64) -> Result<Stage
         cameras: spec
             .cameras
             .iter()
-            .map(|c| StageCamera {
+            .map(|c| CameraInfo {
                 name: c.name.clone(),
                 width_px: c.width_px,
                 height_px: c.height_px,
@@ -55,7 +55,7 @@ pub(crate) fn stage_of(rig: &SimRig, task: &str, speed_m_s: f64) -> Result<Stage
         keys: Key::ALL
             .iter()
             .filter(|(key, ..)| works(*key, arm_joints, spec.joints.len() > arm_joints))
-            .map(|(_, name, letter)| StageKey { name: (*name).to_owned(), letter: *letter })
+            .map(|(_, name, letter)| KeyInfo { name: (*name).to_owned(), letter: *letter })
             .collect(),
         control_hz: spec.rates.control_hz,
         frame_hz: spec.rates.frame_hz,
@@ -77,7 +77,7 @@ fn works(key: Key, arm_joints: usize, has_gripper: bool) -> bool {
     }
 }
 
-fn shape(shown: ShownShape) -> StageShape {
+fn shape(shown: ShownShape) -> ShapeInfo {
     let form = match shown.shape {
         Shape::Plane { half_m } => Form::Plane { half_m: half_m.map(|half| half.unwrap_or(0.0)) },
         Shape::Sphere { radius_m } => Form::Sphere { radius_m },
@@ -90,7 +90,7 @@ fn shape(shown: ShownShape) -> StageShape {
             triangles: mesh.triangles().to_vec(),
         },
     };
-    StageShape {
+    ShapeInfo {
         body: shown.body,
         form,
         pos_m: shown.pos_m,

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use citrange_control::{ChainSite, Kinematics};
 use citrange_core::{
-    Commanded, Event, Fault, Observation, Picture, Pilot, Rig, RigSpec, Snapshot, Verdict,
+    BoxError, Commanded, Event, Observation, Picture, Pilot, Rig, RigSpec, Snapshot, Verdict,
 };
 use citrange_sim::SimRig;
-use citrange_studio::Board;
+use citrange_studio::Telemetry;
 
-use super::copilot::Copilot;
+use super::shared_control::SharedControl;
 
 /// How often the board gets new poses.
 const SHOWN_HZ: u32 = 60;
@@ -26,8 +26,8 @@ const RECENT: usize = 4;
 
 /// A driver whose grip, limits, pace and autopilot are seen.
 pub(crate) struct LivePilot<'a> {
-    pub(crate) copilot: Copilot<'a>,
-    board: &'a Board,
+    pub(crate) copilot: SharedControl<'a>,
+    board: &'a Telemetry,
     control_hz: u32,
     /// When the next tick is due.
     due: Option<Instant>,
@@ -38,9 +38,9 @@ pub(crate) struct LivePilot<'a> {
 }
 
 impl<'a> LivePilot<'a> {
-    pub(crate) fn new(copilot: Copilot<'a>, board: &'a Board, control_hz: u32) -> Self {
-        let law = copilot.teleop.law();
-        let (kinematics, hand) = (Kinematics::new(law.chain()), law.hand().clone());
+    pub(crate) fn new(copilot: SharedControl<'a>, board: &'a Telemetry, control_hz: u32) -> Self {
+        let controller = copilot.teleop.controller();
+        let (kinematics, hand) = (Kinematics::new(controller.chain()), controller.hand().clone());
         let second = Second::default();
         Self { copilot, board, control_hz, due: None, ticks: 0, second, kinematics, hand }
     }
@@ -80,7 +80,7 @@ impl Pilot for LivePilot<'_> {
         seen: &Observation,
         targets: &mut [f64],
         events: &mut Vec<Event>,
-    ) -> Result<Verdict, Fault> {
+    ) -> Result<Verdict, BoxError> {
         let now = Instant::now();
         let seconds = self.ticks as f64 / f64::from(self.control_hz);
         let tick = Duration::from_secs_f64(1.0 / f64::from(self.control_hz));
@@ -94,11 +94,11 @@ impl Pilot for LivePilot<'_> {
         let flight = self.copilot.news().cloned();
         let teleop = &self.copilot.teleop;
         let (grip, status) = (teleop.grip(), teleop.status());
-        let mut limited_by = status.words(teleop.law().chain());
+        let mut limited_by = status.words(teleop.controller().chain());
         if grip.brake {
             limited_by.insert(0, "stopped: let go and press anew".to_owned());
         }
-        // The law keeps the tool down, not the autopilot.
+        // The controller keeps the tool down, not the autopilot.
         let tilt_rad = if self.copilot.is_flying() { f64::NAN } else { status.tilt_rad };
         self.kinematics.update(&seen.joint_pos);
         let hand_m = self.kinematics.site(&self.hand).pos_m;
@@ -131,8 +131,8 @@ impl Pilot for LivePilot<'_> {
         self.copilot.finish(targets);
     }
 
-    fn remember(&self, fields: &mut std::collections::BTreeMap<String, Vec<f64>>) {
-        self.copilot.remember(fields);
+    fn save(&self, fields: &mut std::collections::BTreeMap<String, Vec<f64>>) {
+        self.copilot.save(fields);
     }
 }
 
@@ -150,7 +150,7 @@ pub(crate) enum Pictures {
 /// A rig whose bodies and pictures are seen.
 pub(crate) struct LiveRig<'a> {
     rig: &'a mut SimRig,
-    board: &'a Arc<Board>,
+    board: &'a Arc<Telemetry>,
     which: Pictures,
     ticks: u64,
     pace: Pace,
@@ -160,7 +160,7 @@ pub(crate) struct LiveRig<'a> {
 }
 
 impl<'a> LiveRig<'a> {
-    pub(crate) fn new(rig: &'a mut SimRig, board: &'a Arc<Board>, which: Pictures) -> Self {
+    pub(crate) fn new(rig: &'a mut SimRig, board: &'a Arc<Telemetry>, which: Pictures) -> Self {
         let (poses, recent) = (Vec::new(), VecDeque::new());
         Self { rig, board, which, ticks: 0, pace: Pace::default(), poses, recent }
     }
@@ -228,7 +228,7 @@ impl Rig for LiveRig<'_> {
         self.rig.spec()
     }
 
-    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), Fault> {
+    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), BoxError> {
         let now = Instant::now();
         self.pace.tick(now, self.rig.spec().rates.control_hz);
         let wanted = pictures && self.is_wanted();
@@ -249,7 +249,7 @@ impl Rig for LiveRig<'_> {
         Ok(())
     }
 
-    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), Fault> {
+    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError> {
         self.rig.act(targets, commanded)?;
         let every = u64::from((self.rig.spec().rates.control_hz / SHOWN_HZ).max(1));
         if self.ticks.is_multiple_of(every) {
@@ -275,7 +275,7 @@ impl Rig for LiveRig<'_> {
         Ok(())
     }
 
-    fn snapshot(&mut self) -> Result<Option<Snapshot>, Fault> {
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, BoxError> {
         self.rig.snapshot()
     }
 }
@@ -283,7 +283,7 @@ impl Rig for LiveRig<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use citrange_studio::Stage;
+    use citrange_studio::SceneInfo;
 
     #[test]
     fn drawing_pauses_for_a_moment_when_the_loop_is_late() {
@@ -309,7 +309,7 @@ mod tests {
         let mut rig = SimRig::new(scene, None).unwrap();
         rig.leave_pictures_out(true);
         let targets = rig.begin();
-        let board = Board::new(Stage::default());
+        let board = Telemetry::new(SceneInfo::default());
         let mut live = LiveRig::new(&mut rig, &board, Pictures::Recorded);
         let (mut seen, mut commanded) = (Observation::default(), Commanded::default());
         let mut shown = 0;

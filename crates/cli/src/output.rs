@@ -10,7 +10,7 @@ use crate::exit::Code;
 
 /// How a verb tells what happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Voice {
+pub(crate) enum Output {
     /// Lines for people.
     Talk,
     /// One JSON object per event.
@@ -21,7 +21,7 @@ pub(crate) enum Voice {
     Quiet,
 }
 
-impl Voice {
+impl Output {
     pub(crate) fn is_json(self) -> bool {
         matches!(self, Self::Json | Self::JsonFrames)
     }

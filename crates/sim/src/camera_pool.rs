@@ -34,7 +34,7 @@ impl CameraQuery {
 }
 
 /// What a world needs to draw pictures; made when the first is asked for.
-pub(crate) struct Darkroom {
+pub(crate) struct CameraPool {
     picture: Picture,
     pool: RenderPool,
     frames: Vec<Frame>,
@@ -57,9 +57,9 @@ impl World {
         self.darkroom.as_ref().map(|room| room.settings).unwrap_or_default()
     }
 
-    fn darkroom(&mut self) -> Result<&mut Darkroom, SimError> {
+    fn darkroom(&mut self) -> Result<&mut CameraPool, SimError> {
         if self.darkroom.is_none() {
-            self.darkroom = Some(Darkroom {
+            self.darkroom = Some(CameraPool {
                 picture: Picture::new(&self.scene.model)?,
                 pool: RenderPool::new(),
                 frames: Vec::new(),

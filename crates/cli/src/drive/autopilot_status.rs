@@ -1,11 +1,11 @@
 //! What people see of an autopilot: its state, what lies where it should, the last events.
 
 use citrange_core::{Event, Observation};
-use citrange_studio::{Flight, FlightNote};
+use citrange_studio::{AutopilotStatus, FlightNote};
 use citrange_task::Status;
 use serde_json::Value;
 
-use super::copilot::Work;
+use super::shared_control::Work;
 
 /// Lines of the log.
 const LOG_LINES: usize = 6;
@@ -15,7 +15,7 @@ const MOVED_M: f64 = 0.02;
 /// Follows an autopilot for those who watch.
 pub(crate) struct FlightView<'a> {
     work: Option<&'a Work>,
-    flight: Flight,
+    flight: AutopilotStatus,
     /// Where each target was placed.
     placed_m: Vec<Option<[f64; 3]>>,
     is_new: bool,
@@ -24,17 +24,17 @@ pub(crate) struct FlightView<'a> {
 impl<'a> FlightView<'a> {
     pub(crate) fn new(work: Option<&'a Work>) -> Self {
         let count = work.map_or(0, |work| work.targets.len());
-        let flight = Flight {
+        let flight = AutopilotStatus {
             state: "IDLE",
             held: "unknown",
             placed: vec![false; count],
-            ..Flight::default()
+            ..AutopilotStatus::default()
         };
         Self { work, flight, placed_m: vec![None; count], is_new: true }
     }
 
     /// What is to be shown, when it changed; nothing where there is no work.
-    pub(crate) fn news(&mut self) -> Option<&Flight> {
+    pub(crate) fn news(&mut self) -> Option<&AutopilotStatus> {
         (std::mem::take(&mut self.is_new) && self.work.is_some()).then_some(&self.flight)
     }
 

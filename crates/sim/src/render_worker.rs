@@ -20,7 +20,7 @@ const QUEUE_FRAMES: usize = 2;
 
 /// One frame to draw: where everything is, and the pictures to fill.
 #[derive(Default)]
-pub(crate) struct Shot {
+pub(crate) struct RenderJob {
     /// Physics step, for messages.
     pub(crate) step: u64,
     pub(crate) settings: Settings,
@@ -34,11 +34,11 @@ pub(crate) struct Shot {
 
 /// The loop's end of the drawing thread. Dropped, it waits until all that was asked for is drawn.
 pub(crate) struct Drawer {
-    queue: Option<SyncSender<Shot>>,
+    queue: Option<SyncSender<RenderJob>>,
     /// Shots handed over and not begun.
     waiting: Arc<AtomicUsize>,
     /// Shots that were drawn, to be used again.
-    used: Receiver<Shot>,
+    used: Receiver<RenderJob>,
     failure: Failure,
     thread: Option<JoinHandle<()>>,
 }
@@ -49,7 +49,7 @@ type Failure = Arc<Mutex<Option<String>>>;
 impl Drawer {
     /// `cameras` are names, for messages.
     pub(crate) fn start(scene: Arc<CompiledScene>, cameras: Vec<String>) -> Result<Self, SimError> {
-        let (queue, shots) = sync_channel::<Shot>(QUEUE_FRAMES);
+        let (queue, shots) = sync_channel::<RenderJob>(QUEUE_FRAMES);
         // One is in the drawer's hands, one in the loop's.
         let (give_back, used) = sync_channel(QUEUE_FRAMES + 2);
         let failure = Failure::default();
@@ -61,7 +61,7 @@ impl Drawer {
             .spawn(move || {
                 priority::stand_back();
                 // Made here: meshes and textures take longer than a tick.
-                let mut easel = Easel::new(&scene);
+                let mut easel = RenderWorker::new(&scene);
                 while let Ok(mut shot) = shots.recv() {
                     begun.fetch_sub(1, Ordering::AcqRel);
                     for ((view, undrawn), name) in shot.views.drain(..).zip(&cameras) {
@@ -93,7 +93,7 @@ impl Drawer {
     /// # Errors
     /// When an earlier one could not be drawn: whoever drives learns of it, even if nobody looks
     /// at the pictures.
-    pub(crate) fn blank(&self) -> Result<Shot, SimError> {
+    pub(crate) fn blank(&self) -> Result<RenderJob, SimError> {
         if let Some(reason) = lock(&self.failure).take() {
             return Err(SimError::Drawing(reason));
         }
@@ -105,7 +105,7 @@ impl Drawer {
     }
 
     /// Hands a shot over; waits while the drawer is too far behind.
-    pub(crate) fn draw(&self, shot: Shot) -> Result<(), SimError> {
+    pub(crate) fn draw(&self, shot: RenderJob) -> Result<(), SimError> {
         let crashed = || SimError::Drawing("the drawing thread crashed".into());
         let queue = self.queue.as_ref().ok_or_else(crashed)?;
         self.waiting.fetch_add(1, Ordering::AcqRel);
@@ -133,14 +133,14 @@ fn lock(failure: &Failure) -> std::sync::MutexGuard<'_, Option<String>> {
 }
 
 /// What it takes to draw, kept from frame to frame.
-struct Easel {
+struct RenderWorker {
     picture: Picture,
     renderer: Renderer,
     frame: Frame,
     placements: Vec<Placement>,
 }
 
-impl Easel {
+impl RenderWorker {
     fn new(scene: &CompiledScene) -> Result<Self, SimError> {
         Ok(Self {
             picture: Picture::new(&scene.model)?,

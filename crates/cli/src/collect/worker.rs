@@ -17,7 +17,7 @@ pub(crate) enum Made {
     /// An episode whose recorder may still have to write.
     Episode(Box<Episode>),
     /// Pilot or rig failed: there is no such episode, and there never will be.
-    Fault(anyhow::Error),
+    BoxError(anyhow::Error),
     /// It was not finished, because the collection ends.
     Stopped,
 }
@@ -29,7 +29,7 @@ pub(crate) struct Episode {
     pub(crate) took: Duration,
 }
 
-pub(crate) struct Hand<'a> {
+pub(crate) struct Worker<'a> {
     pub(crate) plan: &'a Plan,
     /// Folder of recordings that are under way.
     pub(crate) recordings: &'a Path,
@@ -40,7 +40,7 @@ pub(crate) struct Hand<'a> {
     rig: Option<SimRig>,
 }
 
-impl<'a> Hand<'a> {
+impl<'a> Worker<'a> {
     pub(crate) fn new(
         plan: &'a Plan,
         recordings: &'a Path,
@@ -64,7 +64,7 @@ impl<'a> Hand<'a> {
         plan.set(rig, episode)?;
         let mut pilot = match plan.pilot(rig) {
             Ok(pilot) => pilot,
-            Err(error) => return Ok(Made::Fault(error)),
+            Err(error) => return Ok(Made::BoxError(error)),
         };
         let targets = rig.begin();
         let (header, model) = plan.header(rig, pilot.name(), episode, self.first)?;
@@ -89,7 +89,7 @@ impl<'a> Hand<'a> {
             Ok(report) if report.frames == 0 => {
                 recorder.discard()?;
                 let reason = report.outcome.reason;
-                Ok(Made::Fault(anyhow!("it was over before it began: {reason}")))
+                Ok(Made::BoxError(anyhow!("it was over before it began: {reason}")))
             }
             Ok(report) => {
                 // The writer comes to it later; until then it is written beside the next episode.
@@ -102,7 +102,7 @@ impl<'a> Hand<'a> {
                 recorder.discard()?;
                 // What failed may have left the rig in any state.
                 self.rig = None;
-                Ok(Made::Fault(error.into()))
+                Ok(Made::BoxError(error.into()))
             }
         }
     }
