@@ -3,23 +3,29 @@
 use std::process::Command;
 
 /// Layer of every crate, as in ARCHITECTURE.md. A new crate must be put here.
-const LAYERS: [(&str, u32); 16] = [
+const LAYERS: [(&str, u32); 22] = [
     ("citrange-core", 0),
+    ("citrange-lanes", 0),
     ("citrange-video", 0),
-    ("citrange-control", 1),
+    ("citrange-cloud", 1),
     ("citrange-hdf5", 1),
     ("citrange-lerobot", 1),
-    ("citrange-render", 1),
     ("citrange-mujoco", 1),
-    ("citrange-sim", 2),
+    ("citrange-render", 1),
+    ("citrange-robot", 1),
+    ("citrange-control", 2),
     ("citrange-space", 2),
     ("citrange-tape", 2),
-    ("citrange-task", 2),
+    ("citrange-calibrate", 3),
     ("citrange-plan", 3),
-    ("citrange-report", 3),
-    ("citrange-studio", 3),
-    ("citrange-cli", 4),
-    ("citrange-bench", 4),
+    ("citrange-sim", 3),
+    ("citrange-teleop", 3),
+    ("citrange-task", 4),
+    ("citrange-episodes", 5),
+    ("citrange-report", 6),
+    ("citrange-studio", 6),
+    ("citrange-bench", 8),
+    ("citrange-cli", 8),
 ];
 
 fn layer(name: &str) -> Option<u32> {

@@ -1,0 +1,1 @@
+//! Point clouds and depth pictures: files, messages of ROS, intrinsics.

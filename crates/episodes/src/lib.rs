@@ -1,0 +1,1 @@
+//! Episodes: record, collect, replay, verify, drive, import, export, film; for every Rig.

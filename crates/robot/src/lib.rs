@@ -1,0 +1,1 @@
+//! One robot: chain, limits, shapes, covering spheres, allowed pairs, forward and inverse kinematics.
