@@ -3,9 +3,9 @@
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
-use crate::chain::Chain;
 use crate::settings::Settings;
 use crate::velocity::Velocity;
+use citrange_robot::Chain;
 
 /// A direction that can be held. "Forward" is where the robot's base faces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
