@@ -96,7 +96,7 @@ impl Rig for Served {
         &self.spec
     }
 
-    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), BoxError> {
+    fn observe(&mut self, pictures: Want, seen: &mut Observation) -> Result<(), BoxError> {
         seen.tick = self.ticks;
         seen.step = self.ticks * u64::from(self.spec.rates.steps_per_tick());
         seen.joint_pos.clone_from(&self.joints);
@@ -117,7 +117,7 @@ impl Rig for Served {
         Ok(())
     }
 
-    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError> {
+    fn act(&mut self, command: &Command, commanded: &mut Commanded) -> Result<(), BoxError> {
         self.joints.copy_from_slice(targets);
         commanded.limited.clone_from(&self.joints);
         commanded.executed.clone_from(&self.joints);
@@ -150,9 +150,10 @@ impl Pilot for Sway {
     fn decide(
         &mut self,
         seen: &Observation,
-        targets: &mut [f64],
-        _: &mut Vec<Event>,
+        command: &mut Command,
+        _: &mut Notes,
     ) -> Result<Verdict, BoxError> {
+        let targets = command.pos.as_mut_slice();
         for (joint, (target, middle)) in targets.iter_mut().zip(&self.middle).enumerate() {
             *target = middle + 0.1 * (0.01 * seen.tick as f64 + joint as f64).sin();
         }

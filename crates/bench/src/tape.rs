@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<Value, Box<dyn Error>> {
     let recorder = Recorder::begin(&folder, header, &model, &how)?;
     let mut tape = Timed::new(recorder, rig.spec().rates.ticks_per_frame());
     let mut pilot = Sway { middle: targets.clone() };
-    let report = run::run(&mut pilot, &mut rig, &mut tape, &targets, &settings)?;
+    let report = run::run(&mut pilot, &mut rig, &mut tape, &settings)?;
     let stop = Instant::now();
     let stalls = (tape.per_frame(), tape.per_tick());
     let recording = tape.recorder.finish()?;

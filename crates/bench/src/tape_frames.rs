@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<Value, Box<dyn Error>> {
     let settings =
         RunSettings { max_frames: Some(count as u64), pictures: true, ..RunSettings::default() };
     let mut script = Script::new(targets.clone(), moves);
-    run::run(&mut script, &mut rig, &mut raw, &targets, &settings)?;
+    run::run(&mut script, &mut rig, &mut raw, &settings)?;
     Ok(json!({ "front": paths[0], "wrist": paths[1], "count": count }))
 }
 

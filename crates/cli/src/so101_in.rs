@@ -148,7 +148,7 @@ impl Rig for FileRig {
         &self.spec
     }
 
-    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), BoxError> {
+    fn observe(&mut self, pictures: Want, seen: &mut Observation) -> Result<(), BoxError> {
         seen.tick = self.ticks as u64;
         seen.step = seen.tick;
         // One tick more is observed than there are rows.
@@ -168,7 +168,7 @@ impl Rig for FileRig {
         Ok(())
     }
 
-    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError> {
+    fn act(&mut self, command: &Command, commanded: &mut Commanded) -> Result<(), BoxError> {
         for list in [&mut commanded.limited, &mut commanded.executed] {
             list.clear();
             list.extend_from_slice(targets);
@@ -197,9 +197,10 @@ impl Pilot for FilePilot {
     fn decide(
         &mut self,
         seen: &Observation,
-        targets: &mut [f64],
-        _events: &mut Vec<Event>,
+        command: &mut Command,
+        _events: &mut Notes,
     ) -> Result<Verdict, BoxError> {
+        let targets = command.pos.as_mut_slice();
         let Some(wanted) = self.targets.get(seen.tick as usize) else {
             return Ok(Verdict::Done(self.outcome.clone()));
         };

@@ -168,7 +168,7 @@ fn one(
     let targets = rig.begin();
     let mut drift = Drift { tape, first: shown.start, joints_rad: 0.0, soon_rad: 0.0 };
     let mut pilot = ExactReplay::new(Arc::clone(tape), shown.clone());
-    run(&mut pilot, &mut rig, &mut drift, &targets, &RunSettings::default()).unwrap();
+    run(&mut pilot, &mut rig, &mut drift, &RunSettings::default()).unwrap();
     let end = check(&rig.world().body_poses(0).unwrap(), at_end);
     if level == Level::Snapshot {
         assert_eq!((drift.joints_rad, end.position_m, end.rotation_rad), (0.0, 0.0, 0.0), "{what}");

@@ -212,7 +212,7 @@ mod tests {
     fn who_needs_pixels_waits_for_them() {
         let (picture, mut undrawn) = PicturePool::default().order();
         assert!(!picture.is_ready());
-        assert_eq!(format!("{picture:?}"), "Picture(not drawn yet)");
+        assert_eq!(format!("{picture:?}"), "Image(not drawn yet)");
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| picture.pixels().map(<[u8]>::to_vec));
             std::thread::sleep(Duration::from_millis(20));

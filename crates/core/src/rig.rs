@@ -72,6 +72,11 @@ impl RigSpec {
         vec![ArmSpec { name: "robot0".into(), robot: self.robot.clone(), joints }]
     }
 
+    /// Cameras that give colours: those that are recorded.
+    pub fn rgb_cameras(&self) -> impl Iterator<Item = &CameraSpec> {
+        self.cameras.iter().filter(|camera| camera.kind.has_rgb())
+    }
+
     /// Whether its rates can be held: those of simulated rigs divide each other.
     ///
     /// # Errors

@@ -29,9 +29,10 @@ impl Pilot for Noting {
     fn decide(
         &mut self,
         seen: &Observation,
-        _targets: &mut [f64],
-        events: &mut Vec<Event>,
+        command: &mut Command,
+        events: &mut Notes,
     ) -> Result<Verdict, BoxError> {
+        let _targets = command.pos.as_mut_slice();
         let now = self.events.iter().filter(|(tick, _)| *tick == seen.tick);
         events.extend(now.map(|(_, event)| event.clone()));
         if seen.tick + 1 >= TICKS {

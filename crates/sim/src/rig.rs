@@ -214,7 +214,7 @@ impl Rig for SimRig {
         &self.spec
     }
 
-    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), BoxError> {
+    fn observe(&mut self, pictures: Want, seen: &mut Observation) -> Result<(), BoxError> {
         let per_frame = u64::from(self.spec.rates.ticks_per_frame());
         if self.ticks.is_multiple_of(per_frame)
             && let Some(state) = self.track.get((self.ticks / per_frame) as usize)
@@ -241,7 +241,7 @@ impl Rig for SimRig {
         Ok(())
     }
 
-    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError> {
+    fn act(&mut self, command: &Command, commanded: &mut Commanded) -> Result<(), BoxError> {
         self.limited.clear();
         for (joint, target) in self.spec.joints.iter().zip(targets) {
             // NaN passes the clamp and is refused below, with the joint's name.

@@ -61,7 +61,7 @@ pub use index::{Entry, Index};
 pub use log::{Damage, file_sha256};
 pub use motion::{Motion, StateRow};
 pub use rebuild::Rebuilt;
-pub use record::{Frame, Tick};
+pub use record::{Frame, SensorTimes, Tick};
 pub use recorder::{RecordSettings, Recorder, Recording};
 pub use repair::Repaired;
 pub use replay::{ExactReplay, FrameReplay};

@@ -50,7 +50,7 @@ pub(crate) fn collect(
         };
         let choice = plan.choice(&name, episode, first);
         let mut tape = Take::begin(dataset, &rig, choice, WhenFull::Drop, &seen, voice)?;
-        let ran = run_episode(pilot.as_mut(), &mut rig, &mut tape, &targets, &settings);
+        let ran = run_episode(pilot.as_mut(), &mut rig, &mut tape, &settings);
         bar.finish_and_clear();
         let report = ran.with_context(|| cut_short(episode, dataset.root()))?;
         if report.frames == 0 {

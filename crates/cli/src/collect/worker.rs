@@ -79,7 +79,7 @@ impl<'a> Worker<'a> {
             clock: Clock::Ticks,
             pace: citrange_core::run::Pace::CatchUp,
         };
-        let ran = run_episode(pilot.as_mut(), rig, &mut recorder, &targets, &settings);
+        let ran = run_episode(pilot.as_mut(), rig, &mut recorder, &settings);
         let halted = self.halted.load(Ordering::Acquire);
         match ran {
             Ok(report) if halted && report.outcome == Outcome::unjudged("stopped") => {

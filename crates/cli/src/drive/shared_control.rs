@@ -202,9 +202,10 @@ impl Pilot for SharedControl<'_> {
     fn decide(
         &mut self,
         seen: &Observation,
-        targets: &mut [f64],
-        events: &mut Vec<Event>,
+        command: &mut Command,
+        events: &mut Notes,
     ) -> Result<Verdict, BoxError> {
+        let targets = command.pos.as_mut_slice();
         if let Some(outcome) = self.teleop.attend(events) {
             self.hand_back(Halt::Over, seen, events);
             return Ok(Verdict::Done(outcome));
@@ -224,7 +225,7 @@ impl Pilot for SharedControl<'_> {
         self.brakes = self.is_flying();
     }
 
-    fn finish(&mut self, targets: &mut [f64]) {
+    fn finish(&mut self, command: &mut Command) {
         if self.is_flying() {
             self.teleop.controller().limiter().brake(&mut self.motion);
             targets.copy_from_slice(&self.motion.pos);

@@ -78,9 +78,10 @@ impl Pilot for LivePilot<'_> {
     fn decide(
         &mut self,
         seen: &Observation,
-        targets: &mut [f64],
-        events: &mut Vec<Event>,
+        command: &mut Command,
+        events: &mut Notes,
     ) -> Result<Verdict, BoxError> {
+        let targets = command.pos.as_mut_slice();
         let now = Instant::now();
         let seconds = self.ticks as f64 / f64::from(self.control_hz);
         let tick = Duration::from_secs_f64(1.0 / f64::from(self.control_hz));
@@ -127,7 +128,7 @@ impl Pilot for LivePilot<'_> {
         self.board.write(|live| live.stalls += 1);
     }
 
-    fn finish(&mut self, targets: &mut [f64]) {
+    fn finish(&mut self, command: &mut Command) {
         self.copilot.finish(targets);
     }
 
@@ -228,7 +229,7 @@ impl Rig for LiveRig<'_> {
         self.rig.spec()
     }
 
-    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), BoxError> {
+    fn observe(&mut self, pictures: Want, seen: &mut Observation) -> Result<(), BoxError> {
         let now = Instant::now();
         self.pace.tick(now, self.rig.spec().rates.control_hz);
         let wanted = pictures && self.is_wanted();
@@ -249,7 +250,7 @@ impl Rig for LiveRig<'_> {
         Ok(())
     }
 
-    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError> {
+    fn act(&mut self, command: &Command, commanded: &mut Commanded) -> Result<(), BoxError> {
         self.rig.act(targets, commanded)?;
         let every = u64::from((self.rig.spec().rates.control_hz / SHOWN_HZ).max(1));
         if self.ticks.is_multiple_of(every) {

@@ -330,7 +330,7 @@ impl Setting {
                 )?;
                 let settings =
                     RunSettings { pictures: true, stop: Some(stop), ..RunSettings::default() };
-                let ran = run_episode(&mut pilot, rig, &mut film, &targets, &settings)?;
+                let ran = run_episode(&mut pilot, rig, &mut film, &settings)?;
                 if stopped() {
                     return Err(Interrupted.into());
                 }

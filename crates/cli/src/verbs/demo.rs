@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         Take::begin(&dataset, &rig, choice, WhenFull::Wait, &seen, output::Output::Quiet)?;
     let settings =
         RunSettings { pictures: true, stop: Some(catch_stop()?), ..RunSettings::default() };
-    let ran = run_episode(pilot.as_mut(), &mut rig, &mut tape, &targets, &settings)?;
+    let ran = run_episode(pilot.as_mut(), &mut rig, &mut tape, &settings)?;
     bar.finish_and_clear();
     if stopped() {
         return Err(Interrupted.into());
@@ -99,7 +99,7 @@ fn verify(dataset: &Dataset) -> anyhow::Result<()> {
     let targets = go_to(&mut rig, &tape, shown.start)?;
     let mut verifier = Verifier::new(Arc::clone(&tape), shown.clone());
     let mut pilot = ExactReplay::new(Arc::clone(&tape), shown);
-    run_episode(&mut pilot, &mut rig, &mut verifier, &targets, &RunSettings::default())?;
+    run_episode(&mut pilot, &mut rig, &mut verifier, &RunSettings::default())?;
     let report = verifier.into_report();
     output::talk(&format!("replayed: {report}."));
     if !report.is_bitwise() {

@@ -241,7 +241,7 @@ fn exact(
     let of = range.len() as u64;
     let mut verifier = Verifier::new(Arc::clone(&tape), range.clone());
     let mut pilot = ExactReplay::new(Arc::clone(&tape), range);
-    let report = play(args, &mut rig, &mut pilot, &mut verifier, &targets, of)?;
+    let report = play(args, &mut rig, &mut pilot, &mut verifier, of)?;
     let frames = report.frames;
     if args.verify {
         return Ok(Replayed::Exact { verify: verifier.into_report(), frames, of });

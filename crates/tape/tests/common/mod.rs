@@ -19,20 +19,16 @@ pub struct Toy {
 }
 
 pub fn toy() -> Toy {
-    let camera = |name: &str| CameraSpec { name: name.into(), width_px: 64, height_px: 48 };
+    let camera = |name: &str| CameraSpec::rgb(name, 64, 48);
     let joint = |name: &str| JointSpec {
         name: name.into(),
         is_slide: false,
         range: Some([-2.0, 2.0]),
         gripper: None,
     };
-    let spec = RigSpec {
-        robot: "toy".into(),
-        joints: vec![joint("a"), joint("b")],
-        rates: Rates { physics_hz: 240, control_hz: 120, frame_hz: 30 },
-        cameras: vec![camera("front"), camera("wrist")],
-        objects: vec![],
-    };
+    let rates = Rates { physics_hz: 240, control_hz: 120, frame_hz: 30 };
+    let mut spec = RigSpec::new("toy", vec![joint("a"), joint("b")], rates);
+    spec.cameras = vec![camera("front"), camera("wrist")];
     Toy { spec, numbers: vec![0.1, 0.2, 0.3], ticks: 0 }
 }
 
@@ -40,20 +36,26 @@ impl Rig for Toy {
     fn spec(&self) -> &RigSpec {
         &self.spec
     }
-    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), BoxError> {
+    fn begin(&mut self, command: &mut Command) -> Result<(), BoxError> {
+        self.ticks = 0;
+        *command = Command::at(&[0.0; 2]);
+        Ok(())
+    }
+    fn halt(&mut self, _: Halt) {}
+    fn observe(&mut self, want: Want, seen: &mut Observation) -> Result<(), BoxError> {
         seen.tick = self.ticks;
         seen.step = self.ticks * 2;
         seen.joint_pos = self.numbers[..2].to_vec();
         seen.joint_vel = vec![0.0; 2];
-        if pictures {
+        if want == Want::Images {
             let shade = (self.ticks % 200) as u8;
-            seen.pictures =
-                [shade, 255 - shade].map(|s| Picture::ready(vec![s; 64 * 48 * 3])).to_vec();
+            let image = |s| CameraImage::rgb(Picture::ready(vec![s; 64 * 48 * 3]), 0);
+            seen.images = [shade, 255 - shade].map(image).to_vec();
         }
         Ok(())
     }
-    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError> {
-        commanded.limited = targets.iter().map(|t| t.clamp(-2.0, 2.0)).collect();
+    fn act(&mut self, command: &Command, commanded: &mut Commanded) -> Result<(), BoxError> {
+        commanded.limited = command.pos.iter().map(|t| t.clamp(-2.0, 2.0)).collect();
         commanded.executed = commanded.limited.clone();
         commanded.digests.clear();
         for _ in 0..2 {

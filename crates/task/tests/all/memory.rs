@@ -38,7 +38,7 @@ fn whole(site: &mut Site) -> Kept {
     let targets = site.rig.begin();
     let mut pilot = site.autopilot();
     let mut kept = Kept::default();
-    run(&mut pilot, &mut site.rig, &mut kept, &targets, &RunSettings::default()).unwrap();
+    run(&mut pilot, &mut site.rig, &mut kept, &RunSettings::default()).unwrap();
     kept
 }
 
@@ -62,7 +62,7 @@ fn it_goes_on_from_every_state_bit_for_bit() {
             pilot.save(&mut again);
             assert_eq!(again["pilot/autopilot"], snapshot.fields["pilot/autopilot"]);
             let mut rest = Kept::default();
-            run(&mut pilot, &mut site.rig, &mut rest, &targets, &RunSettings::default()).unwrap();
+            run(&mut pilot, &mut site.rig, &mut rest, &RunSettings::default()).unwrap();
             assert_eq!(rest.outcome, kept.outcome, "{scene} from frame {frame}");
             assert!(rest.digests == kept.digests[frame * per_frame..], "{scene} frame {frame}");
         }

@@ -99,7 +99,7 @@ impl Site {
         let mut tape = Events(Vec::new());
         let mut rig = Pranked { rig: &mut self.rig, prank };
         let report =
-            run(&mut pilot, &mut rig, &mut tape, &targets, &RunSettings::default()).unwrap();
+            run(&mut pilot, &mut rig, &mut tape, &RunSettings::default()).unwrap();
         let summary = tape.0.iter().rev().find(|(_, e)| e.name == "summary").unwrap();
         let rows = summary.1.detail["targets"].as_array().unwrap().clone();
         let truth = self.truth();
@@ -185,12 +185,12 @@ impl Rig for Pranked<'_> {
     fn spec(&self) -> &RigSpec {
         self.rig.spec()
     }
-    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), BoxError> {
+    fn observe(&mut self, pictures: Want, seen: &mut Observation) -> Result<(), BoxError> {
         self.rig.observe(pictures, seen)?;
         self.prank.observe(seen);
         Ok(())
     }
-    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError> {
+    fn act(&mut self, command: &Command, commanded: &mut Commanded) -> Result<(), BoxError> {
         let mut targets = targets.to_vec();
         self.prank.act(self.rig, &mut targets);
         self.rig.act(&targets, commanded)
