@@ -10,8 +10,9 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use citrange_space::calibrate::{DriftSettings, DriftWatch};
-use citrange_space::{CloudFile, Solid, View};
+use citrange_calibrate::{DriftSettings, DriftWatch};
+use citrange_cloud::{CloudFile, View};
+use citrange_core::solid::Solid;
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 use serde_json::Value;
 

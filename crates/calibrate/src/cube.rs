@@ -7,7 +7,7 @@ use citrange_core::Pose;
 use nalgebra::{Isometry3, Point3, Translation3, Vector3};
 
 use super::align::{Certainty, Squares};
-use crate::error::SpaceError;
+use crate::error::CalibrateError;
 
 const WHAT: &str = "cube";
 /// A direction that the points say less about than this is not determined.
@@ -90,24 +90,24 @@ pub fn from_cube(
     cube: &Cube,
     guess: &Pose,
     settings: &CubeSettings,
-) -> Result<CubeCalibration, SpaceError> {
+) -> Result<CubeCalibration, CalibrateError> {
     if !(cube.edge_m.is_finite() && cube.edge_m > 0.0) {
         let reason = format!("{} is not a length above 0, such as 0.1", cube.edge_m);
-        return Err(SpaceError::setting("edge_m", reason));
+        return Err(CalibrateError::setting("edge_m", reason));
     }
     let half_m = cube.edge_m / 2.0;
     let seen = points_m.iter().filter(|p| p.iter().all(|v| v.is_finite()));
     let points: Vec<Point3<f64>> = seen.map(|p| Point3::from(p.map(f64::from))).collect();
     if points.len() < settings.min_points {
         let reason = format!("{} points seen, {} must be", points.len(), settings.min_points);
-        return Err(SpaceError::bad(WHAT, reason));
+        return Err(CalibrateError::bad(WHAT, reason));
     }
     // Everything happens in the cube's frame.
     let world_from_cube = cube.world_from_cube.isometry();
     let mut pose = world_from_cube.inverse() * guess.isometry();
     let faces = |pose: &Isometry3<f64>| seen_faces(&pose.translation.vector, half_m);
     if faces(&pose).is_empty() {
-        return Err(SpaceError::bad(WHAT, "the guessed camera is inside of the cube"));
+        return Err(CalibrateError::bad(WHAT, "the guessed camera is inside of the cube"));
     }
     let off = |pose: &Isometry3<f64>| {
         let faces = faces(pose);
@@ -138,11 +138,14 @@ fn describe(
     pose: Isometry3<f64>,
     cube: &Cube,
     settings: &CubeSettings,
-) -> Result<CubeCalibration, SpaceError> {
+) -> Result<CubeCalibration, CalibrateError> {
     let half_m = cube.edge_m / 2.0;
     let faces = seen_faces(&pose.translation.vector, half_m);
     if faces.is_empty() {
-        return Err(SpaceError::bad(WHAT, "the points lead into the cube: are they the cube's?"));
+        return Err(CalibrateError::bad(
+            WHAT,
+            "the points lead into the cube: are they the cube's?",
+        ));
     }
     let residuals_m: Vec<f64> = points_m
         .iter()
@@ -162,7 +165,7 @@ fn describe(
             1e3 * middle_m.max(rms_m),
             1e3 * settings.max_rms_m
         );
-        return Err(SpaceError::bad(WHAT, reason));
+        return Err(CalibrateError::bad(WHAT, reason));
     }
     // Directions are told in the world: the same sums with normals and places turned there.
     let world_from_cube = cube.world_from_cube.isometry();
@@ -193,11 +196,11 @@ fn check_cover(
     points: usize,
     edge_m: f64,
     min_cover: f64,
-) -> Result<(), SpaceError> {
+) -> Result<(), CalibrateError> {
     let used: usize = on_faces.iter().map(Vec::len).sum();
     if (used as f64) < min_cover * points as f64 {
         let reason = format!("only {used} of {points} points lie on it: has it another edge?");
-        return Err(SpaceError::bad(WHAT, reason));
+        return Err(CalibrateError::bad(WHAT, reason));
     }
     for (face, places) in on_faces.iter().enumerate().filter(|(_, p)| 10 * p.len() >= points) {
         for axis in (0..3).filter(|axis| *axis != face / 2) {
@@ -210,7 +213,7 @@ fn check_cover(
                     "{seen_m:.3} m of its edge of {edge_m} m are covered with points: has it \
                      another edge, or is it hidden?"
                 );
-                return Err(SpaceError::bad(WHAT, reason));
+                return Err(CalibrateError::bad(WHAT, reason));
             }
         }
     }

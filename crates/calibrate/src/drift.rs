@@ -12,8 +12,8 @@ use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::align::{Certainty, Squares};
 use super::surface::{Surface, nearest};
-use crate::cloud::{Points, View};
-use crate::solid::Solid;
+use citrange_cloud::{Points, View};
+use citrange_core::solid::Solid;
 
 /// Turns are compared with shifts at this distance: about the half length of an arm.
 const LEVER_M: f64 = 0.3;

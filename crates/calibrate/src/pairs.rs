@@ -7,7 +7,7 @@ use citrange_core::Pose;
 use citrange_core::rng::Rng;
 use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
-use crate::error::SpaceError;
+use crate::error::CalibrateError;
 
 const WHAT: &str = "calibration pairs";
 /// Points whose spread across is below this part of their spread along lie on a line.
@@ -37,7 +37,10 @@ pub struct Calibration {
 /// # Errors
 /// When there are fewer than three pairs, a number is not finite, the points lie on a line, or
 /// they are mirrored.
-pub fn from_pairs(camera_m: &[[f64; 3]], world_m: &[[f64; 3]]) -> Result<Calibration, SpaceError> {
+pub fn from_pairs(
+    camera_m: &[[f64; 3]],
+    world_m: &[[f64; 3]],
+) -> Result<Calibration, CalibrateError> {
     check(camera_m, world_m)?;
     let all: Vec<usize> = (0..camera_m.len()).collect();
     let world_from_camera = fit(camera_m, world_m, &all)?;
@@ -54,11 +57,11 @@ pub fn from_pairs_robust(
     camera_m: &[[f64; 3]],
     world_m: &[[f64; 3]],
     inlier_m: f64,
-) -> Result<Calibration, SpaceError> {
+) -> Result<Calibration, CalibrateError> {
     check(camera_m, world_m)?;
     if !(inlier_m.is_finite() && inlier_m > 0.0) {
         let reason = format!("{inlier_m} is not a length above 0, such as 0.01");
-        return Err(SpaceError::setting("inlier_m", reason));
+        return Err(CalibrateError::setting("inlier_m", reason));
     }
     let inliers = |pose: &Isometry3<f64>| -> Vec<usize> {
         let off = residuals(pose, camera_m, world_m);
@@ -84,26 +87,26 @@ pub fn from_pairs_robust(
             "only {} of {pairs} agree within {inlier_m} m, more than half (and 3) must",
             used.len()
         );
-        return Err(SpaceError::bad(WHAT, reason));
+        return Err(CalibrateError::bad(WHAT, reason));
     }
     let pose = fit(camera_m, world_m, &used)?;
     let dropped = (0..pairs).filter(|i| !used.contains(i)).collect();
     Ok(describe(pose, camera_m, world_m, dropped))
 }
 
-fn check(camera_m: &[[f64; 3]], world_m: &[[f64; 3]]) -> Result<(), SpaceError> {
+fn check(camera_m: &[[f64; 3]], world_m: &[[f64; 3]]) -> Result<(), CalibrateError> {
     let (cameras, worlds) = (camera_m.len(), world_m.len());
     if cameras != worlds {
         let reason = format!("{cameras} points of the camera for {worlds} of the world");
-        return Err(SpaceError::bad(WHAT, reason));
+        return Err(CalibrateError::bad(WHAT, reason));
     }
     if cameras < 3 {
-        return Err(SpaceError::bad(WHAT, format!("{cameras} given, 3 or more must be")));
+        return Err(CalibrateError::bad(WHAT, format!("{cameras} given, 3 or more must be")));
     }
     let wrong = |points: &[[f64; 3]]| points.iter().position(|p| !p.iter().all(|v| v.is_finite()));
     if let Some(pair) = wrong(camera_m).or_else(|| wrong(world_m)) {
         let reason = format!("pair {pair} has a number that is not finite");
-        return Err(SpaceError::bad(WHAT, reason));
+        return Err(CalibrateError::bad(WHAT, reason));
     }
     Ok(())
 }
@@ -113,7 +116,7 @@ fn fit(
     camera_m: &[[f64; 3]],
     world_m: &[[f64; 3]],
     used: &[usize],
-) -> Result<Isometry3<f64>, SpaceError> {
+) -> Result<Isometry3<f64>, CalibrateError> {
     let mean = |points: &[[f64; 3]]| {
         used.iter().map(|i| Vector3::from(points[*i])).sum::<Vector3<f64>>() / used.len() as f64
     };
@@ -131,7 +134,7 @@ fn fit(
     check_spread("world", &world_spread, used.len())?;
     let svd = across.svd(true, true);
     let (Some(u), Some(v_t)) = (svd.u, svd.v_t) else {
-        return Err(SpaceError::bad(WHAT, "the least squares fit does not converge"));
+        return Err(CalibrateError::bad(WHAT, "the least squares fit does not converge"));
     };
     let turn_of = |sign: f64| u * Matrix3::from_diagonal(&Vector3::new(1.0, 1.0, sign)) * v_t;
     let sign = (u * v_t).determinant().signum();
@@ -149,7 +152,7 @@ fn fit(
         let flat = svd.singular_values[2] < MIN_SPREAD_RATIO * svd.singular_values[0];
         if !flat && square_off(&turn_of(1.0)) < 0.25 * square_off(&turn) {
             let reason = "are mirrored: an axis has the wrong sign or two are swapped in one frame";
-            return Err(SpaceError::bad(WHAT, reason));
+            return Err(CalibrateError::bad(WHAT, reason));
         }
     }
     let turn = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(turn));
@@ -157,7 +160,7 @@ fn fit(
     Ok(Isometry3::from_parts(Translation3::from(shift), turn))
 }
 
-fn check_spread(frame: &str, spread: &Matrix3<f64>, count: usize) -> Result<(), SpaceError> {
+fn check_spread(frame: &str, spread: &Matrix3<f64>, count: usize) -> Result<(), CalibrateError> {
     let mut along_m = spread.symmetric_eigenvalues();
     along_m.apply(|v| *v = (v.max(0.0) / count as f64).sqrt());
     let mut along_m: [f64; 3] = along_m.into();
@@ -168,7 +171,7 @@ fn check_spread(frame: &str, spread: &Matrix3<f64>, count: usize) -> Result<(), 
             "the {frame}'s points lie on a line (spread {first:.2e} m along, {second:.2e} m \
              across): take one well beside it"
         );
-        return Err(SpaceError::bad(WHAT, reason));
+        return Err(CalibrateError::bad(WHAT, reason));
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
-use crate::solid::{Form, Solid};
+use citrange_core::solid::{Form, Solid};
 
 /// A solid whose pose was turned round once, for many points.
 pub(super) struct Surface {

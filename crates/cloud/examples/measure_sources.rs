@@ -9,13 +9,13 @@
 use std::path::Path;
 use std::time::Instant;
 
-use citrange_space::{
-    CloudFile, DepthImage, Depths, Isa, Pinhole, PointCloud2, PointField, Points, SpaceError,
+use citrange_cloud::{
+    CloudError, CloudFile, DepthImage, Depths, Isa, Pinhole, PointCloud2, PointField, Points,
 };
 
 const RUNS: usize = 200;
 
-fn main() -> Result<(), SpaceError> {
+fn main() -> Result<(), CloudError> {
     for path in std::env::args().skip(1) {
         let start = Instant::now();
         let file = CloudFile::read(Path::new(&path), None)?;
@@ -47,7 +47,7 @@ fn describe(path: &str, file: &CloudFile, read_ms: f64) {
     );
 }
 
-fn measure(file: &CloudFile) -> Result<(), SpaceError> {
+fn measure(file: &CloudFile) -> Result<(), CloudError> {
     let cloud = &file.cloud;
     let (width, height) = (cloud.width, cloud.height());
     for step in [12, 16, 20, 24, 32] {

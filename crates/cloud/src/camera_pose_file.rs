@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use citrange_core::yaml::from_yaml;
 use serde::Deserialize;
 
-use super::camera_pose::CameraPose;
-use crate::error::SpaceError;
+use crate::camera_pose::CameraPose;
+use crate::error::CloudError;
 
 /// Version of the file's format.
 const FORMAT: u32 = 1;
@@ -29,10 +29,10 @@ impl CameraPose {
     ///
     /// # Errors
     /// When a number is not finite or a file cannot be written.
-    pub fn save(&self, path: &Path) -> Result<(), SpaceError> {
+    pub fn save(&self, path: &Path) -> Result<(), CloudError> {
         let name = path.display().to_string();
         if !self.xyz_m.iter().chain(&self.rpy_deg).all(|v| v.is_finite()) {
-            return Err(SpaceError::bad(name, format!("{self:?} is no pose: must be finite")));
+            return Err(CloudError::bad(name, format!("{self:?} is no pose: must be finite")));
         }
         // Rust prints the shortest digits that give the same number back.
         let text = format!(
@@ -41,23 +41,23 @@ impl CameraPose {
             self.xyz_m,
             self.rpy_deg
         );
-        let io = |cause| SpaceError::Io { path: name.clone(), cause };
+        let io = |cause| CloudError::Io { path: name.clone(), cause };
         match std::fs::read(path) {
-            Ok(old) => crate::files::write(&beside(path, ".bak"), &old)?,
+            Ok(old) => crate::whole_file::write_whole(&beside(path, ".bak"), &old)?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(io(error)),
         }
-        crate::files::write(path, text.as_bytes())
+        crate::whole_file::write_whole(path, text.as_bytes())
     }
 
     /// Reads a pose that was saved, bit for bit.
     ///
     /// # Errors
     /// Names the file, the line and the key.
-    pub fn load(path: &Path) -> Result<Self, SpaceError> {
+    pub fn load(path: &Path) -> Result<Self, CloudError> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path)
-            .map_err(|cause| SpaceError::Io { path: name.clone(), cause })?;
+            .map_err(|cause| CloudError::Io { path: name.clone(), cause })?;
         Self::from_yaml(&text, &name)
     }
 
@@ -65,15 +65,15 @@ impl CameraPose {
     ///
     /// # Errors
     /// Names the line and the key.
-    pub fn from_yaml(text: &str, name: &str) -> Result<Self, SpaceError> {
+    pub fn from_yaml(text: &str, name: &str) -> Result<Self, CloudError> {
         let file: PoseFile = from_yaml(text, name).map_err(|e| {
             let line = e.line.map(|line| format!("line {line}: ")).unwrap_or_default();
             let key = if e.key.is_empty() { String::new() } else { format!("{}: ", e.key) };
-            SpaceError::bad(name, format!("{line}{key}{}", e.message))
+            CloudError::bad(name, format!("{line}{key}{}", e.message))
         })?;
         if file.format != FORMAT {
             let reason = format!("format {}, this program reads {FORMAT}", file.format);
-            return Err(SpaceError::bad(name, reason));
+            return Err(CloudError::bad(name, reason));
         }
         Ok(Self { xyz_m: file.xyz_m, rpy_deg: file.rpy_deg })
     }

@@ -2,8 +2,8 @@
 
 use citrange_core::Pose;
 
-use crate::error::SpaceError;
-use crate::front::deinterleave;
+use crate::deinterleave;
+use crate::error::CloudError;
 
 /// Points that the pipeline can read, whatever their layout in memory.
 ///
@@ -70,15 +70,15 @@ impl Cloud {
         rgb: Vec<[u8; 3]>,
         width: usize,
         stamp_ns: u64,
-    ) -> Result<Self, SpaceError> {
+    ) -> Result<Self, CloudError> {
         let points = xyz_m.len();
         if !rgb.is_empty() && rgb.len() != points {
             let reason = format!("{} colours for {points} points", rgb.len());
-            return Err(SpaceError::bad("cloud", reason));
+            return Err(CloudError::bad("cloud", reason));
         }
         if !points.is_multiple_of(width) {
             let reason = format!("{points} points do not make rows of {width}");
-            return Err(SpaceError::bad("cloud", reason));
+            return Err(CloudError::bad("cloud", reason));
         }
         Ok(Self { xyz_m, rgb, width, stamp_ns })
     }

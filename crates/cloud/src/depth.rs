@@ -2,8 +2,8 @@
 
 use super::split::best_isa;
 use crate::cloud::{Pinhole, Points};
-use crate::error::SpaceError;
-use crate::front::deinterleave;
+use crate::deinterleave;
+use crate::error::CloudError;
 use crate::simd::Isa;
 
 const WHAT: &str = "depth image";
@@ -46,8 +46,8 @@ impl<'a> DepthImage<'a> {
     ///
     /// # Errors
     /// Says which size, focal length or range is wrong.
-    pub fn points(&self) -> Result<DepthView<'a>, SpaceError> {
-        let bad = |reason: String| Err(SpaceError::bad(WHAT, reason));
+    pub fn points(&self) -> Result<DepthView<'a>, CloudError> {
+        let bad = |reason: String| Err(CloudError::bad(WHAT, reason));
         let (width, height) = (self.width, self.height);
         let Some(len) = width.checked_mul(height) else {
             return bad(format!("{width} x {height} pixels are beyond all memory"));

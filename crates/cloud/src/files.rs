@@ -5,7 +5,7 @@ use std::path::Path;
 use super::sidecar::Sidecar;
 use super::{npz, organised, pcd, ply};
 use crate::cloud::Cloud;
-use crate::error::SpaceError;
+use crate::error::CloudError;
 
 /// Larger files are refused before memory is taken for them.
 const MAX_FILE_BYTES: u64 = 1 << 31;
@@ -25,7 +25,7 @@ pub struct CloudFile {
 ///
 /// # Errors
 /// Names the file, the byte or line, and what would be right.
-pub fn read_cloud(path: &Path) -> Result<Cloud, SpaceError> {
+pub fn read_cloud(path: &Path) -> Result<Cloud, CloudError> {
     Ok(CloudFile::read(path, None)?.cloud)
 }
 
@@ -33,7 +33,7 @@ pub fn read_cloud(path: &Path) -> Result<Cloud, SpaceError> {
 ///
 /// # Errors
 /// When the extension is another, or the file cannot be written.
-pub fn write_cloud(path: &Path, cloud: &Cloud) -> Result<(), SpaceError> {
+pub fn write_cloud(path: &Path, cloud: &Cloud) -> Result<(), CloudError> {
     let name = path.display().to_string();
     let bytes = match extension(path).as_str() {
         "npz" => npz::write(&name, cloud, None)?,
@@ -41,10 +41,10 @@ pub fn write_cloud(path: &Path, cloud: &Cloud) -> Result<(), SpaceError> {
         "pcd" => pcd::write(cloud),
         other => {
             let reason = format!("extension \"{other}\", must be npz, ply or pcd");
-            return Err(SpaceError::bad(name, reason));
+            return Err(CloudError::bad(name, reason));
         }
     };
-    crate::files::write(path, &bytes)
+    crate::whole_file::write_whole(path, &bytes)
 }
 
 impl CloudFile {
@@ -53,13 +53,13 @@ impl CloudFile {
     ///
     /// # Errors
     /// Names the file, the byte or line, and what would be right.
-    pub fn read(path: &Path, width: Option<usize>) -> Result<Self, SpaceError> {
+    pub fn read(path: &Path, width: Option<usize>) -> Result<Self, CloudError> {
         let name = path.display().to_string();
-        let io = |cause| SpaceError::Io { path: name.clone(), cause };
+        let io = |cause| CloudError::Io { path: name.clone(), cause };
         let size = std::fs::metadata(path).map_err(io)?.len();
         if size > MAX_FILE_BYTES {
             let reason = format!("has {size} bytes, more than {MAX_FILE_BYTES} are not read");
-            return Err(SpaceError::bad(name, reason));
+            return Err(CloudError::bad(name, reason));
         }
         let bytes = std::fs::read(path).map_err(io)?;
         let sidecar = Sidecar::beside(path)?;
@@ -76,7 +76,7 @@ impl CloudFile {
         bytes: &[u8],
         width: Option<usize>,
         sidecar: Sidecar,
-    ) -> Result<Self, SpaceError> {
+    ) -> Result<Self, CloudError> {
         let mut contents = match kind(name, bytes)? {
             Kind::Npz => npz::read(name, bytes)?,
             Kind::Ply => ply::read(name, bytes)?,
@@ -91,7 +91,7 @@ impl CloudFile {
         if let Some(width) = width {
             if width == 0 || !points.is_multiple_of(width) {
                 let reason = format!("{points} points do not make rows of {width}");
-                return Err(SpaceError::bad(name, reason));
+                return Err(CloudError::bad(name, reason));
             }
             contents.cloud.width = width;
         } else if !contents.organised && points > 0 {
@@ -106,15 +106,15 @@ impl CloudFile {
     ///
     /// # Errors
     /// When there are labels for some points only, or the file cannot be written.
-    pub fn write_npz(&self, path: &Path) -> Result<(), SpaceError> {
+    pub fn write_npz(&self, path: &Path) -> Result<(), CloudError> {
         let name = path.display().to_string();
         let points = self.cloud.xyz_m.len();
         if let Some(labels) = self.labels.as_ref().filter(|l| l.len() != points) {
             let reason = format!("{} labels for {points} points", labels.len());
-            return Err(SpaceError::bad(name, reason));
+            return Err(CloudError::bad(name, reason));
         }
         let bytes = npz::write(&name, &self.cloud, self.labels.as_deref())?;
-        crate::files::write(path, &bytes)
+        crate::whole_file::write_whole(path, &bytes)
     }
 }
 
@@ -124,7 +124,7 @@ enum Kind {
     Pcd,
 }
 
-fn kind(name: &str, bytes: &[u8]) -> Result<Kind, SpaceError> {
+fn kind(name: &str, bytes: &[u8]) -> Result<Kind, CloudError> {
     if bytes.starts_with(b"PK") {
         return Ok(Kind::Npz);
     }
@@ -140,7 +140,7 @@ fn kind(name: &str, bytes: &[u8]) -> Result<Kind, SpaceError> {
         "ply" => "byte 0: a .ply file begins with a line \"ply\"",
         _ => "is neither .npz, .ply nor .pcd",
     };
-    Err(SpaceError::bad(name, begin))
+    Err(CloudError::bad(name, begin))
 }
 
 fn extension(path: &Path) -> String {

@@ -2,7 +2,7 @@
 
 use super::scalar::Scalar;
 use super::split;
-use crate::error::SpaceError;
+use crate::error::CloudError;
 use crate::simd::Isa;
 
 /// A field as a message or a file declares it.
@@ -53,7 +53,7 @@ impl Layout {
         fields: &[Field<'_>],
         step: usize,
         big_endian: bool,
-    ) -> Result<Self, SpaceError> {
+    ) -> Result<Self, CloudError> {
         for field in fields {
             check_range(what, field, step)?;
         }
@@ -62,7 +62,7 @@ impl Layout {
         for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
             let Some(field) = find(what, fields, name)? else {
                 let reason = format!("has no field {name}: x, y and z must be there");
-                return Err(SpaceError::bad(what, reason));
+                return Err(CloudError::bad(what, reason));
             };
             wide[axis] = match field.scalar {
                 Scalar::F32 => false,
@@ -70,7 +70,7 @@ impl Layout {
                 other => {
                     let found = other.name();
                     let reason = format!("field {name} is {found}, must be float32 or float64");
-                    return Err(SpaceError::bad(what, reason));
+                    return Err(CloudError::bad(what, reason));
                 }
             };
             check_single(what, field)?;
@@ -178,11 +178,11 @@ fn find<'a, 'b>(
     what: &str,
     fields: &'a [Field<'b>],
     name: &str,
-) -> Result<Option<&'a Field<'b>>, SpaceError> {
+) -> Result<Option<&'a Field<'b>>, CloudError> {
     let mut found = fields.iter().filter(|f| f.name == name);
     let first = found.next();
     if found.next().is_some() {
-        return Err(SpaceError::bad(what, format!("has two fields {name}, must have one")));
+        return Err(CloudError::bad(what, format!("has two fields {name}, must have one")));
     }
     Ok(first)
 }
@@ -191,13 +191,13 @@ fn find_colour<'b>(
     what: &str,
     fields: &[Field<'b>],
     used: &mut Vec<Field<'b>>,
-) -> Result<Colour, SpaceError> {
+) -> Result<Colour, CloudError> {
     for name in ["rgb", "rgba"] {
         let Some(field) = find(what, fields, name)? else { continue };
         if !matches!(field.scalar, Scalar::F32 | Scalar::U32 | Scalar::I32) {
             let found = field.scalar.name();
             let reason = format!("field {name} is {found}, must be float32 or uint32 (packed)");
-            return Err(SpaceError::bad(what, reason));
+            return Err(CloudError::bad(what, reason));
         }
         used.push(*field);
         return Ok(Colour::Packed(field.offset));
@@ -213,7 +213,7 @@ fn find_colour<'b>(
             if field.scalar != Scalar::U8 {
                 let (name, found) = (field.name, field.scalar.name());
                 let reason = format!("field {name} is {found}, must be uint8 (0 to 255)");
-                return Err(SpaceError::bad(what, reason));
+                return Err(CloudError::bad(what, reason));
             }
             used.push(*field);
         }
@@ -227,7 +227,7 @@ fn end(field: &Field<'_>) -> Option<usize> {
     field.scalar.size().checked_mul(field.count)?.checked_add(field.offset)
 }
 
-fn check_range(what: &str, field: &Field<'_>, step: usize) -> Result<(), SpaceError> {
+fn check_range(what: &str, field: &Field<'_>, step: usize) -> Result<(), CloudError> {
     if end(field).is_some_and(|end| end <= step) {
         return Ok(());
     }
@@ -236,18 +236,18 @@ fn check_range(what: &str, field: &Field<'_>, step: usize) -> Result<(), SpaceEr
         "field {name} ({count} x {} at byte {offset}) reaches beyond its point of {step} bytes",
         scalar.name()
     );
-    Err(SpaceError::bad(what, reason))
+    Err(CloudError::bad(what, reason))
 }
 
-fn check_single(what: &str, field: &Field<'_>) -> Result<(), SpaceError> {
+fn check_single(what: &str, field: &Field<'_>) -> Result<(), CloudError> {
     if field.count == 1 {
         return Ok(());
     }
     let reason = format!("field {} has count {}, must be 1", field.name, field.count);
-    Err(SpaceError::bad(what, reason))
+    Err(CloudError::bad(what, reason))
 }
 
-fn check_apart(what: &str, field: &Field<'_>, others: &[Field<'_>]) -> Result<(), SpaceError> {
+fn check_apart(what: &str, field: &Field<'_>, others: &[Field<'_>]) -> Result<(), CloudError> {
     let same = |a: &Field<'_>| a.name == field.name && a.offset == field.offset;
     let overlaps = |a: &Field<'_>| {
         end(a).is_some_and(|e| field.offset < e) && end(field).is_some_and(|e| a.offset < e)
@@ -257,5 +257,5 @@ fn check_apart(what: &str, field: &Field<'_>, others: &[Field<'_>]) -> Result<()
         "field {} at byte {} overlaps with field {} at byte {}",
         field.name, field.offset, other.name, other.offset
     );
-    Err(SpaceError::bad(what, reason))
+    Err(CloudError::bad(what, reason))
 }

@@ -2,7 +2,7 @@
 
 /// Sums for the line of least squares.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Line {
+pub struct Line {
     n: f64,
     a: f64,
     b: f64,
@@ -12,7 +12,7 @@ pub(crate) struct Line {
 
 impl Line {
     /// Takes a point in.
-    pub(crate) fn add(&mut self, a: f64, b: f64) {
+    pub fn add(&mut self, a: f64, b: f64) {
         self.n += 1.0;
         self.a += a;
         self.b += b;
@@ -21,7 +21,8 @@ impl Line {
     }
 
     /// Slope, and value at 0; none if it does not rise.
-    pub(crate) fn rising(&self) -> Option<(f64, f64)> {
+    #[must_use]
+    pub fn rising(&self) -> Option<(f64, f64)> {
         let slope = (self.n * self.ab - self.a * self.b) / (self.n * self.aa - self.a * self.a);
         let start = (self.b - slope * self.a) / self.n;
         (slope.is_finite() && slope > 0.0).then_some((slope, start))

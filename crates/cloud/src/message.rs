@@ -3,7 +3,7 @@
 use super::pointcloud2::{PointCloud2, PointField};
 use super::wire::{Format, Reader, Writer};
 use crate::cloud::Points;
-use crate::error::SpaceError;
+use crate::error::CloudError;
 
 const WHAT: &str = "PointCloud2 message";
 const NS_PER_S: u64 = 1_000_000_000;
@@ -40,7 +40,7 @@ impl<'a> PointCloud2Message<'a> {
     ///
     /// # Errors
     /// Names the byte where the message is cut off or wrong.
-    pub fn from_ros1(bytes: &'a [u8]) -> Result<Self, SpaceError> {
+    pub fn from_ros1(bytes: &'a [u8]) -> Result<Self, CloudError> {
         let mut reader = Reader::ros1(bytes, WHAT);
         let seq = reader.u32("header.seq")?;
         let seconds = reader.u32("header.stamp.secs")?;
@@ -51,7 +51,7 @@ impl<'a> PointCloud2Message<'a> {
     ///
     /// # Errors
     /// Names the byte where the message is cut off or wrong.
-    pub fn from_cdr(bytes: &'a [u8]) -> Result<Self, SpaceError> {
+    pub fn from_cdr(bytes: &'a [u8]) -> Result<Self, CloudError> {
         let mut reader = Reader::cdr(bytes, WHAT)?;
         let seconds = reader.u32("header.stamp.sec")?;
         if i32::try_from(seconds).is_err() {
@@ -61,7 +61,7 @@ impl<'a> PointCloud2Message<'a> {
     }
 
     /// What both have in common.
-    fn read(mut reader: Reader<'a>, seq: u32, seconds: u64) -> Result<Self, SpaceError> {
+    fn read(mut reader: Reader<'a>, seq: u32, seconds: u64) -> Result<Self, CloudError> {
         let nanoseconds = u64::from(reader.u32("header.stamp.nanosec")?);
         if nanoseconds >= NS_PER_S {
             let reason = format!("header.stamp.nanosec is {nanoseconds}, must be below 1 second");

@@ -1,7 +1,7 @@
 //! NumPy's `.npy`: one array, its header a Python literal.
 
 use super::scalar::Scalar;
-use crate::error::SpaceError;
+use crate::error::CloudError;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -21,8 +21,8 @@ impl<'a> Array<'a> {
     ///
     /// # Errors
     /// When it is no array of plain numbers or has more or fewer bytes than it says.
-    pub(super) fn read(what: String, bytes: &'a [u8]) -> Result<Self, SpaceError> {
-        let bad = |reason: String| SpaceError::bad(what.clone(), reason);
+    pub(super) fn read(what: String, bytes: &'a [u8]) -> Result<Self, CloudError> {
+        let bad = |reason: String| CloudError::bad(what.clone(), reason);
         let cut = || bad("is cut off within its header".to_owned());
         let rest = bytes
             .strip_prefix(MAGIC)
@@ -63,8 +63,8 @@ impl<'a> Array<'a> {
     }
 
     /// An error about this array.
-    pub(super) fn bad(&self, reason: impl Into<String>) -> SpaceError {
-        SpaceError::bad(self.what.clone(), reason)
+    pub(super) fn bad(&self, reason: impl Into<String>) -> CloudError {
+        CloudError::bad(self.what.clone(), reason)
     }
 
     /// For people.

@@ -9,7 +9,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use super::contents::Contents;
 use super::npy::{self, Array};
 use crate::cloud::{Cloud, Points};
-use crate::error::SpaceError;
+use crate::error::CloudError;
 
 /// Deflate cannot pack tighter than this: an archive that claims more lies.
 const MAX_RATIO: u64 = 1032;
@@ -20,12 +20,12 @@ const MAX_ARRAY_BYTES: u64 = 1 << 30;
 ///
 /// # Errors
 /// Names the array and what is wrong with it.
-pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Contents, SpaceError> {
+pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Contents, CloudError> {
     let mut archive = ZipArchive::new(Cursor::new(bytes))
-        .map_err(|e| SpaceError::bad(file, format!("is no .npz (zip) archive: {e}")))?;
+        .map_err(|e| CloudError::bad(file, format!("is no .npz (zip) archive: {e}")))?;
     let mut entry = |name: &str| entry(file, &mut archive, bytes.len(), name);
     let Some(xyz) = entry("xyz")? else {
-        return Err(SpaceError::bad(file, "has no array xyz of shape (N, 3) or (H, W, 3)"));
+        return Err(CloudError::bad(file, "has no array xyz of shape (N, 3) or (H, W, 3)"));
     };
     let (rgb, label, stamp) = (entry("rgb")?, entry("label")?, entry("stamp_ns")?);
 
@@ -67,7 +67,7 @@ fn entry(
     archive: &mut ZipArchive<Cursor<&[u8]>>,
     file_bytes: usize,
     name: &str,
-) -> Result<Option<Vec<u8>>, SpaceError> {
+) -> Result<Option<Vec<u8>>, CloudError> {
     let what = format!("{file}: {name}");
     let entry_name = format!("{name}.npy");
     if archive.index_for_name(&entry_name).is_none() {
@@ -75,7 +75,7 @@ fn entry(
     }
     let mut entry = archive
         .by_name(&entry_name)
-        .map_err(|e| SpaceError::bad(&what, format!("cannot be unpacked: {e}")))?;
+        .map_err(|e| CloudError::bad(&what, format!("cannot be unpacked: {e}")))?;
     let (packed, size) = (entry.compressed_size(), entry.size());
     let most = match entry.compression() {
         CompressionMethod::Stored => packed,
@@ -83,26 +83,26 @@ fn entry(
     };
     if packed > file_bytes as u64 || size > most {
         let reason = format!("claims {size} bytes from {packed} packed ones, which cannot be");
-        return Err(SpaceError::bad(&what, reason));
+        return Err(CloudError::bad(&what, reason));
     }
     if size > MAX_ARRAY_BYTES {
         let reason = format!("has {size} bytes, more than {MAX_ARRAY_BYTES} are not read");
-        return Err(SpaceError::bad(&what, reason));
+        return Err(CloudError::bad(&what, reason));
     }
     let mut bytes = Vec::with_capacity(size as usize);
     let read = (&mut entry).take(size).read_to_end(&mut bytes);
-    read.map_err(|e| SpaceError::bad(&what, format!("cannot be unpacked: {e}")))?;
+    read.map_err(|e| CloudError::bad(&what, format!("cannot be unpacked: {e}")))?;
     // One read beyond: this is where the checksum is compared.
     let beyond = entry.read(&mut [0]);
-    let beyond = beyond.map_err(|e| SpaceError::bad(&what, format!("cannot be unpacked: {e}")))?;
+    let beyond = beyond.map_err(|e| CloudError::bad(&what, format!("cannot be unpacked: {e}")))?;
     if bytes.len() as u64 != size || beyond != 0 {
         let reason = format!("unpacks to another size than the {size} bytes it claims");
-        return Err(SpaceError::bad(&what, reason));
+        return Err(CloudError::bad(&what, reason));
     }
     Ok(Some(bytes))
 }
 
-fn colours(rgb: &Array<'_>, len: usize) -> Result<Vec<[u8; 3]>, SpaceError> {
+fn colours(rgb: &Array<'_>, len: usize) -> Result<Vec<[u8; 3]>, CloudError> {
     let fits = rgb.pixels(3).is_some_and(|(rows, columns)| rows * columns == len);
     if !fits {
         let reason = format!("has shape {:?}, must have 3 numbers for {len} points", rgb.shape);
@@ -118,7 +118,7 @@ fn colours(rgb: &Array<'_>, len: usize) -> Result<Vec<[u8; 3]>, SpaceError> {
     Ok((0..len).map(|p| std::array::from_fn(|c| byte(p, c))).collect())
 }
 
-fn labels(label: &Array<'_>, len: usize) -> Result<Vec<u8>, SpaceError> {
+fn labels(label: &Array<'_>, len: usize) -> Result<Vec<u8>, CloudError> {
     let Some(found) = label.flat_bytes() else {
         return Err(label.bad(format!("is {}, must be uint8 in C order", label.kind())));
     };
@@ -136,7 +136,7 @@ pub(super) fn write(
     file: &str,
     cloud: &Cloud,
     labels: Option<&[u8]>,
-) -> Result<Vec<u8>, SpaceError> {
+) -> Result<Vec<u8>, CloudError> {
     let rows = cloud.height();
     let pixels = if rows == 1 { vec![cloud.width] } else { vec![rows, cloud.width] };
     let mut with_channels = pixels.clone();
@@ -184,12 +184,12 @@ fn le<T: Copy, const N: usize>(values: &[T], bytes: fn(T) -> [u8; N]) -> Vec<u8>
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write_npz(path: &Path, arrays: &[(&str, NpzArray<'_>)]) -> Result<(), SpaceError> {
-    crate::files::write(path, &pack(&path.display().to_string(), arrays)?)
+pub fn write_npz(path: &Path, arrays: &[(&str, NpzArray<'_>)]) -> Result<(), CloudError> {
+    crate::whole_file::write_whole(path, &pack(&path.display().to_string(), arrays)?)
 }
 
-fn pack(file: &str, arrays: &[(&str, NpzArray<'_>)]) -> Result<Vec<u8>, SpaceError> {
-    let fail = |reason: String| SpaceError::bad(file, format!("cannot be packed: {reason}"));
+fn pack(file: &str, arrays: &[(&str, NpzArray<'_>)]) -> Result<Vec<u8>, CloudError> {
+    let fail = |reason: String| CloudError::bad(file, format!("cannot be packed: {reason}"));
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
     for (name, array) in arrays {

@@ -7,7 +7,7 @@ use super::layout::{Field, Layout};
 use super::lzf;
 use super::scalar::Scalar;
 use crate::cloud::{Cloud, Points};
-use crate::error::SpaceError;
+use crate::error::CloudError;
 
 /// A header that does not end within this is none.
 const MAX_HEADER_BYTES: usize = 1 << 16;
@@ -16,7 +16,7 @@ const MAX_HEADER_BYTES: usize = 1 << 16;
 ///
 /// # Errors
 /// Names the line or byte and what would be right.
-pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Contents, SpaceError> {
+pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Contents, CloudError> {
     let header = Header::read(file, bytes)?;
     let fields = header.fields(file)?;
     let last = fields.last();
@@ -27,7 +27,7 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Contents, SpaceError> {
     let body = &bytes[at..];
     let too_short = |size: String| {
         let left = body.len();
-        SpaceError::bad(file, format!("byte {at}: {size} cannot be in the {left} that follow"))
+        CloudError::bad(file, format!("byte {at}: {size} cannot be in the {left} that follow"))
     };
     let total = points.checked_mul(step).filter(|n| header.data != "binary" || *n <= body.len());
     let total = total.ok_or_else(|| too_short(format!("{points} points of {step} bytes")))?;
@@ -51,7 +51,7 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Contents, SpaceError> {
                 "line {}: DATA is {other}, must be ascii, binary or binary_compressed",
                 header.lines
             );
-            return Err(SpaceError::bad(file, reason));
+            return Err(CloudError::bad(file, reason));
         }
     };
     let (xyz_m, rgb) = layout.read_all(&rows);
@@ -60,8 +60,8 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Contents, SpaceError> {
 }
 
 /// Unpacks a body that says its sizes first.
-fn unpack(file: &str, body: &[u8], at: usize, total: usize) -> Result<Vec<u8>, SpaceError> {
-    let bad = |reason: String| SpaceError::bad(file, format!("byte {at}: {reason}"));
+fn unpack(file: &str, body: &[u8], at: usize, total: usize) -> Result<Vec<u8>, CloudError> {
+    let bad = |reason: String| CloudError::bad(file, format!("byte {at}: {reason}"));
     let cut = || bad("the packed data is cut off".to_owned());
     let (packed, rest) = body.split_first_chunk().ok_or_else(cut)?;
     let (size, rest) = rest.split_first_chunk().ok_or_else(cut)?;
@@ -97,12 +97,12 @@ fn text_rows(
     header_lines: usize,
     fields: &[Field<'_>],
     points: usize,
-) -> Result<Vec<u8>, SpaceError> {
+) -> Result<Vec<u8>, CloudError> {
     let mut rows = Vec::new();
     let mut found = 0;
     for (i, line) in body.split(|b| *b == b'\n').enumerate() {
         let bad = |reason: String| {
-            SpaceError::bad(file, format!("line {}: {reason}", header_lines + 1 + i))
+            CloudError::bad(file, format!("line {}: {reason}", header_lines + 1 + i))
         };
         let line = line.trim_ascii();
         if line.is_empty() || found == points {
@@ -123,7 +123,7 @@ fn text_rows(
     }
     if found != points {
         let reason = format!("has {found} rows of the {points} points it claims");
-        return Err(SpaceError::bad(file, reason));
+        return Err(CloudError::bad(file, reason));
     }
     Ok(rows)
 }
@@ -155,14 +155,14 @@ struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    fn read(file: &str, bytes: &'a [u8]) -> Result<Self, SpaceError> {
+    fn read(file: &str, bytes: &'a [u8]) -> Result<Self, CloudError> {
         let mut header = Self { height: 1, ..Self::default() };
         let head = &bytes[..bytes.len().min(MAX_HEADER_BYTES)];
         for line in head.split_inclusive(|b| *b == b'\n') {
             header.body_at += line.len();
             header.lines += 1;
             let bad =
-                |reason: String| SpaceError::bad(file, format!("line {}: {reason}", header.lines));
+                |reason: String| CloudError::bad(file, format!("line {}: {reason}", header.lines));
             let line = std::str::from_utf8(line).map_err(|_| bad("is not text".to_owned()))?;
             let words: Vec<&str> = line.split_ascii_whitespace().collect();
             let number = |word: &str| {
@@ -189,27 +189,27 @@ impl<'a> Header<'a> {
                 [word, ..] => return Err(bad(format!("{word} is no line of a .pcd header"))),
             }
         }
-        Err(SpaceError::bad(file, "the header does not end with a line \"DATA\""))
+        Err(CloudError::bad(file, "the header does not end with a line \"DATA\""))
     }
 
-    fn points(&self, file: &str) -> Result<usize, SpaceError> {
+    fn points(&self, file: &str) -> Result<usize, CloudError> {
         let (width, height) = (self.width, self.height);
         let points = width.checked_mul(height);
         points.filter(|n| self.points.is_none_or(|said| said == *n)).ok_or_else(|| {
             let said = self.points.unwrap_or_default();
             let reason = format!("POINTS {said} is not WIDTH {width} times HEIGHT {height}");
-            SpaceError::bad(file, reason)
+            CloudError::bad(file, reason)
         })
     }
 
-    fn fields(&self, file: &str) -> Result<Vec<Field<'a>>, SpaceError> {
+    fn fields(&self, file: &str) -> Result<Vec<Field<'a>>, CloudError> {
         let (names, sizes, types) = (self.names.len(), self.sizes.len(), self.types.len());
         let counts = if self.counts.is_empty() { names } else { self.counts.len() };
         if sizes != names || types != names || counts != names {
             let reason = format!(
                 "{names} FIELDS, {sizes} SIZE, {types} TYPE and {counts} COUNT: must be as many"
             );
-            return Err(SpaceError::bad(file, reason));
+            return Err(CloudError::bad(file, reason));
         }
         let mut fields = Vec::with_capacity(names);
         let mut offset = 0_usize;
@@ -221,7 +221,7 @@ impl<'a> Header<'a> {
                     "field {name} is TYPE {kind} SIZE {size}, must be I or U of 1, 2, 4, 8 or F \
                      of 4, 8"
                 );
-                SpaceError::bad(file, reason)
+                CloudError::bad(file, reason)
             })?;
             let count = self.counts.get(i).copied().unwrap_or("1");
             let end = count.parse::<usize>().ok().and_then(|count| {
@@ -230,7 +230,7 @@ impl<'a> Header<'a> {
             });
             let Some((count, end)) = end else {
                 let reason = format!("field {name} has COUNT {count}, must be a whole number");
-                return Err(SpaceError::bad(file, reason));
+                return Err(CloudError::bad(file, reason));
             };
             fields.push(Field { name, offset, scalar, count });
             offset = end;

@@ -6,17 +6,17 @@ use super::layout::{Field, Layout};
 use super::ply_header::{Element, Encoding, Header, Property};
 use super::scalar::Scalar;
 use crate::cloud::{Cloud, Points};
-use crate::error::SpaceError;
+use crate::error::CloudError;
 
 /// Reads the element `vertex`.
 ///
 /// # Errors
 /// Names the line or byte and what would be right.
-pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Contents, SpaceError> {
+pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Contents, CloudError> {
     let header = Header::read(file, bytes)?;
     let body = &bytes[header.body_at..];
     let Some(vertex_at) = header.elements.iter().position(|e| e.name == "vertex") else {
-        return Err(SpaceError::bad(file, "has no element vertex"));
+        return Err(CloudError::bad(file, "has no element vertex"));
     };
     let (before, rest) = header.elements.split_at(vertex_at);
     let vertex = &rest[0];
@@ -83,12 +83,12 @@ impl<'a> Lines<'a> {
         Self { file, rest: body, line: header_lines }
     }
 
-    fn bad(&self, reason: &str) -> SpaceError {
-        SpaceError::bad(self.file, format!("line {}: {reason}", self.line))
+    fn bad(&self, reason: &str) -> CloudError {
+        CloudError::bad(self.file, format!("line {}: {reason}", self.line))
     }
 
     /// Finds a lie about the number of rows before memory is taken for it.
-    fn check_count(&self, element: &Element) -> Result<(), SpaceError> {
+    fn check_count(&self, element: &Element) -> Result<(), CloudError> {
         let Element { name, count, properties } = element;
         // At least a character and a separator for each.
         let need = (2 * properties.len()).checked_mul(*count);
@@ -103,7 +103,7 @@ impl<'a> Lines<'a> {
     }
 
     /// The next line that is not empty.
-    fn next(&mut self) -> Result<&'a str, SpaceError> {
+    fn next(&mut self) -> Result<&'a str, CloudError> {
         while !self.rest.is_empty() {
             self.line += 1;
             let end = self.rest.iter().position(|b| *b == b'\n').unwrap_or(self.rest.len());
@@ -117,7 +117,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Takes a row; its single numbers are appended to `out`.
-    fn row(&mut self, element: &Element, mut out: Option<&mut Vec<u8>>) -> Result<(), SpaceError> {
+    fn row(&mut self, element: &Element, mut out: Option<&mut Vec<u8>>) -> Result<(), CloudError> {
         let mut words = self.next()?.split_ascii_whitespace();
         let mut skipped = Vec::new();
         for (name, property) in &element.properties {
@@ -160,12 +160,12 @@ struct Binary<'a> {
 }
 
 impl<'a> Binary<'a> {
-    fn take(&mut self, count: Option<usize>, of: &str) -> Result<&'a [u8], SpaceError> {
+    fn take(&mut self, count: Option<usize>, of: &str) -> Result<&'a [u8], CloudError> {
         let left = self.body.len() - self.at;
         let Some(count) = count.filter(|count| *count <= left) else {
             let at = self.body_at + self.at;
             let reason = format!("byte {at}: {of} needs more than the {left} bytes that are left");
-            return Err(SpaceError::bad(self.file, reason));
+            return Err(CloudError::bad(self.file, reason));
         };
         self.at += count;
         Ok(&self.body[self.at - count..self.at])
@@ -177,7 +177,7 @@ impl<'a> Binary<'a> {
         &mut self,
         element: &Element,
         mut out: Option<&mut Vec<u8>>,
-    ) -> Result<&'a [u8], SpaceError> {
+    ) -> Result<&'a [u8], CloudError> {
         let Element { name, count, properties } = element;
         let least: usize = properties.iter().map(|(_, p)| p.least_size()).sum();
         let need = least.checked_mul(*count);
@@ -206,7 +206,7 @@ impl<'a> Binary<'a> {
                         if signed && wide[length.size() - 1] >= 0x80 {
                             let at = self.body_at + self.at;
                             let reason = format!("byte {at}: the length of {name} is negative");
-                            return Err(SpaceError::bad(self.file, reason));
+                            return Err(CloudError::bad(self.file, reason));
                         }
                         let count = usize::try_from(u64::from_le_bytes(wide)).ok();
                         self.take(count.and_then(|n| n.checked_mul(item.size())), name)?;

@@ -1,7 +1,7 @@
 //! The header of a `.ply` file: which elements follow and what they are made of.
 
 use super::scalar::Scalar;
-use crate::error::SpaceError;
+use crate::error::CloudError;
 
 const END: &[u8] = b"end_header";
 /// A header that does not end within this is none.
@@ -65,7 +65,7 @@ impl Header {
     ///
     /// # Errors
     /// Names the line.
-    pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Self, SpaceError> {
+    pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Self, CloudError> {
         let mut encoding = None;
         let mut header = Self {
             encoding: Encoding::Text,
@@ -83,13 +83,13 @@ impl Header {
             let line = line.trim_ascii();
             if line == END {
                 let Some(encoding) = encoding else {
-                    return Err(SpaceError::bad(file, "the header has no line \"format\""));
+                    return Err(CloudError::bad(file, "the header has no line \"format\""));
                 };
                 header.encoding = encoding;
                 return Ok(header);
             }
             let bad =
-                |reason: &str| SpaceError::bad(file, format!("line {}: {reason}", header.lines));
+                |reason: &str| CloudError::bad(file, format!("line {}: {reason}", header.lines));
             let line = std::str::from_utf8(line).map_err(|_| bad("is not text"))?;
             let words: Vec<&str> = line.split_ascii_whitespace().collect();
             match *words.as_slice() {
@@ -120,7 +120,7 @@ impl Header {
                 _ => return Err(bad("is no line of a .ply header")),
             }
         }
-        Err(SpaceError::bad(file, "the header does not end with a line \"end_header\""))
+        Err(CloudError::bad(file, "the header does not end with a line \"end_header\""))
     }
 }
 

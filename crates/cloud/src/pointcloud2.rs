@@ -6,7 +6,7 @@ use super::layout::{Field, Layout};
 use super::scalar::Scalar;
 use super::split::best_isa;
 use crate::cloud::Points;
-use crate::error::SpaceError;
+use crate::error::CloudError;
 use crate::simd::Isa;
 
 const WHAT: &str = "PointCloud2";
@@ -48,7 +48,7 @@ impl PointField {
         Self { name: name.to_owned(), offset, datatype, count: 1 }
     }
 
-    fn as_field(&self) -> Result<Field<'_>, SpaceError> {
+    fn as_field(&self) -> Result<Field<'_>, CloudError> {
         let scalar = match self.datatype {
             Self::INT8 => Scalar::I8,
             Self::UINT8 => Scalar::U8,
@@ -60,7 +60,7 @@ impl PointField {
             Self::FLOAT64 => Scalar::F64,
             other => {
                 let reason = format!("field {} has datatype {other}, must be 1 to 8", self.name);
-                return Err(SpaceError::bad(WHAT, reason));
+                return Err(CloudError::bad(WHAT, reason));
             }
         };
         let (offset, count) = (self.offset as usize, self.count as usize);
@@ -94,8 +94,8 @@ impl<'a> PointCloud2<'a> {
     ///
     /// # Errors
     /// Says which field or size is wrong and what would be right.
-    pub fn points(&self) -> Result<PointCloud2View<'a>, SpaceError> {
-        let bad = |reason: String| SpaceError::bad(WHAT, reason);
+    pub fn points(&self) -> Result<PointCloud2View<'a>, CloudError> {
+        let bad = |reason: String| CloudError::bad(WHAT, reason);
         let (height, width) = (self.height as usize, self.width as usize);
         let (point_step, row_step) = (self.point_step as usize, self.row_step as usize);
         let fields = self.fields.iter().map(PointField::as_field).collect::<Result<Vec<_>, _>>()?;

@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use citrange_core::Pose;
+use citrange_core::solid::Solid;
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::cell::CellRobot;
+use crate::cell_robot::CellRobot;
 use crate::cloud::{Pinhole, View};
-use crate::error::SpaceError;
-use crate::settings::Workspace;
-use crate::solid::Solid;
+use crate::error::CloudError;
+use crate::workspace::Workspace;
 
 /// How far a rotation's columns may be from right angles and length 1.
 const ROTATION_TOLERANCE: f64 = 1e-6;
@@ -77,15 +77,15 @@ impl Sidecar {
     ///
     /// # Errors
     /// When there is one that cannot be read.
-    pub fn beside(cloud: &Path) -> Result<Self, SpaceError> {
+    pub fn beside(cloud: &Path) -> Result<Self, CloudError> {
         let path = cloud.with_extension("json");
         let name = path.display().to_string();
         match std::fs::read(&path) {
             Ok(bytes) => {
-                serde_json::from_slice(&bytes).map_err(|e| SpaceError::bad(name, e.to_string()))
+                serde_json::from_slice(&bytes).map_err(|e| CloudError::bad(name, e.to_string()))
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(cause) => Err(SpaceError::Io { path: name, cause }),
+            Err(cause) => Err(CloudError::Io { path: name, cause }),
         }
     }
 
@@ -114,7 +114,7 @@ impl Sidecar {
     ///
     /// # Errors
     /// When the matrix is no rotation with a translation.
-    pub fn view(&self) -> Result<Option<View>, SpaceError> {
+    pub fn view(&self) -> Result<Option<View>, CloudError> {
         let Some(rows) = self.world_from_camera else { return Ok(None) };
         let turn = Matrix3::from_fn(|row, column| rows[row][column]);
         let off = (turn.transpose() * turn - Matrix3::identity()).abs().max();
@@ -122,7 +122,7 @@ impl Sidecar {
         let proper = off <= ROTATION_TOLERANCE && turn.determinant() > 0.0;
         if !(all_finite && proper && rows[3] == [0.0, 0.0, 0.0, 1.0]) {
             let reason = "must be a rotation and a translation with a last row of 0, 0, 0, 1";
-            return Err(SpaceError::bad("T_cam_to_world", reason));
+            return Err(CloudError::bad("T_cam_to_world", reason));
         }
         let turn = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(turn));
         let at = Translation3::new(rows[0][3], rows[1][3], rows[2][3]);

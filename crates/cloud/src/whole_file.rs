@@ -4,11 +4,14 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
 
-use crate::error::SpaceError;
+use crate::error::CloudError;
 
 /// Writes a file under a temporary name, syncs it, and gives it its name.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), SpaceError> {
-    let io = |cause| SpaceError::Io { path: path.display().to_string(), cause };
+///
+/// # Errors
+/// When the system refuses a step; then there is the old file or none.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CloudError> {
+    let io = |cause| CloudError::Io { path: path.display().to_string(), cause };
     let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
     if let Some(folder) = folder {
         fs::create_dir_all(folder).map_err(io)?;

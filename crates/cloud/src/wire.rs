@@ -1,6 +1,6 @@
 //! Numbers and strings in and out of serialised messages.
 
-use crate::error::SpaceError;
+use crate::error::CloudError;
 
 /// How a message is serialised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the encapsulation header, which says the byte order.
-    pub(super) fn cdr(bytes: &'a [u8], what: &'static str) -> Result<Self, SpaceError> {
+    pub(super) fn cdr(bytes: &'a [u8], what: &'static str) -> Result<Self, CloudError> {
         let mut reader = Self { bytes, at: 0, origin: 4, format: Format::Ros1, what };
         let header = reader.take(4, "the encapsulation header")?;
         let big_endian = match (header[0], header[1]) {
@@ -41,7 +41,7 @@ impl<'a> Reader<'a> {
                     "encapsulation {a:#04x} {b:#04x} at byte 0, must be 0x00 0x00 (CDR, \
                      big-endian) or 0x00 0x01 (CDR, little-endian)"
                 );
-                return Err(SpaceError::bad(what, reason));
+                return Err(CloudError::bad(what, reason));
             }
         };
         reader.format = Format::Cdr { big_endian };
@@ -49,15 +49,15 @@ impl<'a> Reader<'a> {
     }
 
     /// An error at the place that is read.
-    pub(super) fn bad(&self, reason: &str) -> SpaceError {
-        SpaceError::bad(self.what, format!("byte {}: {reason}", self.at))
+    pub(super) fn bad(&self, reason: &str) -> CloudError {
+        CloudError::bad(self.what, format!("byte {}: {reason}", self.at))
     }
 
     fn left(&self) -> usize {
         self.bytes.len() - self.at
     }
 
-    pub(super) fn take(&mut self, count: usize, of: &str) -> Result<&'a [u8], SpaceError> {
+    pub(super) fn take(&mut self, count: usize, of: &str) -> Result<&'a [u8], CloudError> {
         if count > self.left() {
             let reason = format!("{of} needs {count} bytes, the message has {} left", self.left());
             return Err(self.bad(&reason));
@@ -67,11 +67,11 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
-    pub(super) fn u8(&mut self, of: &str) -> Result<u8, SpaceError> {
+    pub(super) fn u8(&mut self, of: &str) -> Result<u8, CloudError> {
         Ok(self.take(1, of)?[0])
     }
 
-    pub(super) fn u32(&mut self, of: &str) -> Result<u32, SpaceError> {
+    pub(super) fn u32(&mut self, of: &str) -> Result<u32, CloudError> {
         if self.format != Format::Ros1 {
             let past = (self.at - self.origin) % 4;
             self.take((4 - past) % 4, of)?;
@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    pub(super) fn bool(&mut self, of: &str) -> Result<bool, SpaceError> {
+    pub(super) fn bool(&mut self, of: &str) -> Result<bool, CloudError> {
         match self.u8(of)? {
             0 => Ok(false),
             1 => Ok(true),
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn string(&mut self, of: &str) -> Result<String, SpaceError> {
+    pub(super) fn string(&mut self, of: &str) -> Result<String, CloudError> {
         let length = self.u32(of)? as usize;
         let mut bytes = self.take(length, of)?;
         if let (Format::Cdr { .. }, true) = (self.format, length > 0) {
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
 
     /// A number of things that need at least `least` bytes each, so that a lie is found before
     /// memory is taken for it.
-    pub(super) fn count(&mut self, of: &str, least: usize) -> Result<usize, SpaceError> {
+    pub(super) fn count(&mut self, of: &str, least: usize) -> Result<usize, CloudError> {
         let count = self.u32(of)? as usize;
         if count > self.left() / least {
             let reason =
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Nothing may follow, but for CDR's padding to four bytes.
-    pub(super) fn finish(&self) -> Result<(), SpaceError> {
+    pub(super) fn finish(&self) -> Result<(), CloudError> {
         let allowed = if self.format == Format::Ros1 { 0 } else { 3 };
         if self.left() > allowed {
             return Err(self.bad(&format!("{} bytes too many follow the message", self.left())));

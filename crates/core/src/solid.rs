@@ -1,8 +1,9 @@
 //! Parts of a robot in the world: what the self filter takes away.
 
-use citrange_core::Pose;
-use citrange_core::shape::Shape;
 use nalgebra::{Isometry3, Point3};
+
+use crate::Pose;
+use crate::shape::Shape;
 
 /// A convex part of a robot, somewhere in the world.
 ///

@@ -7,17 +7,17 @@
 //! windows, so their errors are alike. At edges the window sees front and back: some pixels get
 //! a depth in between (flying pixels), some none.
 
+use citrange_cloud::Pinhole;
 use citrange_core::rng::Rng;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
-use crate::cloud::Pinhole;
-use crate::error::SpaceError;
+use crate::error::SimError;
 
 /// What a depth camera does to an ideal picture. Shares are from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Sensor {
+pub struct DepthSensor {
     /// Distance between the two imagers.
     pub baseline_m: f64,
     /// Standard deviation of the disparity, in pixels.
@@ -47,7 +47,7 @@ pub struct Sensor {
     pub shadow: bool,
 }
 
-impl Default for Sensor {
+impl Default for DepthSensor {
     fn default() -> Self {
         Self::d435()
     }
@@ -56,7 +56,7 @@ impl Default for Sensor {
 /// Pixels of a spot that drops out at random have up to this distance from its middle.
 const SPOT_PIXELS: usize = 2;
 
-impl Sensor {
+impl DepthSensor {
     /// A camera without errors, within the same range.
     #[must_use]
     pub fn ideal() -> Self {
@@ -113,7 +113,7 @@ impl Sensor {
         pinhole: &Pinhole,
         seed: u64,
         out: &mut [f32],
-    ) -> Result<(), SpaceError> {
+    ) -> Result<(), SimError> {
         self.check(depth_m, width, pinhole, out)?;
         let mut rng = Rng::for_episode(seed, 0, "depth sensor");
         let ideal = Ideal { depth_m, width, pinhole };
@@ -188,11 +188,11 @@ impl Sensor {
         width: usize,
         pinhole: &Pinhole,
         out: &[f32],
-    ) -> Result<(), SpaceError> {
+    ) -> Result<(), SimError> {
         if width == 0 || !depth_m.len().is_multiple_of(width) || out.len() != depth_m.len() {
             let (pixels, room) = (depth_m.len(), out.len());
             let reason = format!("{pixels} pixels in rows of {width}, room for {room}");
-            return Err(SpaceError::bad("depth picture", reason));
+            return Err(SimError::Sensor { what: "depth picture".to_owned(), reason });
         }
         let shares = [
             ("correlation", self.correlation),
@@ -203,7 +203,7 @@ impl Sensor {
             ("dropout", self.dropout),
         ];
         if let Some((key, share)) = shares.iter().find(|(_, s)| !(0.0..=1.0).contains(s)) {
-            return Err(SpaceError::setting(*key, format!("{share} is not from 0 to 1")));
+            return Err(SimError::sensor(key, format!("{share} is not from 0 to 1")));
         }
         let lengths = [
             ("subpixel", self.subpixel),
@@ -212,7 +212,7 @@ impl Sensor {
             ("grazing_rad", self.grazing_rad),
         ];
         if let Some((key, n)) = lengths.iter().find(|(_, n)| !(n.is_finite() && *n >= 0.0)) {
-            return Err(SpaceError::setting(*key, format!("{n} is not 0 or above")));
+            return Err(SimError::sensor(key, format!("{n} is not 0 or above")));
         }
         let above = [
             ("baseline_m", self.baseline_m),
@@ -222,7 +222,7 @@ impl Sensor {
             ("fy", pinhole.fy),
         ];
         match above.iter().find(|(_, n)| !(n.is_finite() && *n > 0.0)) {
-            Some((key, n)) => Err(SpaceError::setting(*key, format!("{n} is not above 0"))),
+            Some((key, n)) => Err(SimError::sensor(key, format!("{n} is not above 0"))),
             None => Ok(()),
         }
     }

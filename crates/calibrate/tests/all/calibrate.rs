@@ -1,10 +1,9 @@
 //! Camera poses: found from pairs and cubes, adjusted, saved and read back.
 
+use citrange_calibrate::{Cube, CubeSettings, from_cube, from_pairs, from_pairs_robust};
+use citrange_cloud::{Adjust, Axis, CameraPose, Step};
 use citrange_core::Pose;
 use citrange_core::rng::Rng;
-use citrange_space::calibrate::{
-    Adjust, Axis, CameraPose, Cube, CubeSettings, Step, from_cube, from_pairs, from_pairs_robust,
-};
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 use proptest::prelude::*;
 

@@ -1,9 +1,10 @@
 //! A camera that was moved is found out by what it sees of the robot.
 
+use citrange_calibrate::{Drift, DriftSettings, DriftWatch, Verdict};
+use citrange_cloud::{Cloud, View};
 use citrange_core::Pose;
 use citrange_core::rng::Rng;
-use citrange_space::calibrate::{Drift, DriftSettings, DriftWatch, Verdict};
-use citrange_space::{Cloud, Solid, View};
+use citrange_core::solid::Solid;
 use nalgebra::{Isometry3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
 /// A capsule of the scene: ends and radius.

@@ -1,6 +1,6 @@
 //! Depth pictures: every pixel becomes the point that its ray says.
 
-use citrange_space::{DepthImage, Depths, Isa, Pinhole, Points};
+use citrange_cloud::{DepthImage, Depths, Isa, Pinhole, Points};
 use proptest::prelude::*;
 
 use crate::bits::{bits, colours};

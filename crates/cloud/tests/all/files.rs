@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Write};
 
-use citrange_space::{Cloud, CloudFile, Points, Sidecar, read_cloud, write_cloud};
+use citrange_cloud::{Cloud, CloudFile, Points, Sidecar, read_cloud, write_cloud};
 
 use crate::bits::{bits, colours};
 use crate::picture::picture;

@@ -1,6 +1,6 @@
 //! PointCloud2: every layout that drivers send is read, everything that lies is refused.
 
-use citrange_space::{
+use citrange_cloud::{
     Cloud, Isa, PointCloud2, PointCloud2Message, PointField, Points, message_of, pack_xyz_rgb,
 };
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! What a source says, for comparisons.
 
-use citrange_space::Points;
+use citrange_cloud::Points;
 
 /// All points of a source, bit for bit.
 pub(crate) fn bits(points: &dyn Points) -> Vec<[u32; 3]> {

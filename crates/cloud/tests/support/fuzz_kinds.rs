@@ -2,8 +2,8 @@
 
 use std::io::{Cursor, Write};
 
-use citrange_space::calibrate::CameraPose;
-use citrange_space::{
+use citrange_cloud::CameraPose;
+use citrange_cloud::{
     Cloud, CloudFile, PointCloud2, PointCloud2Message, PointField, Points, Sidecar, message_of,
     pack_xyz_rgb, write_cloud,
 };

@@ -1,7 +1,7 @@
 //! A synthetic picture for tests.
 
+use citrange_cloud::Cloud;
 use citrange_core::rng::Rng;
-use citrange_space::Cloud;
 
 /// A picture of a wavy wall through a pinhole, with pixels that saw nothing.
 pub(crate) fn picture(width: usize, height: usize, seed: u64) -> Cloud {

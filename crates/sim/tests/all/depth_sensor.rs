@@ -1,12 +1,13 @@
 //! The simulated depth camera errs as it says it does.
 
-use citrange_space::{Pinhole, Sensor};
+use citrange_cloud::Pinhole;
+use citrange_sim::DepthSensor;
 
 const WIDTH: usize = 320;
 const HEIGHT: usize = 240;
 const PINHOLE: Pinhole = Pinhole { fx: 383.0, fy: 383.0, cx: 159.5, cy: 119.5 };
 
-fn seen(sensor: &Sensor, depth_m: &[f32], seed: u64) -> Vec<f32> {
+fn seen(sensor: &DepthSensor, depth_m: &[f32], seed: u64) -> Vec<f32> {
     let mut out = vec![0.0; depth_m.len()];
     sensor.apply(depth_m, WIDTH, &PINHOLE, seed, &mut out).unwrap();
     out
@@ -22,8 +23,8 @@ fn step(near_m: f32, far_m: f32) -> Vec<f32> {
 }
 
 /// Noise alone.
-fn noisy() -> Sensor {
-    Sensor { dropout: 0.0, disparity_step: 0.0, ..Sensor::d435() }
+fn noisy() -> DepthSensor {
+    DepthSensor { dropout: 0.0, disparity_step: 0.0, ..DepthSensor::d435() }
 }
 
 fn share(pixels: &[f32], is: impl Fn(f32) -> bool) -> f64 {
@@ -50,7 +51,7 @@ fn noise_grows_with_the_square_of_the_distance_and_means_nothing() {
 
 #[test]
 fn neighbours_err_alike() {
-    let correlation = |sensor: &Sensor, apart: usize| {
+    let correlation = |sensor: &DepthSensor, apart: usize| {
         let out = seen(sensor, &wall(1.0), 3);
         let off: Vec<f64> = out.iter().map(|d| f64::from(*d) - 1.0).collect();
         let pairs = off.iter().zip(&off[apart..]).map(|(a, b)| a * b).sum::<f64>();
@@ -60,13 +61,13 @@ fn neighbours_err_alike() {
     assert!((correlation(&noisy(), 1) - 1.0 / 3.0).abs() < 0.02);
     assert!((correlation(&noisy(), WIDTH) - 1.0 / 3.0).abs() < 0.02);
     assert!(correlation(&noisy(), 7).abs() < 0.02);
-    let alone = Sensor { correlation: 0.0, ..noisy() };
+    let alone = DepthSensor { correlation: 0.0, ..noisy() };
     assert!(correlation(&alone, 1).abs() < 0.02);
 }
 
 #[test]
 fn disparities_come_in_steps() {
-    let sensor = Sensor { dropout: 0.0, ..Sensor::d435() };
+    let sensor = DepthSensor { dropout: 0.0, ..DepthSensor::d435() };
     let scale = PINHOLE.fx * sensor.baseline_m;
     let out = seen(&sensor, &wall(1.5), 2);
     for depth in &out {
@@ -81,7 +82,8 @@ fn disparities_come_in_steps() {
 
 #[test]
 fn edges_have_flying_pixels_and_holes_and_nothing_else_has() {
-    let sensor = Sensor { subpixel: 0.0, disparity_step: 0.0, dropout: 0.0, ..Sensor::d435() };
+    let sensor =
+        DepthSensor { subpixel: 0.0, disparity_step: 0.0, dropout: 0.0, ..DepthSensor::d435() };
     let out = seen(&sensor, &step(1.0, 2.0), 5);
     let at_edge: Vec<f32> = (0..HEIGHT)
         .flat_map(|row| [out[row * WIDTH + WIDTH / 2 - 1], out[row * WIDTH + WIDTH / 2]])
@@ -105,7 +107,8 @@ fn grazing_surfaces_are_half_lost() {
             if down > 0.004 { (0.1 / down) as f32 } else { f32::NAN }
         })
         .collect();
-    let sensor = Sensor { dropout: 0.0, subpixel: 0.0, edge_ratio: 0.5, ..Sensor::d435() };
+    let sensor =
+        DepthSensor { dropout: 0.0, subpixel: 0.0, edge_ratio: 0.5, ..DepthSensor::d435() };
     let out = seen(&sensor, &floor, 9);
     let lost = |rows: std::ops::Range<usize>| {
         share(&out[rows.start * WIDTH..rows.end * WIDTH], f32::is_nan)
@@ -117,7 +120,7 @@ fn grazing_surfaces_are_half_lost() {
 
 #[test]
 fn the_second_imager_does_not_see_to_the_left_of_near_things() {
-    let sensor = Sensor { shadow: true, ..Sensor::ideal() };
+    let sensor = DepthSensor { shadow: true, ..DepthSensor::ideal() };
     let near_right: Vec<f32> = step(2.0, 1.0);
     let near_left: Vec<f32> = step(1.0, 2.0);
     // Disparities are 19.15 and 9.575: nine columns of the background are hidden.
@@ -128,14 +131,14 @@ fn the_second_imager_does_not_see_to_the_left_of_near_things() {
 
 #[test]
 fn ranges_and_spots_take_pixels_away() {
-    let ideal = Sensor::ideal();
+    let ideal = DepthSensor::ideal();
     for (depth_m, is_seen) in [(0.1, false), (0.11, true), (9.9, true), (10.1, false)] {
         let nan = share(&seen(&ideal, &wall(depth_m), 1), f32::is_nan);
         assert_eq!(nan, f64::from(u8::from(!is_seen)), "{depth_m}");
     }
     assert_eq!(share(&seen(&ideal, &wall(0.0), 1), f32::is_nan), 1.0);
     assert_eq!(share(&seen(&ideal, &wall(f32::NAN), 1), f32::is_nan), 1.0);
-    let sensor = Sensor { dropout: 0.05, ..ideal };
+    let sensor = DepthSensor { dropout: 0.05, ..ideal };
     let lost = share(&seen(&sensor, &wall(1.0), 1), f32::is_nan);
     assert!((0.04..0.051).contains(&lost), "{lost}");
 }
@@ -143,10 +146,10 @@ fn ranges_and_spots_take_pixels_away() {
 #[test]
 fn the_ideal_camera_is_ideal_and_seeds_decide() {
     let picture = step(0.7, 1.9);
-    let out = seen(&Sensor::ideal(), &picture, 4);
+    let out = seen(&DepthSensor::ideal(), &picture, 4);
     assert!(out.iter().zip(&picture).all(|(a, b)| (a - b).abs() < 1e-6));
     let bits = |seed| {
-        seen(&Sensor::d435(), &picture, seed).iter().map(|d| d.to_bits()).collect::<Vec<_>>()
+        seen(&DepthSensor::d435(), &picture, seed).iter().map(|d| d.to_bits()).collect::<Vec<_>>()
     };
     assert_eq!(bits(4), bits(4));
     assert_ne!(bits(4), bits(5));
@@ -155,13 +158,17 @@ fn the_ideal_camera_is_ideal_and_seeds_decide() {
 #[test]
 fn settings_and_sizes_are_checked() {
     let mut out = vec![0.0; 12];
-    let apply = |sensor: Sensor, width: usize, out: &mut [f32]| {
+    let apply = |sensor: DepthSensor, width: usize, out: &mut [f32]| {
         sensor.apply(&[1.0; 12], width, &PINHOLE, 0, out).is_err()
     };
-    assert!(!apply(Sensor::d435(), 4, &mut out));
-    assert!(apply(Sensor::d435(), 5, &mut out) && apply(Sensor::d435(), 0, &mut out));
-    assert!(apply(Sensor::d435(), 4, &mut [0.0; 8]));
-    assert!(apply(Sensor { flying: 0.8, edge_dropout: 0.3, ..Sensor::d435() }, 4, &mut out));
-    assert!(apply(Sensor { subpixel: f64::NAN, ..Sensor::d435() }, 4, &mut out));
-    assert!(apply(Sensor { max_m: 0.1, ..Sensor::d435() }, 4, &mut out));
+    assert!(!apply(DepthSensor::d435(), 4, &mut out));
+    assert!(apply(DepthSensor::d435(), 5, &mut out) && apply(DepthSensor::d435(), 0, &mut out));
+    assert!(apply(DepthSensor::d435(), 4, &mut [0.0; 8]));
+    assert!(apply(
+        DepthSensor { flying: 0.8, edge_dropout: 0.3, ..DepthSensor::d435() },
+        4,
+        &mut out
+    ));
+    assert!(apply(DepthSensor { subpixel: f64::NAN, ..DepthSensor::d435() }, 4, &mut out));
+    assert!(apply(DepthSensor { max_m: 0.1, ..DepthSensor::d435() }, 4, &mut out));
 }

@@ -1,0 +1,3 @@
+//! Which vector instructions the processor has.
+
+pub use citrange_cloud::Isa;

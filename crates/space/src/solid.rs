@@ -1,0 +1,3 @@
+//! Parts of a robot in the world.
+
+pub use citrange_core::solid::{Form, Solid};
