@@ -124,6 +124,12 @@ impl CartesianController {
         &self.settings
     }
 
+    /// Length of a control tick, at whose end targets are sent.
+    #[must_use]
+    pub fn tick_s(&self) -> f64 {
+        self.control_secs
+    }
+
     /// Takes the arm over without a jump: the first targets continue those in force.
     ///
     /// The controller then aims at where the arm is, and what `targets` pull beyond that fades within
