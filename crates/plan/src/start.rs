@@ -1,8 +1,8 @@
 //! Where a plan begins: the arm's joints, and which opening of the gripper it is made for.
 
-use citrange_control::Chain;
 use citrange_core::names::suggestion;
 use citrange_core::robot::RobotDescription;
+use citrange_robot::Chain;
 use citrange_space::Body;
 use serde_json::{Value, json};
 

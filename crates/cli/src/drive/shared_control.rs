@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use citrange_control::{Chain, Motion};
+use citrange_control::Motion;
 use citrange_core::scene::Goal;
 use citrange_core::{BoxError, Event, Observation, Outcome, Pilot, Rig as _, Verdict};
+use citrange_robot::Chain;
 use citrange_sim::SimRig;
 use citrange_studio::{AutopilotInfo, AutopilotStatus};
 use citrange_task::{Autopilot, Settings, State};
