@@ -47,6 +47,7 @@ pub mod scene;
 pub mod script;
 pub mod shape;
 pub mod snapshot;
+pub mod solid;
 pub mod state;
 pub mod tape;
 pub mod yaml;
