@@ -48,7 +48,7 @@ impl Served {
         raws: &[PathBuf],
     ) -> Result<(Self, (Header, Vec<u8>, Vec<f64>)), Box<dyn Error>> {
         let mut rig = sim_rig()?;
-        let joints = rig.begin();
+        let joints = rig.targets();
         let scene = rig.world().scene();
         let snapshot = rig.world().snapshot(0)?;
         let header = Header {

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<Value, Box<dyn Error>> {
     let out = args.required_folder("out")?;
     let count = args.number("count", 421)?;
     let mut rig = sim_rig()?;
-    let targets = rig.begin();
+    let targets = rig.targets();
     let control_hz = f64::from(rig.spec().rates.control_hz);
     let mut moves = Vec::new();
     for poses in ORANGES {

@@ -253,7 +253,7 @@ fn near(job: &Job<'_>, demo: &DemoEpisode) -> anyhow::Result<(Value, Option<Stri
         parent: None,
         config: serde_json::to_value(note)?,
     };
-    let targets = rig.begin();
+    let targets = rig.targets();
     let (header, model) = header(&rig, choice)?;
     let header = Header { repeatable: true, ..header };
     let folder = dataset.recording_folder(&header.uid);

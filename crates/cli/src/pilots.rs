@@ -111,7 +111,7 @@ fn home(rig: &SimRig) -> anyhow::Result<Vec<f64>> {
 
 /// Every joint a little to and fro.
 fn wave(rig: &mut SimRig) -> Script {
-    let start = rig.begin();
+    let start = rig.targets();
     let ticks = (0.8 * f64::from(rig.spec().rates.control_hz)).round() as u64;
     let moves = [1.0, -1.0, 0.0].map(|sign| {
         let joints = rig.spec().joints.iter().zip(&start).map(|(joint, from)| {

@@ -114,5 +114,5 @@ pub(crate) fn go_to(rig: &mut SimRig, tape: &Episode, frame: usize) -> anyhow::R
     let by_states = tape.header.imported().is_some_and(|i| i.play == Play::States);
     let states = (frame..tape.len()).filter(|_| by_states).filter_map(|f| tape.snapshot(f));
     rig.follow(states.collect());
-    Ok(rig.begin())
+    Ok(rig.targets())
 }

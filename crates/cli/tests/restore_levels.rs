@@ -165,7 +165,7 @@ fn one(
     if what == VARIANTS[6].0 {
         assert!(report.to_string().contains("positions and"), "{report}");
     }
-    let targets = rig.begin();
+    let targets = rig.targets();
     let mut drift = Drift { tape, first: shown.start, joints_rad: 0.0, soon_rad: 0.0 };
     let mut pilot = ExactReplay::new(Arc::clone(tape), shown.clone());
     run(&mut pilot, &mut rig, &mut drift, &RunSettings::default()).unwrap();

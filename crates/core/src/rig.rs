@@ -73,7 +73,7 @@ impl RigSpec {
     }
 
     /// Cameras that give colours: those that are recorded.
-    pub fn rgb_cameras(&self) -> impl Iterator<Item = &CameraSpec> {
+    pub fn rgb_cameras(&self) -> impl Iterator<Item = &CameraSpec> + Clone {
         self.cameras.iter().filter(|camera| camera.kind.has_rgb())
     }
 

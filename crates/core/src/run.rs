@@ -78,6 +78,20 @@ pub struct RunReport {
     pub worst_tape: Duration,
 }
 
+impl Default for RunReport {
+    fn default() -> Self {
+        Self {
+            outcome: Outcome::unjudged("running"),
+            frames: 0,
+            ticks: 0,
+            late_ticks: 0,
+            stalls: 0,
+            worst_late: Duration::ZERO,
+            worst_tape: Duration::ZERO,
+        }
+    }
+}
+
 /// Who failed, and how. The tape was ended properly all the same, unless it is the one.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -185,15 +199,7 @@ impl<'a, P: Pilot, R: Rig, T: Tape> Loop<'a, P, R, T> {
             tick: 0,
             done: None,
             is_over: false,
-            report: RunReport {
-                outcome: Outcome::unjudged("running"),
-                frames: 0,
-                ticks: 0,
-                late_ticks: 0,
-                stalls: 0,
-                worst_late: Duration::ZERO,
-                worst_tape: Duration::ZERO,
-            },
+            report: RunReport::default(),
         };
         match episode.get_ready() {
             Ok(()) => Ok(episode),
@@ -428,6 +434,19 @@ impl<'a, P: Pilot, R: Rig, T: Tape> Loop<'a, P, R, T> {
             return Ok(self.report.outcome.clone());
         }
         self.end(Halt::Stopped, Outcome::unjudged("stopped"))
+    }
+
+    /// Begins the next episode with the same pilot, rig and tape; one that is still running is
+    /// stopped.
+    ///
+    /// # Errors
+    /// As [`Loop::begin`], or when the tape of the running episode cannot be closed.
+    pub fn restart(&mut self) -> Result<(), RunError> {
+        self.stop()?;
+        (self.is_over, self.done, self.tick) = (false, None, 0);
+        self.notes.clear();
+        self.report = RunReport::default();
+        self.get_ready().map_err(|error| self.give_up(error))
     }
 
     /// What was seen at the last tick.

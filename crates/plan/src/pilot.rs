@@ -6,8 +6,10 @@ mod settings;
 
 use std::collections::BTreeMap;
 
-use citrange_core::{BoxError, Event, Observation, Outcome, Pilot, RigSpec, Verdict};
-use serde_json::json;
+use citrange_core::event::PlanEvent;
+use citrange_core::{
+    BoxError, Command, Event, Notes, Observation, Outcome, Pilot, RigSpec, Verdict,
+};
 
 use crate::error::PlanError;
 use crate::timing::{Moment, Trajectory};
@@ -288,6 +290,13 @@ impl Pilot for PlanPilot {
         let moment = self.trajectory.sample(time_s + 0.5 * self.tick_s);
         self.send(&moment, seen, targets);
         Ok(Verdict::Go)
+    }
+
+    fn load(&mut self, memory: &citrange_core::Memory) -> Result<(), BoxError> {
+        if memory::is_in(memory) {
+            Self::load(self, memory)?;
+        }
+        Ok(())
     }
 
     fn save(&self, fields: &mut BTreeMap<String, Vec<f64>>) {

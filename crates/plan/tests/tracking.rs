@@ -110,7 +110,7 @@ impl Alone {
         let robot = DictRobotState { object, ..DictRobotState::default() };
         let state = DictState { robots: [("robot0".into(), robot)].into(), ..Default::default() };
         self.rig.world_mut().set_dict_states(&[state], None).unwrap();
-        self.rig.begin()
+        self.rig.targets()
     }
 
     /// Follows a plan to its end: the largest error of a joint at every tick, and the outcome.

@@ -7,8 +7,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use citrange_core::run::run;
-use citrange_core::{BoxError, Event, Observation, Outcome, Pilot, RunSettings, Scene, Verdict};
+use citrange_core::event::RawEvent;
+use citrange_core::run;
+use citrange_core::{
+    BoxError, Command, Event, Notes, Observation, Outcome, Pilot, RunSettings, Scene, Verdict,
+};
 use citrange_report::Survey;
 use citrange_tape::{Dataset, Recorder, Unit};
 use serde_json::{Value, json};
@@ -29,10 +32,9 @@ impl Pilot for Noting {
     fn decide(
         &mut self,
         seen: &Observation,
-        command: &mut Command,
+        _: &mut Command,
         events: &mut Notes,
     ) -> Result<Verdict, BoxError> {
-        let _targets = command.pos.as_mut_slice();
         let now = self.events.iter().filter(|(tick, _)| *tick == seen.tick);
         events.extend(now.map(|(_, event)| event.clone()));
         if seen.tick + 1 >= TICKS {
@@ -43,7 +45,7 @@ impl Pilot for Noting {
 }
 
 fn event(tick: u64, name: &str, detail: Value) -> (u64, Event) {
-    (tick, Event { name: name.into(), detail })
+    (tick, Event::from(RawEvent { name: name.into(), detail }))
 }
 
 /// What an autopilot notes when it brings one thing with this name, or drops it twice.
@@ -94,7 +96,7 @@ fn record(set: &mut Dataset, cameras: bool, events: Vec<(u64, Event)>, outcome: 
     let mut recorder = Recorder::begin(&folder, header, &[7; 100], &toy::settings()).unwrap();
     let how = RunSettings { pictures: cameras, ..RunSettings::default() };
     let mut pilot = Noting { events, outcome };
-    run(&mut pilot, &mut rig, &mut recorder, &[0.0; 2], &how).unwrap();
+    run(&mut pilot, &mut rig, &mut recorder, &how).unwrap();
     set.save(recorder.finish().unwrap()).unwrap();
 }
 

@@ -20,7 +20,8 @@ use crate::features::SeenState;
 use crate::header::Header;
 use crate::log::LogWriter;
 use crate::record::{
-    Layout, SensorTimes, frame_bytes, indexed_bytes, kind, put, tick_bytes, times_bytes, wrist_bytes,
+    Layout, SensorTimes, frame_bytes, indexed_bytes, kind, put, tick_bytes, times_bytes,
+    wrist_bytes,
 };
 
 /// Records that may wait for the disk: minutes of them.

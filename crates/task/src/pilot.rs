@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use citrange_core::event::{Named, StateEntered, Summary, TargetSummary};
 use citrange_core::scene::Job;
 use citrange_core::{
-    BoxError, Event, ObjectSpec, Observation, Outcome, Pilot, Rates, RigSpec, Verdict,
+    BoxError, Command, Event, Notes, ObjectSpec, Observation, Outcome, Pilot, Rates, RigSpec,
+    Verdict,
 };
 use citrange_robot::Chain;
-use serde_json::json;
 
 use crate::body::Body;
 use crate::error::TaskError;
@@ -138,7 +139,7 @@ impl Autopilot {
         let fetches = memory.map_or(&[][..], |m| &m.fetches);
         Status {
             state: memory.map_or(State::Idle, |m| m.state).name(),
-            target: memory.and_then(|m| m.current).map(|n| self.name(n).to_owned()),
+            target: memory.and_then(|m| m.current).map(|n| self.target_name(n).to_owned()),
             attempt: memory
                 .and_then(|m| m.current.map(|n| m.fetches[n].attempts))
                 .unwrap_or_default(),
@@ -184,8 +185,8 @@ impl Autopilot {
         m.line = None;
         m.swing = None;
         m.jaws_from = m.jaws;
-        let target = m.current.map(|n| self.name(n).to_owned());
-        let attempt = m.fetch().map_or(0, |f| f.attempts);
+        let target = m.current.map(|n| self.target_name(n).to_owned());
+        let attempt = m.fetch().map_or(0, |f| f.attempts.into());
         let state = Named::Known(state);
         self.note(Event::State(StateEntered { state, target, attempt }));
     }
@@ -195,9 +196,9 @@ impl Autopilot {
         let rows = m.fetches.iter().enumerate().map(|(n, fetch)| {
             let end_m = seen.objects.get(self.targets[n]).and_then(Option::as_ref);
             TargetSummary {
-                name: self.name(n).to_owned(),
+                name: self.target_name(n).to_owned(),
                 placed: Some(fetch.is_placed),
-                attempts: Some(fetch.attempts),
+                attempts: Some(fetch.attempts.into()),
                 reason: fetch.reason.filter(|_| !fetch.is_placed).map(Named::Known),
                 start_m: fetch.start_m,
                 end_m: end_m.map(|o| o.pose.pos_m),
@@ -271,5 +272,12 @@ impl Pilot for Autopilot {
             memory.save(&mut numbers);
             fields.insert(FIELD.to_owned(), numbers);
         }
+    }
+
+    fn load(&mut self, memory: &citrange_core::Memory) -> Result<(), BoxError> {
+        if memory.contains_key(FIELD) {
+            Self::load(self, memory)?;
+        }
+        Ok(())
     }
 }

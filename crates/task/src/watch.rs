@@ -1,6 +1,7 @@
 //! What must hold whatever the state does: time, the way of the arm, the goal, the grip.
 
-use citrange_core::Observation;
+use citrange_core::event::GraspJudged;
+use citrange_core::{Event, Observation};
 use serde_json::json;
 
 use crate::judge::{GraspSample, Held, PlateState};
@@ -67,7 +68,7 @@ impl Autopilot {
                 Held::No(doubt) => (Some(false), Some(doubt.as_str())),
                 Held::Unknown(doubt) => (None, Some(doubt.as_str())),
             };
-            let target = m.current.map(|n| self.name(n).to_owned());
+            let target = m.current.map(|n| self.target_name(n).to_owned());
             let evidence = json!(detector.evidence());
             let doubt = doubt.map(str::to_owned);
             self.note(Event::Grasp(GraspJudged { target, held: word, doubt, evidence }));

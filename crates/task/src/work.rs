@@ -1,8 +1,8 @@
 //! What the states work with: the things around, the hand, the jaws.
 
+use citrange_core::event::{AttemptFailed, Named};
 use citrange_core::{Event, ObjectSeen, Observation};
 use nalgebra::Vector3;
-use serde_json::json;
 
 use crate::choice::{Around, Obstacle};
 use crate::judge::{NotPlaced, Placed, PlacementDetector, Region, Resting};
@@ -17,7 +17,7 @@ const MOST_CORRECTION_M: f64 = 0.02;
 
 impl Autopilot {
     /// Name of a target by its place in the list.
-    pub(crate) fn name(&self, target: usize) -> &str {
+    pub(crate) fn target_name(&self, target: usize) -> &str {
         &self.objects[self.targets[target]].name
     }
 
@@ -164,8 +164,8 @@ impl Autopilot {
     ) {
         let object = target.and_then(|n| seen.objects.get(self.targets[n])?.as_ref());
         let failed = AttemptFailed {
-            target: target.map(|n| self.name(n).to_owned()),
-            attempt: Some(target.map_or(0, |n| m.fetches[n].attempts)),
+            target: target.map(|n| self.target_name(n).to_owned()),
+            attempt: Some(target.map_or(0, |n| m.fetches[n].attempts.into())),
             state: Some(Named::Known(m.state)),
             reason: Named::Known(reason),
             object_m: object.map(|o| o.pose.pos_m),

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use citrange_control::{CartesianController, ControlError, Memory, Motion, Scratch, Status};
-use citrange_core::{BoxError, Event, Observation, Outcome, Pilot, Verdict};
+use citrange_core::event::KeysHeld;
+use citrange_core::{BoxError, Command, Event, Notes, Observation, Outcome, Pilot, Verdict};
 
 use crate::driver_lock::{DeadmanInput, DriverLock, Order};
 use crate::keys::{HeldKeys, Speeds};
@@ -195,6 +196,10 @@ impl Pilot for Teleop {
         if let Some(memory) = &mut self.memory {
             self.controller.rest(memory, &mut command.pos);
         }
+    }
+
+    fn load(&mut self, memory: &citrange_core::Memory) -> Result<(), BoxError> {
+        Ok(Self::load(self, memory)?)
     }
 
     fn save(&self, fields: &mut BTreeMap<String, Vec<f64>>) {

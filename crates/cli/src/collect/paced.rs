@@ -39,7 +39,7 @@ pub(crate) fn collect(
         }
         plan.set(&mut rig, episode)?;
         let mut pilot = plan.pilot(&mut rig)?;
-        let targets = rig.begin();
+        let targets = rig.targets();
         let name = pilot.name().to_owned();
         let bar = output::progress("recording", plan.max_frames.unwrap_or(0));
         let seen = |frame, dropped| {

@@ -66,7 +66,7 @@ impl<'a> Worker<'a> {
             Ok(pilot) => pilot,
             Err(error) => return Ok(Made::BoxError(error)),
         };
-        let targets = rig.begin();
+        let targets = rig.targets();
         let (header, model) = plan.header(rig, pilot.name(), episode, self.first)?;
         let how = RecordSettings { when_full: WhenFull::Wait, ..RecordSettings::default() };
         let folder = self.recordings.join(&header.uid);

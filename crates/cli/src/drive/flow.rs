@@ -310,7 +310,7 @@ impl Drive<'_> {
         tape: &mut dyn Tape,
     ) -> anyhow::Result<(RunReport, Option<Order>)> {
         self.driver_lock.forget_orders();
-        let targets = self.rig.begin();
+        let targets = self.rig.targets();
         let rates = self.rig.spec().rates;
         // A recording has taken the dataset along: then what was said of it stays.
         let episode = self.dataset.as_ref().map(|d| d.len() as u64);

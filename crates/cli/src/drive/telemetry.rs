@@ -309,7 +309,7 @@ mod tests {
         let scene = crate::verbs::compiled("block_box").unwrap();
         let mut rig = SimRig::new(scene, None).unwrap();
         rig.leave_pictures_out(true);
-        let targets = rig.begin();
+        let targets = rig.targets();
         let board = Telemetry::new(SceneInfo::default());
         let mut live = LiveRig::new(&mut rig, &board, Pictures::Recorded);
         let (mut seen, mut commanded) = (Observation::default(), Commanded::default());

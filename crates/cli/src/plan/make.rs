@@ -341,7 +341,7 @@ impl Setting {
                         format!("the simulated arm did not follow: {}", ran.outcome.reason);
                     return Err(ProblemsFound(reason).into());
                 }
-                targets = rig.begin();
+                targets = rig.targets();
             }
         }
         film.finish()?;

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     rig.world_mut().reset_env(0, args.seed, args.episode)?;
     let plan = PilotArgs::default().plan(&rig.world().scene().scene)?;
     let mut pilot = plan.pilot(&mut rig, None)?;
-    let targets = rig.begin();
+    let targets = rig.targets();
     let root = args.output.join("dataset");
     if root.exists() {
         std::fs::remove_dir_all(&root)

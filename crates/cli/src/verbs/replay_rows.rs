@@ -97,7 +97,7 @@ pub(super) fn near(
         sum: 0.0,
         count: 0,
     };
-    let targets = rig.begin();
+    let targets = rig.targets();
     let of = (rows.targets.len() - from) as u64;
     let report = play(args, &mut rig, &mut pilot, &mut meter, &targets, of)?;
     Ok(Replayed::Near {
@@ -126,7 +126,7 @@ pub(super) fn near_demo(
     let mut pilot = FrameReplay::new(rows.targets, per_frame);
     let meter = Meter { seen: rows.seen, largest: 0.0, sum: 0.0, count: 0 };
     let mut both = Both { meter, objects };
-    let targets = rig.begin();
+    let targets = rig.targets();
     let report = play(args, &mut rig, &mut pilot, &mut both, &targets, of)?;
     let Both { meter, objects } = both;
     Ok(Replayed::Near {

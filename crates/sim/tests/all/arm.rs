@@ -76,7 +76,7 @@ fn a_frame_is_the_law_tick_by_tick() {
         let mut rig = SimRig::new(Arc::clone(&scene), Some(&[])).unwrap();
         rig.world_mut().reset_env(0, 5, 3).unwrap();
         arm.reset(5, 3).unwrap();
-        let mut targets = rig.begin();
+        let mut targets = rig.targets();
         let controller = arm.controller().clone();
         let (mut seen, mut commanded) = (Observation::default(), Commanded::default());
         rig.observe(false, &mut seen).unwrap();

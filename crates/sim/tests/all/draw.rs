@@ -34,7 +34,7 @@ fn one_frame(rig: &mut SimRig, start: &[f64], frame: usize) -> (Vec<Picture>, Sn
 #[test]
 fn pictures_show_the_moment_they_were_asked_for() {
     let mut rig = rig();
-    let start = rig.begin();
+    let start = rig.targets();
     let mut frames = Vec::new();
     let mut ran_ahead = 0;
     for frame in 0..12 {
@@ -137,7 +137,7 @@ fn a_rig_can_go_while_its_pictures_are_drawn() {
 fn a_loop_in_a_hurry_leaves_pictures_out_rather_than_wait() {
     let mut rig = rig();
     rig.leave_pictures_out(true);
-    let start = rig.begin();
+    let start = rig.targets();
     let mut pictures = Vec::new();
     for frame in 0..20 {
         pictures.extend(one_frame(&mut rig, &start, frame).0);

@@ -43,7 +43,7 @@ fn a_kept_model_is_the_model() {
 #[test]
 fn the_rig_limits_refuses_and_counts() {
     let mut rig = SimRig::new(common::scene("orange_plate"), Some(&[])).unwrap();
-    let start = rig.begin();
+    let start = rig.targets();
     let range = rig.spec().joints[1].range.unwrap();
     let mut targets = start.clone();
     targets[1] = 100.0;

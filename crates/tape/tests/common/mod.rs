@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use citrange_core::pilot::{Move, Script};
 use citrange_core::rig::{CameraSpec, JointSpec, state_digest};
-use citrange_core::run::run;
+use citrange_core::run;
+use citrange_core::script::{Move, Script};
 use citrange_core::{
     BoxError, Commanded, Observation, Picture, Rates, Rig, RigSpec, RunSettings, Snapshot,
 };

@@ -240,7 +240,7 @@ fn numbers_that_are_none_stop_it() {
     use citrange_core::Pilot as _;
     let mut site = desk(0);
     site.rig.world_mut().reset_env(0, 1, 0).unwrap();
-    let mut targets = site.rig.begin();
+    let mut targets = site.rig.targets();
     let mut pilot = site.autopilot();
     let mut seen = Observation::default();
     site.rig.observe(false, &mut seen).unwrap();

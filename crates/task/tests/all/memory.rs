@@ -35,7 +35,7 @@ impl Tape for Kept {
 
 fn whole(site: &mut Site) -> Kept {
     site.rig.world_mut().reset_env(0, 3, 5).unwrap();
-    let targets = site.rig.begin();
+    let targets = site.rig.targets();
     let mut pilot = site.autopilot();
     let mut kept = Kept::default();
     run(&mut pilot, &mut site.rig, &mut kept, &RunSettings::default()).unwrap();
@@ -47,7 +47,7 @@ fn it_goes_on_from_every_state_bit_for_bit() {
     for scene in ["orange_plate", "multi_table_assembly"] {
         let mut site = site(scene, |scene| scene.job.as_mut().unwrap().targets.truncate(1));
         let kept = whole(&mut site);
-        let home = site.rig.begin();
+        let home = site.rig.targets();
         let per_frame = kept.digests.len() / kept.frames.len();
         let length = kept.frames[1].fields["pilot/autopilot"].len();
         // A frame out of every state, and some between.
@@ -55,7 +55,7 @@ fn it_goes_on_from_every_state_bit_for_bit() {
             let snapshot = &kept.frames[frame];
             assert_eq!(snapshot.fields["pilot/autopilot"].len(), length, "frame {frame}");
             site.rig.world_mut().restore(0, snapshot).unwrap();
-            let targets = site.rig.begin();
+            let targets = site.rig.targets();
             let mut pilot = site.autopilot_from(&home);
             pilot.load(&snapshot.fields).unwrap();
             let mut again = std::collections::BTreeMap::new();

@@ -70,7 +70,7 @@ pub fn site(name: &str, change: impl FnOnce(&mut Scene)) -> Site {
 
 impl Site {
     pub fn autopilot(&mut self) -> Autopilot {
-        let home = self.rig.begin();
+        let home = self.rig.targets();
         self.autopilot_from(&home)
     }
 
@@ -94,12 +94,11 @@ impl Site {
     /// An episode in which somebody interferes.
     pub fn pranked(&mut self, seed: u64, episode: u64, prank: &mut dyn Prank) -> Done {
         self.rig.world_mut().reset_env(0, seed, episode).unwrap();
-        let targets = self.rig.begin();
+        let targets = self.rig.targets();
         let mut pilot = self.autopilot();
         let mut tape = Events(Vec::new());
         let mut rig = Pranked { rig: &mut self.rig, prank };
-        let report =
-            run(&mut pilot, &mut rig, &mut tape, &RunSettings::default()).unwrap();
+        let report = run(&mut pilot, &mut rig, &mut tape, &RunSettings::default()).unwrap();
         let summary = tape.0.iter().rev().find(|(_, e)| e.name == "summary").unwrap();
         let rows = summary.1.detail["targets"].as_array().unwrap().clone();
         let truth = self.truth();
@@ -119,7 +118,7 @@ impl Site {
     /// Per target: whether it lies at the goal after being left alone, untouched by the robot,
     /// and where.
     pub fn truth(&mut self) -> Vec<(bool, [f64; 3])> {
-        let targets = self.rig.begin();
+        let targets = self.rig.targets();
         let hz = f64::from(self.rig.spec().rates.control_hz);
         let mut commanded = Commanded::default();
         for _ in 0..(LEFT_ALONE_SECS * hz) as u64 {
