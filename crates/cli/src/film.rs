@@ -43,12 +43,15 @@ impl Film {
     }
 
     /// Adds a picture of every camera.
-    pub(crate) fn add(&mut self, pictures: &[Picture]) -> anyhow::Result<()> {
+    pub(crate) fn add<'a>(
+        &mut self,
+        pictures: impl Iterator<Item = &'a Picture>,
+    ) -> anyhow::Result<()> {
         let image = |(picture, (width, height)): (&Picture, &(usize, usize))| {
             let rgb = picture.pixels()?.to_vec();
             Ok(Image { width: *width, height: *height, rgb })
         };
-        let images = pictures.iter().zip(&self.cameras).map(image);
+        let images = pictures.zip(&self.cameras).map(image);
         let images = images.collect::<anyhow::Result<Vec<_>>>()?;
         self.add_image(&Image::sheet(&images, images.len()))
     }

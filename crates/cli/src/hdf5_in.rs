@@ -175,7 +175,7 @@ fn exact(
         Dataset::record_with(job.root, &header.rig, header.unit, &header.images, header.features)?;
     tell_repaired(&repaired, job.args.json)?;
     refuse_double(&dataset, &header.uid, &shown, bytes)?;
-    let targets = go_to(&mut rig, &tape, shown.start)?;
+    go_to(&mut rig, &tape, shown.start)?;
     let folder = dataset.recording_folder(&header.uid);
     // Cut off, it is thrown away: the file is still there.
     let header = Header { repeatable: true, ..header };
@@ -184,7 +184,7 @@ fn exact(
     let verifier = Verifier::new(Arc::clone(&tape), shown.clone());
     let mut both = Repeating { recorder, verifier: Some(verifier), objects: None, bar: &bar };
     let mut pilot = ExactReplay::new(Arc::clone(&tape), shown.clone());
-    let frames = play(&mut pilot, &mut rig, &mut both, &targets)?;
+    let frames = play(&mut pilot, &mut rig, &mut both)?;
     if frames < shown.len() as u64 {
         both.recorder.discard()?;
         return Err(Interrupted.into());
@@ -253,7 +253,6 @@ fn near(job: &Job<'_>, demo: &DemoEpisode) -> anyhow::Result<(Value, Option<Stri
         parent: None,
         config: serde_json::to_value(note)?,
     };
-    let targets = rig.targets();
     let (header, model) = header(&rig, choice)?;
     let header = Header { repeatable: true, ..header };
     let folder = dataset.recording_folder(&header.uid);
@@ -262,8 +261,8 @@ fn near(job: &Job<'_>, demo: &DemoEpisode) -> anyhow::Result<(Value, Option<Stri
     let wanted = motion.targets.len() as u64;
     let bar = output::progress("importing", wanted);
     let mut tape = Repeating { recorder, verifier: None, objects: Some(objects), bar: &bar };
-    let mut pilot = FrameReplay::new(motion.targets, rig.spec().rates.ticks_per_frame());
-    let frames = play(&mut pilot, &mut rig, &mut tape, &targets)?;
+    let mut pilot = FrameReplay::new(motion.targets, rig.spec().rates);
+    let frames = play(&mut pilot, &mut rig, &mut tape)?;
     if frames < wanted {
         tape.recorder.discard()?;
         return Err(Interrupted.into());
@@ -288,14 +287,13 @@ pub(crate) fn play(
     pilot: &mut dyn Pilot,
     rig: &mut dyn Rig,
     tape: &mut Repeating<'_>,
-    targets: &[f64],
 ) -> anyhow::Result<u64> {
     let settings = RunSettings {
         stop: Some(&crate::session::STOP),
         pictures: !rig.spec().cameras.is_empty(),
         ..RunSettings::default()
     };
-    let report = run_episode(pilot, rig, tape, targets, &settings);
+    let report = run_episode(pilot, rig, &mut *tape, &settings);
     tape.bar.finish_and_clear();
     Ok(report?.frames)
 }

@@ -74,7 +74,7 @@ impl Ready {
             let cameras: Vec<String> =
                 ready.tape.header.rig.cameras.iter().map(|c| c.name.clone()).collect();
             let mut rig = rig_of(&ready.tape, Some(&cameras))?;
-            drop(go_to(&mut rig, &ready.tape, ready.shown.start)?);
+            go_to(&mut rig, &ready.tape, ready.shown.start)?;
             ready.bodies = rig.world().body_poses(0)?;
             ready.objects = rig.world().scene().free_objects();
             ready.robot = rig.robot().to_owned();

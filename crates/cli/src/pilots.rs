@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::Context as _;
-use citrange_core::pilot::{Move, Script};
 use citrange_core::scene::{Job, Scene};
+use citrange_core::script::{Move, Script};
 use citrange_core::{Pilot, Rig as _};
 use citrange_sim::{SimError, SimRig};
 use citrange_task::{Autopilot, Settings, Setup};
@@ -121,5 +121,5 @@ fn wave(rig: &mut SimRig) -> Script {
         });
         Move { joints: joints.collect(), ticks, phase: "wave" }
     });
-    Script::new(start, moves.to_vec())
+    Script::new(moves.to_vec())
 }

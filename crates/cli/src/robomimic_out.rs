@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use citrange_core::rig::JointSpec;
-use citrange_core::{Observation, Outcome, Rig as _};
+use citrange_core::{Command, Observation, Outcome, Rig as _, Want};
 use citrange_hdf5::{Array, Attr, Images, RobomimicDemo, RobomimicHeader, RobomimicWriter, Series};
 use citrange_tape::{Dataset, Header, TapeError, arm_joints, flattened, utc_now};
 use indicatif::ProgressBar;
@@ -119,9 +119,10 @@ fn demo(
     let mut seen = Observation::default();
     if last {
         states.push(state(shown.end)?);
-        drop(go_to(&mut rig, &tape, shown.end)?);
-        let pictures = !spec.cameras.is_empty();
-        rig.observe(pictures, &mut seen).map_err(anyhow::Error::from_boxed)?;
+        go_to(&mut rig, &tape, shown.end)?;
+        let want = if spec.cameras.is_empty() { Want::Joints } else { Want::Images };
+        rig.begin(&mut Command::default()).map_err(anyhow::Error::from_boxed)?;
+        rig.observe(want, &mut seen).map_err(anyhow::Error::from_boxed)?;
         joints.push((seen.joint_pos.clone(), seen.joint_vel.clone()));
     } else {
         output::talk(&format!("episode {number} was cut off: its next_obs are left out"));
@@ -154,8 +155,8 @@ fn demo(
     for camera in dataset.camera_names() {
         let key = format!("{camera}_image");
         obs.insert(key.clone(), Series::Images(counted(&dataset.pictures(number, &camera)?, bar)?));
-        let at = spec.cameras.iter().position(|c| c.name == camera);
-        if let Some(end) = at.and_then(|at| seen.pictures.get(at)) {
+        let at = spec.rgb_cameras().position(|c| c.name == camera);
+        if let Some(end) = at.and_then(|at| seen.pictures().nth(at)) {
             let images = dataset.pictures(number, &camera)?;
             next_obs.insert(key, Series::Images(counted(&shifted(&images, end.pixels()?)?, bar)?));
         }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::bail;
 use citrange_core::rig::CameraSpec;
 use citrange_core::{
-    BoxError, Commanded, Event, Observation, Outcome, Picture, Pilot, Rates, Rig, RigSpec,
-    Snapshot, Verdict,
+    BoxError, CameraImage, Command, Commanded, Halt, Notes, Observation, Outcome, Picture, Pilot,
+    Rates, Rig, RigSpec, Verdict, Want,
 };
 use citrange_hdf5::Images;
 use citrange_sim::SimRig;
@@ -79,12 +79,11 @@ pub(crate) fn as_recorded(job: &Job<'_>, mut demo: DemoEpisode) -> anyhow::Resul
     let wanted = motion.targets.len() as u64;
     let bar = output::progress("importing", wanted);
     let mut tape = Repeating { recorder, verifier: None, objects: None, bar: &bar };
-    let start = motion.targets.first().cloned().unwrap_or_default();
     let outcome = Outcome { success: demo.success, reason: "imported".into() };
     let mut pilot = FilePilot { targets: motion.targets, outcome };
     let cameras = spec.cameras.len();
     let mut rig = FileRig { spec, seen: motion.seen, pictures, ticks: 0 };
-    let frames = play(&mut pilot, &mut rig, &mut tape, &start)?;
+    let frames = play(&mut pilot, &mut rig, &mut tape)?;
     if frames < wanted {
         tape.recorder.discard()?;
         return Err(Interrupted.into());
@@ -109,7 +108,7 @@ fn camera(demo: &DemoEpisode, name: &str, images: &Images) -> anyhow::Result<Cam
         bail!(wrong(format!("{} pictures for {} rows", images.frames(), demo.rows())));
     }
     let (width, height) = (u32::try_from(images.width())?, u32::try_from(images.height())?);
-    Ok(CameraSpec { name: name.to_owned(), width_px: width, height_px: height })
+    Ok(CameraSpec::rgb(name, width, height))
 }
 
 /// Refuses joints that are far outside of what the arm can do.
@@ -148,7 +147,15 @@ impl Rig for FileRig {
         &self.spec
     }
 
-    fn observe(&mut self, pictures: Want, seen: &mut Observation) -> Result<(), BoxError> {
+    fn begin(&mut self, command: &mut Command) -> Result<(), BoxError> {
+        self.ticks = 0;
+        *command = Command::at(self.seen.first().map(Vec::as_slice).unwrap_or_default());
+        Ok(())
+    }
+
+    fn halt(&mut self, _how: Halt) {}
+
+    fn observe(&mut self, want: Want, seen: &mut Observation) -> Result<(), BoxError> {
         seen.tick = self.ticks as u64;
         seen.step = seen.tick;
         // One tick more is observed than there are rows.
@@ -159,10 +166,11 @@ impl Rig for FileRig {
         seen.joint_vel.clear();
         let moved = before.map(|before| self.seen[frame].iter().zip(before));
         seen.joint_vel.extend(moved.into_iter().flatten().map(|(is, was)| (is - was) * hz));
-        seen.pictures.clear();
-        if pictures {
+        seen.images.clear();
+        if want == Want::Images {
             for images in &self.pictures {
-                seen.pictures.push(Picture::ready(images.frame(frame)?));
+                let picture = Picture::ready(images.frame(frame)?);
+                seen.images.push(CameraImage::rgb(picture, 0));
             }
         }
         Ok(())
@@ -171,15 +179,11 @@ impl Rig for FileRig {
     fn act(&mut self, command: &Command, commanded: &mut Commanded) -> Result<(), BoxError> {
         for list in [&mut commanded.limited, &mut commanded.executed] {
             list.clear();
-            list.extend_from_slice(targets);
+            list.extend_from_slice(&command.pos);
         }
         commanded.digests.clear();
         self.ticks += 1;
         Ok(())
-    }
-
-    fn snapshot(&mut self) -> Result<Option<Snapshot>, BoxError> {
-        Ok(None)
     }
 }
 

@@ -61,6 +61,11 @@ pub struct Observation {
 }
 
 impl Observation {
+    /// The colours of all cameras that have them, in order.
+    pub fn pictures(&self) -> impl Iterator<Item = &Picture> + Clone {
+        self.images.iter().filter_map(|image| image.rgb.as_ref())
+    }
+
     /// How old the joints are.
     #[must_use]
     pub fn joints_age_ns(&self) -> u64 {

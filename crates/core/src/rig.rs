@@ -275,6 +275,15 @@ pub trait Rig {
         Ok(())
     }
 
+    /// A whole tick: sends a command and lets the tick pass. For whoever needs no loop.
+    ///
+    /// # Errors
+    /// As [`Rig::act`] and [`Rig::advance`].
+    fn tick(&mut self, command: &Command, commanded: &mut Commanded) -> Result<(), BoxError> {
+        self.act(command, commanded)?;
+        self.advance(commanded)
+    }
+
     /// Come to rest within the limits, and hold; nothing is commanded until the next
     /// [`Rig::begin`]. Called on every way out of an episode, also while the program unwinds from
     /// a panic: must not panic itself, and may be called again.

@@ -156,7 +156,11 @@ impl EpisodeFacts {
         self.failures.push(Failure {
             target: String::new(),
             attempt: None,
-            state: state.clone().find(|s| *s != TaskState::Failed.name()).unwrap_or_default().to_owned(),
+            state: state
+                .clone()
+                .find(|s| *s != TaskState::Failed.name())
+                .unwrap_or_default()
+                .to_owned(),
             reason: self.reason.clone(),
             frame: self.frames.saturating_sub(1),
             recovered: false,

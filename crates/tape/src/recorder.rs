@@ -321,7 +321,7 @@ impl Tape for Recorder {
         if let Some(snapshot) = frame.snapshot {
             self.check_layout(snapshot)?;
         }
-        let pictures = frame.seen.images.iter().filter_map(|image| image.rgb.as_ref());
+        let pictures = frame.seen.pictures();
         let found = pictures.clone().count();
         if found != self.cameras.len() {
             let expected = self.cameras.len();

@@ -3,7 +3,7 @@
 
 use anyhow::Context as _;
 use citrange_core::run::run as run_episode;
-use citrange_core::{Clock, Rig as _, RunSettings};
+use citrange_core::{Pace, Rig as _, RunSettings};
 use citrange_tape::{Dataset, WhenFull};
 
 use super::goal::Goal;
@@ -25,12 +25,11 @@ pub(crate) fn collect(
 ) -> anyhow::Result<()> {
     let mut rig = plan.rig(first)?;
     let settings = RunSettings {
-        speed: plan.speed,
+        pace: Pace::at_speed(plan.speed),
         max_frames: plan.max_frames,
         stop: Some(&STOP),
         pictures: !rig.spec().cameras.is_empty(),
-        clock: Clock::Wall,
-        pace: citrange_core::run::Pace::CatchUp,
+        ..RunSettings::default()
     };
     let mut episode = first;
     while goal.may_make(tally, episode - first) > 0 && !stopped() {
@@ -39,7 +38,6 @@ pub(crate) fn collect(
         }
         plan.set(&mut rig, episode)?;
         let mut pilot = plan.pilot(&mut rig)?;
-        let targets = rig.targets();
         let name = pilot.name().to_owned();
         let bar = output::progress("recording", plan.max_frames.unwrap_or(0));
         let seen = |frame, dropped| {

@@ -17,7 +17,7 @@ pub(crate) enum Made {
     /// An episode whose recorder may still have to write.
     Episode(Box<Episode>),
     /// Pilot or rig failed: there is no such episode, and there never will be.
-    BoxError(anyhow::Error),
+    Failed(anyhow::Error),
     /// It was not finished, because the collection ends.
     Stopped,
 }
@@ -64,22 +64,20 @@ impl<'a> Worker<'a> {
         plan.set(rig, episode)?;
         let mut pilot = match plan.pilot(rig) {
             Ok(pilot) => pilot,
-            Err(error) => return Ok(Made::BoxError(error)),
+            Err(error) => return Ok(Made::Failed(error)),
         };
-        let targets = rig.targets();
         let (header, model) = plan.header(rig, pilot.name(), episode, self.first)?;
         let how = RecordSettings { when_full: WhenFull::Wait, ..RecordSettings::default() };
         let folder = self.recordings.join(&header.uid);
         let mut recorder = Recorder::begin(&folder, header, &model, &how)?;
         let settings = RunSettings {
-            speed: None,
             max_frames: plan.max_frames,
             stop: Some(self.halted),
             pictures: !rig.spec().cameras.is_empty(),
             clock: Clock::Ticks,
-            pace: citrange_core::run::Pace::CatchUp,
+            ..RunSettings::default()
         };
-        let ran = run_episode(pilot.as_mut(), rig, &mut recorder, &settings);
+        let ran = run_episode(pilot.as_mut(), &mut *rig, &mut recorder, &settings);
         let halted = self.halted.load(Ordering::Acquire);
         match ran {
             Ok(report) if halted && report.outcome == Outcome::unjudged("stopped") => {
@@ -89,7 +87,7 @@ impl<'a> Worker<'a> {
             Ok(report) if report.frames == 0 => {
                 recorder.discard()?;
                 let reason = report.outcome.reason;
-                Ok(Made::BoxError(anyhow!("it was over before it began: {reason}")))
+                Ok(Made::Failed(anyhow!("it was over before it began: {reason}")))
             }
             Ok(report) => {
                 // The writer comes to it later; until then it is written beside the next episode.
@@ -102,7 +100,7 @@ impl<'a> Worker<'a> {
                 recorder.discard()?;
                 // What failed may have left the rig in any state.
                 self.rig = None;
-                Ok(Made::BoxError(error.into()))
+                Ok(Made::Failed(error.into()))
             }
         }
     }

@@ -123,7 +123,7 @@ impl Writer<'_> {
                     self.keep(*episode, answer.worker, journal)?;
                     faults_in_a_row = 0;
                 }
-                Ok(Made::BoxError(error)) => {
+                Ok(Made::Failed(error)) => {
                     faults_in_a_row += 1;
                     self.tally.faults += 1;
                     let index = self.next;

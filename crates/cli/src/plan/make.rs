@@ -315,7 +315,7 @@ impl Setting {
         };
         let mut all = self.arm.held().to_vec();
         all[..first.start.len()].copy_from_slice(&first.start);
-        let mut targets = stand_at(rig, &all)?;
+        stand_at(rig, &all)?;
         let mut film = PlanFilm::begin(path, rig)?;
         let stop = catch_stop()?;
         for (number, leg) in legs.iter().enumerate() {
@@ -332,7 +332,7 @@ impl Setting {
                 )?;
                 let settings =
                     RunSettings { pictures: true, stop: Some(stop), ..RunSettings::default() };
-                let ran = run_episode(&mut pilot, rig, &mut film, &settings)?;
+                let ran = run_episode(&mut pilot, &mut *rig, &mut film, &settings)?;
                 if stopped() {
                     return Err(Interrupted.into());
                 }
@@ -341,7 +341,6 @@ impl Setting {
                         format!("the simulated arm did not follow: {}", ran.outcome.reason);
                     return Err(ProblemsFound(reason).into());
                 }
-                targets = rig.targets();
             }
         }
         film.finish()?;

@@ -39,7 +39,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     rig.world_mut().reset_env(0, args.seed, args.episode)?;
     let plan = PilotArgs::default().plan(&rig.world().scene().scene)?;
     let mut pilot = plan.pilot(&mut rig, None)?;
-    let targets = rig.targets();
     let root = args.output.join("dataset");
     if root.exists() {
         std::fs::remove_dir_all(&root)
@@ -96,7 +95,7 @@ fn verify(dataset: &Dataset) -> anyhow::Result<()> {
     let (tape, shown) = dataset.tape(0)?.context("the episode has no tape")?;
     let tape: Arc<Episode> = Arc::new(tape);
     let mut rig = rig_of(&tape, Some(&[]))?;
-    let targets = go_to(&mut rig, &tape, shown.start)?;
+    go_to(&mut rig, &tape, shown.start)?;
     let mut verifier = Verifier::new(Arc::clone(&tape), shown.clone());
     let mut pilot = ExactReplay::new(Arc::clone(&tape), shown);
     run_episode(&mut pilot, &mut rig, &mut verifier, &RunSettings::default())?;

@@ -237,7 +237,7 @@ fn exact(
     }
     let range = shown.start + args.from..shown.end;
     let mut rig = rig_for(args, &tape)?;
-    let targets = go_to(&mut rig, &tape, range.start)?;
+    go_to(&mut rig, &tape, range.start)?;
     let of = range.len() as u64;
     let mut verifier = Verifier::new(Arc::clone(&tape), range.clone());
     let mut pilot = ExactReplay::new(Arc::clone(&tape), range);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use citrange_core::run::run as run_episode;
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{
-    BoxError, Event, Outcome, Pilot, Rig as _, RunReport, RunSettings, Snapshot, Tape,
+    BoxError, Event, Outcome, Pace, Pilot, Rig as _, RunReport, RunSettings, Snapshot, Tape,
 };
 use citrange_sim::SimRig;
 use citrange_studio::{Phase, Session, Telemetry};
@@ -26,25 +26,24 @@ pub(super) fn play(
     rig: &mut SimRig,
     pilot: &mut dyn Pilot,
     tape: &mut dyn Tape,
-    targets: &[f64],
     of: u64,
 ) -> anyhow::Result<RunReport> {
     let stop = &crate::session::STOP;
     let settings = RunSettings {
-        speed: args.speed,
+        pace: Pace::at_speed(args.speed),
         stop: Some(stop),
         pictures: !args.sees_nothing(),
         ..RunSettings::default()
     };
     if args.show {
-        return show(args, rig, pilot, tape, targets, &settings);
+        return show(args, rig, pilot, tape, &settings);
     }
     let Some(path) = &args.render else {
-        return Ok(run_episode(pilot, rig, tape, targets, &settings)?);
+        return Ok(run_episode(pilot, rig, tape, &settings)?);
     };
     let film = Film::begin(path, &rig.spec().cameras, rig.spec().rates.frame_hz)?;
     let mut filming = Filming { tape, film, of };
-    let report = run_episode(pilot, rig, &mut filming, targets, &settings)?;
+    let report = run_episode(pilot, rig, &mut filming, &settings)?;
     if report.frames >= of {
         filming.film.finish()?;
         output::talk(&format!("film: {}", path.display()));
@@ -66,7 +65,6 @@ fn show(
     rig: &mut SimRig,
     pilot: &mut dyn Pilot,
     tape: &mut dyn Tape,
-    targets: &[f64],
     settings: &RunSettings<'_>,
 ) -> anyhow::Result<RunReport> {
     let task = rig.world().scene().scene.task.clone();
@@ -83,9 +81,9 @@ fn show(
     while server.viewers() == 0 && !stopped() {
         std::thread::sleep(Duration::from_millis(50));
     }
-    let settings = RunSettings { speed: settings.speed.or(Some(1.0)), ..*settings };
+    let settings = RunSettings { pace: Pace::at_speed(args.speed.or(Some(1.0))), ..*settings };
     let mut live = LiveRig::new(rig, &board, Pictures::Shown);
-    let report = run_episode(pilot, &mut live, tape, targets, &settings)?;
+    let report = run_episode(pilot, &mut live, tape, &settings)?;
     board.write(|live| {
         live.session.phase = Phase::Finished;
         live.session.summary = Some(replayed(&args.path, args.episode, report.frames));
@@ -103,7 +101,7 @@ struct Filming<'a> {
 
 impl Tape for Filming<'_> {
     fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), BoxError> {
-        self.film.add(&frame.seen.pictures)?;
+        self.film.add(frame.seen.pictures())?;
         if frame.index == 0 {
             output::talk(&format!("filming {} frames", self.of));
         }

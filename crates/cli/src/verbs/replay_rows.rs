@@ -89,17 +89,16 @@ pub(super) fn near(
     last: Option<Snapshot>,
 ) -> anyhow::Result<Replayed> {
     let from = args.from.min(rows.targets.len());
-    let per_frame = rig.spec().rates.ticks_per_frame();
-    let mut pilot = FrameReplay::new(rows.targets[from..].to_vec(), per_frame);
+    let rates = rig.spec().rates;
+    let mut pilot = FrameReplay::new(rows.targets[from..].to_vec(), rates);
     let mut meter = Meter {
         seen: rows.seen.get(from..).unwrap_or_default().to_vec(),
         largest: 0.0,
         sum: 0.0,
         count: 0,
     };
-    let targets = rig.targets();
     let of = (rows.targets.len() - from) as u64;
-    let report = play(args, &mut rig, &mut pilot, &mut meter, &targets, of)?;
+    let report = play(args, &mut rig, &mut pilot, &mut meter, of)?;
     Ok(Replayed::Near {
         frames: report.frames,
         of,
@@ -121,13 +120,12 @@ pub(super) fn near_demo(
     level: String,
     objects: ObjectMeter,
 ) -> anyhow::Result<Replayed> {
-    let per_frame = rig.spec().rates.ticks_per_frame();
+    let rates = rig.spec().rates;
     let of = rows.targets.len() as u64;
-    let mut pilot = FrameReplay::new(rows.targets, per_frame);
+    let mut pilot = FrameReplay::new(rows.targets, rates);
     let meter = Meter { seen: rows.seen, largest: 0.0, sum: 0.0, count: 0 };
     let mut both = Both { meter, objects };
-    let targets = rig.targets();
-    let report = play(args, &mut rig, &mut pilot, &mut both, &targets, of)?;
+    let report = play(args, &mut rig, &mut pilot, &mut both, of)?;
     let Both { meter, objects } = both;
     Ok(Replayed::Near {
         frames: report.frames,

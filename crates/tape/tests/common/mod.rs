@@ -8,7 +8,8 @@ use citrange_core::rig::{CameraSpec, JointSpec, state_digest};
 use citrange_core::run;
 use citrange_core::script::{Move, Script};
 use citrange_core::{
-    BoxError, Commanded, Observation, Picture, Rates, Rig, RigSpec, RunSettings, Snapshot,
+    BoxError, CameraImage, Command, Commanded, Halt, Observation, Picture, Rates, Rig, RigSpec,
+    RunSettings, Snapshot, Want,
 };
 use citrange_tape::{Dataset, Header, RecordSettings, Recorder, Unit, WhenFull, new_uid};
 
@@ -107,7 +108,7 @@ pub fn header(rig: &RigSpec, task: &str) -> Header {
 
 pub fn script(frames: u64) -> Script {
     let go = |to: f64, ticks| Move { joints: vec![to, -to], ticks, phase: "go" };
-    Script::new(vec![0.0; 2], vec![go(2.5, frames * 2), go(-1.0, frames * 2)])
+    Script::new(vec![go(2.5, frames * 2), go(-1.0, frames * 2)])
 }
 
 pub fn settings() -> RecordSettings {
@@ -126,7 +127,7 @@ pub fn recorded(dataset: &Dataset, frames: u64) -> Recorder {
     let folder = dataset.recording_folder(&header.uid);
     let mut recorder = Recorder::begin(&folder, header, &[7; 1000], &settings()).unwrap();
     let how = RunSettings { pictures: true, ..RunSettings::default() };
-    run(&mut script(frames), &mut rig, &mut recorder, &[0.0; 2], &how).unwrap();
+    run(&mut script(frames), &mut rig, &mut recorder, &how).unwrap();
     recorder
 }
 

@@ -1,6 +1,6 @@
 //! Work goes on from any frame of an episode exactly as it went on then.
 
-use citrange_core::run::run;
+use citrange_core::run;
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{BoxError, Event, Outcome, Pilot as _, RunSettings, Snapshot, Tape};
 
@@ -35,7 +35,6 @@ impl Tape for Kept {
 
 fn whole(site: &mut Site) -> Kept {
     site.rig.world_mut().reset_env(0, 3, 5).unwrap();
-    let targets = site.rig.targets();
     let mut pilot = site.autopilot();
     let mut kept = Kept::default();
     run(&mut pilot, &mut site.rig, &mut kept, &RunSettings::default()).unwrap();
@@ -55,9 +54,8 @@ fn it_goes_on_from_every_state_bit_for_bit() {
             let snapshot = &kept.frames[frame];
             assert_eq!(snapshot.fields["pilot/autopilot"].len(), length, "frame {frame}");
             site.rig.world_mut().restore(0, snapshot).unwrap();
-            let targets = site.rig.targets();
             let mut pilot = site.autopilot_from(&home);
-            pilot.load(&snapshot.fields).unwrap();
+            citrange_core::Pilot::load(&mut pilot, &snapshot.fields).unwrap();
             let mut again = std::collections::BTreeMap::new();
             pilot.save(&mut again);
             assert_eq!(again["pilot/autopilot"], snapshot.fields["pilot/autopilot"]);
