@@ -5,6 +5,7 @@
 //! `--json` prints: `docs/json.md`.
 
 mod bodies;
+mod cell_body;
 mod collect;
 mod drive;
 mod exit;
@@ -23,7 +24,6 @@ mod robomimic_out;
 mod session;
 mod so101_in;
 mod so101_out;
-mod space;
 mod staged;
 mod verbs;
 
