@@ -85,6 +85,7 @@ impl Drawer {
                     begun.fetch_sub(1, Ordering::AcqRel);
                     for (mut view, name) in job.views.drain(..).zip(&cameras) {
                         let place = (&job.geom_pos_m[..], &job.geom_rot[..]);
+                        let _span = tracing::trace_span!("draw", camera = name).entered();
                         let drawn = match &mut worker {
                             Ok(worker) => worker.draw(place, &mut view, &job.settings),
                             Err(error) => Err(error.to_string()),
