@@ -341,11 +341,12 @@ fn what_the_autopilot_does_is_part_of_the_episode_and_repeats_bit_for_bit() {
     ok(folder.path(), "data check set");
     let dataset = citrange_tape::Dataset::open(&folder.path().join("set")).unwrap();
     let (tape, _) = dataset.tape(0).unwrap().unwrap();
-    let events = |name: &str| -> Vec<(u64, &Value)> {
+    let events = |name: &str| -> Vec<(u64, Value)> {
         let named = tape.events.iter().filter(|(_, event)| event.name() == name);
         named.map(|(tick, event)| (*tick, event.detail())).collect()
     };
-    let summary = &events("summary")[0].1["targets"][0];
+    let summary = &events("summary")[0].1;
+    let summary = &summary["targets"][0];
     assert_eq!((&summary["name"], &summary["placed"]), (&json!("orange_2"), &json!(true)));
     let own = events("autopilot");
     let (ended, _) = own.iter().find(|(_, what)| what["do"] == "end").unwrap();

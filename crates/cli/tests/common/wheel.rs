@@ -10,6 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use citrange_core::Event;
 use citrange_studio::wire::ServerBytes;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
@@ -256,10 +257,9 @@ pub fn motion(root: &Path, episode: usize) -> Motion {
     let keys: Vec<(u64, bool)> = tape
         .events
         .iter()
-        .filter(|(_, e)| e.name() == "keys")
-        .map(|(tick, e)| {
-            let sticks = e.detail()["sticks"].as_array().unwrap();
-            (*tick, sticks.iter().any(|s| s.as_f64() != Some(0.0)))
+        .filter_map(|(tick, e)| match e {
+            Event::Keys(keys) => Some((*tick, keys.sticks.iter().any(|s| *s != 0.0))),
+            _ => None,
         })
         .collect();
     let first = &tape.ticks[0].limited;

@@ -7,6 +7,7 @@ use std::path::Path;
 use citrange_core::rig::{CameraSpec, JointSpec, state_digest};
 use citrange_core::run;
 use citrange_core::script::{Move, Script};
+use citrange_core::tape::{Tape as _, TickRecord};
 use citrange_core::{
     BoxError, CameraImage, Command, Commanded, Halt, Observation, Picture, Rates, Rig, RigSpec,
     RunSettings, Snapshot, Want,
@@ -118,6 +119,17 @@ pub fn settings() -> RecordSettings {
 pub fn open(root: &Path) -> Dataset {
     let none = BTreeSet::new();
     Dataset::record(root, &toy().spec, Unit::Degrees, &none).unwrap().0
+}
+
+/// Carries one tick out and records it.
+pub fn tick(recorder: &mut Recorder, rig: &mut Toy, index: u64) {
+    let (mut commanded, seen) = (Commanded::default(), Observation::default());
+    let requested = Command::at(&[0.5, 0.1]);
+    rig.tick(&requested, &mut commanded).unwrap();
+    let (requested, commanded) = (&requested, &commanded);
+    let late = std::time::Duration::ZERO;
+    let tick = TickRecord { index, at_ns: 0, late, seen: &seen, requested, commanded };
+    recorder.tick(&tick).unwrap();
 }
 
 /// Runs a recorder up to its end, and leaves it unsaved.

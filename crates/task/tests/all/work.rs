@@ -46,13 +46,19 @@ pub struct Done {
 
 impl Done {
     pub fn reasons(&self) -> Vec<&str> {
-        let failed = self.events.iter().filter(|(_, e)| e.name() == "failed");
-        failed.filter_map(|(_, e)| e.detail()["reason"].as_str()).collect()
+        let failed = self.events.iter().filter_map(|(_, event)| match event {
+            Event::Failed(failed) => Some(failed.reason.name()),
+            _ => None,
+        });
+        failed.collect()
     }
 
     pub fn states(&self) -> Vec<&str> {
-        let states = self.events.iter().filter(|(_, e)| e.name() == "state");
-        states.filter_map(|(_, e)| e.detail()["state"].as_str()).collect()
+        let entered = self.events.iter().filter_map(|(_, event)| match event {
+            Event::State(entered) => Some(entered.state.name()),
+            _ => None,
+        });
+        entered.collect()
     }
 }
 
