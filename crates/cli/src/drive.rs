@@ -8,5 +8,4 @@ pub(crate) mod shared_control;
 pub(crate) mod summary;
 pub(crate) mod telemetry;
 pub(crate) mod terminal;
-pub(crate) mod terminal_keys;
 pub(crate) mod terminal_text;

@@ -14,6 +14,7 @@ use citrange_hdf5::Hdf5Error;
 use citrange_lerobot::LerobotError;
 use citrange_plan::PlanError;
 use citrange_report::ReportError;
+use citrange_robot::RobotError;
 use citrange_sim::SimError;
 use citrange_space::SpaceError;
 use citrange_tape::TapeError;
@@ -214,6 +215,7 @@ fn is_bad_input(error: &(dyn Error + 'static)) -> bool {
     error.is::<LerobotError>()
         || error.is::<Hdf5Error>()
         || error.is::<ControlError>()
+        || error.is::<RobotError>()
         || error.is::<TaskError>()
         || error.is::<PlanError>()
         || error.is::<SpaceError>()

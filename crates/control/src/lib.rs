@@ -2,28 +2,18 @@
 //!
 //! | to change | look in |
 //! |---|---|
-//! | what can be asked for | `velocity.rs`; by name `action.rs`; keys and sticks `keys.rs` |
-//! | who may drive or send an autopilot, and when a grip is lost | `driver lock.rs`, `request.rs`; a person as a pilot: `pilot.rs` |
-//! | a robot as numbers, and its kinematics | `chain.rs`, `kinematics.rs`; what makes it hard to move `inertia.rs` |
-//! | joints for a place of the hand | `ik.rs`: near given ones `Ik`, all that can be found `Reach` |
-//! | the controller | `controller.rs`; by kind of arm `tool_down.rs`, `twist.rs`; limits `bounds.rs`, `stretch.rs` |
+//! | what can be asked for | `velocity.rs`; by name `action.rs`; keys and sticks are in `teleop` |
+//! | a robot as numbers, its kinematics, joints for a place of the hand | the crate `robot` |
+//! | the controller | `cartesian.rs`; by kind of arm `tool_down.rs`, `twist.rs`; limits `bounds.rs`, `stretch.rs` |
 //! | how fast targets may move, and how they come to rest | `limiter.rs`, `send.rs` |
 //! | numbers of the controller, profiles | `settings.rs`, `/crates/control/profiles` |
 
 mod action;
-mod autopilot_request;
 mod bounds;
 mod cartesian;
-mod chain;
-mod driver_lock;
 mod error;
-mod ik;
-mod inertia;
-mod keys;
-mod kinematics;
 mod limiter;
 mod memory;
-mod pilot;
 mod plain;
 mod roles;
 mod scratch;
@@ -37,20 +27,10 @@ mod twist;
 mod velocity;
 
 pub use action::Action;
-pub use autopilot_request::{AutopilotRequest, Busy, Halt};
 pub use cartesian::CartesianController;
-pub use chain::{Chain, ChainJoint, ChainSite, Guard, LinkShape};
-pub use driver_lock::{DeadmanInput, DriverLock, Order, Taken, Ticket};
 pub use error::ControlError;
-pub use ik::{
-    Aim, Fit, Hand, HandGoal, Ik, Reach, ReachSettings, Reached, Solution, Tolerance, Turn, wrapped,
-};
-pub use inertia::LinkInertia;
-pub use keys::{HeldKeys, Key, Speeds};
-pub use kinematics::{Frame, Kinematics};
 pub use limiter::{Motion, MotionLimits, TargetLimiter};
 pub use memory::Memory;
-pub use pilot::{Teleop, Until};
 pub use scratch::Scratch;
 pub use settings::{Gravity, Method, Settings, State, Workspace};
 pub use status::Status;

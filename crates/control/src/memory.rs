@@ -48,6 +48,11 @@ impl Memory {
         &self.motion
     }
 
+    /// Goes on from targets that move like this.
+    pub fn continue_from(&mut self, motion: Motion) {
+        self.motion = motion;
+    }
+
     /// Whether fields hold such a memory; tapes of before have none.
     #[must_use]
     pub fn is_in(fields: &BTreeMap<String, Vec<f64>>) -> bool {

@@ -9,6 +9,7 @@ use citrange_core::state::ShapeError;
 use citrange_core::yaml::YamlError;
 use citrange_mujoco::EngineError;
 use citrange_render::RenderError;
+use citrange_robot::RobotError;
 
 /// Why a simulation command failed.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +32,9 @@ pub enum SimError {
     /// An arm cannot be controlled as asked.
     #[error(transparent)]
     Control(#[from] ControlError),
+    /// A robot makes no sense.
+    #[error(transparent)]
+    Robot(#[from] RobotError),
     /// A picture could not be made.
     #[error(transparent)]
     Render(#[from] RenderError),

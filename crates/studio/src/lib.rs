@@ -1,12 +1,12 @@
 //! Studio: one page that shows a running arm and lets one person at a time drive it.
 //!
 //! The control loop writes what there is to see on a [`Telemetry`] and asks a
-//! [`DriverLock`](citrange_control::DriverLock) what is held. [`serve`] puts a page between the two and people:
+//! [`DriverLock`](citrange_teleop::DriverLock) what is held. [`serve`] puts a page between the two and people:
 //! it reads the board 30 times a second, and fills the driver lock with what the driver's browser sends.
 //! The loop never waits for the server.
 //!
 //! ```
-//! use citrange_control::DriverLock;
+//! use citrange_teleop::DriverLock;
 //! use citrange_studio::{Telemetry, ServeOptions, SceneInfo, serve};
 //!
 //! let board = Telemetry::new(SceneInfo { scene: "desk".into(), ..SceneInfo::default() });

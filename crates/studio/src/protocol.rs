@@ -16,7 +16,7 @@
 //! `sticks` are [`HeldKeys::STICKS`] numbers from -1 to 1 and may be left out. What the server says
 //! is in [`wire`](crate::wire).
 
-use citrange_control::{Halt, HeldKeys, Key, Order};
+use citrange_teleop::{Halt, HeldKeys, Key, Order};
 use serde::Deserialize;
 
 /// Longest text taken.

@@ -1,6 +1,6 @@
 //! What a page wants of the autopilot, as far as this stage has it.
 
-use citrange_control::AutopilotRequest;
+use citrange_teleop::AutopilotRequest;
 
 use crate::protocol::{Aim, clean};
 use crate::telemetry::AutopilotInfo;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use std::{fmt, io};
 
 use axum::body::Bytes;
-use citrange_control::DriverLock;
+use citrange_teleop::DriverLock;
 use tokio::sync::watch;
 
 use crate::error::StudioError;

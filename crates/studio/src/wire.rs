@@ -1,6 +1,6 @@
 //! What the server says to pages.
 //!
-//! JSON texts: `hello` once, `status` on change and 5 times a second, `driver lock` as the answer to
+//! JSON texts: `hello` once, `status` on change and 5 times a second, `seat` as the answer to
 //! `take` and `leave`, `error` for a message that made no sense. Binary messages, little endian:
 //!
 //! | state: at | type | what |
@@ -185,6 +185,7 @@ pub(crate) enum ServerText<'a> {
         you_drive: bool,
         refused: Refused,
     },
+    #[serde(rename = "seat")]
     DriverLock {
         driving: bool,
         driver: Option<String>,

@@ -4,7 +4,7 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use citrange_control::Order;
+use citrange_teleop::Order;
 use common::{Heard, rig};
 use serde_json::json;
 use tokio_tungstenite::MaybeTlsStream;

@@ -5,8 +5,8 @@ mod common;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use citrange_control::DriverLock;
 use citrange_studio::{SceneInfo, ServeOptions, StudioError, Telemetry, serve};
+use citrange_teleop::DriverLock;
 use common::{rig, rig_with};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

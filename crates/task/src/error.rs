@@ -1,8 +1,8 @@
 //! What can be wrong before an autopilot starts.
 
-use citrange_control::ControlError;
 use citrange_core::names::suggestion;
 use citrange_core::yaml::YamlError;
+use citrange_robot::RobotError;
 
 /// Why there is no autopilot.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +38,7 @@ pub enum TaskError {
     },
     /// The arm cannot work by itself.
     #[error(transparent)]
-    Arm(#[from] ControlError),
+    Arm(#[from] RobotError),
     /// A snapshot does not hold the memory of this autopilot.
     #[error("the snapshot does not hold the memory of this autopilot: {0}")]
     Memory(String),

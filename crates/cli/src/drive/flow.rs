@@ -7,13 +7,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use citrange_control::{CartesianController, DriverLock, Motion, Order, Speeds, Teleop, Until};
+use citrange_control::{CartesianController, Motion};
 use citrange_core::run::{Pace, run as run_phase};
 use citrange_core::tape::NoTape;
 use citrange_core::{Rig as _, RunReport, RunSettings, Tape};
 use citrange_sim::SimRig;
 use citrange_studio::{Phase, SavedEpisode, Session, Summary, Telemetry};
 use citrange_tape::{Dataset, Unit, WhenFull};
+use citrange_teleop::{DriverLock, Order, Speeds, Teleop, Until};
 use serde_json::json;
 
 use super::shared_control::{SharedControl, Work};

@@ -1,11 +1,11 @@
 //! A scene as the page needs it.
 
 use anyhow::Result;
-use citrange_control::Key;
 use citrange_core::Rig as _;
 use citrange_render::Shape;
 use citrange_sim::{ShownShape, SimRig};
 use citrange_studio::{CameraInfo, Form, JointInfo, KeyInfo, SceneInfo, ShapeInfo};
+use citrange_teleop::Key;
 
 /// Everything that does not change while the arm is driven.
 pub(crate) fn stage_of(rig: &SimRig, task: &str, speed_m_s: f64) -> Result<SceneInfo> {

@@ -6,12 +6,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use citrange_control::{AutopilotRequest, Chain, DriverLock, Halt, Motion, Teleop};
+use citrange_control::Motion;
 use citrange_core::scene::Goal;
 use citrange_core::{BoxError, Event, Observation, Outcome, Pilot, Rig as _, Verdict};
+use citrange_robot::Chain;
 use citrange_sim::SimRig;
 use citrange_studio::{AutopilotInfo, AutopilotStatus};
 use citrange_task::{Autopilot, Settings, State};
+use citrange_teleop::{AutopilotRequest, DriverLock, Halt, Teleop};
 use serde_json::json;
 
 use super::autopilot_status::FlightView;

@@ -7,8 +7,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
-use citrange_control::{AutopilotRequest, DriverLock, Halt, Key, Order, Ticket};
 use citrange_studio::{Phase, Sample, Telemetry};
+use citrange_teleop::{AutopilotRequest, DriverLock, Halt, Key, Order, Ticket};
 use crossterm::event::{
     DisableFocusChange, EnableFocusChange, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers,
     KeyboardEnhancementFlags, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags, poll,
@@ -17,8 +17,8 @@ use crossterm::event::{
 use crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen};
 use crossterm::{cursor, execute, queue, style};
 
-use super::terminal_keys::{Sender, Telling, TerminalKeys};
 use super::terminal_text::lines;
+use citrange_teleop::{Sender, Telling, TerminalKeys};
 
 /// How often the grip is renewed; well below the driver lock's longest silence.
 const GRIP_EVERY: Duration = Duration::from_millis(20);

@@ -3,7 +3,7 @@
 use citrange_studio::{AutopilotStatus, Phase, Sample, SceneInfo, Session};
 
 use super::summary::percent;
-use super::terminal_keys::Telling;
+use citrange_teleop::Telling;
 
 /// What the screen says.
 pub(crate) fn lines(

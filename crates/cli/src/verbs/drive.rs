@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::bail;
-use citrange_control::{CartesianController, DriverLock, Method, Settings, Speeds};
+use citrange_control::{CartesianController, Method, Settings};
 use citrange_core::Rig as _;
 use citrange_sim::priority::Lead;
 use citrange_studio::{ServeOptions, Server, Summary, Telemetry, serve};
 use citrange_tape::Dataset;
+use citrange_teleop::{DriverLock, Speeds};
 use serde_json::json;
 
 use crate::drive::flow::{Drive, Plan, Tally};

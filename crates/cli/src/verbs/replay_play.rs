@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use citrange_control::DriverLock;
 use citrange_core::run::run as run_episode;
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{
@@ -10,6 +9,7 @@ use citrange_core::{
 };
 use citrange_sim::SimRig;
 use citrange_studio::{Phase, Session, Telemetry};
+use citrange_teleop::DriverLock;
 
 use super::drive::{PageAt, open_page};
 use super::replay::Args;

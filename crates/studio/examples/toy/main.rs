@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use citrange_control::{DriverLock, Key, Order, Speeds};
 use citrange_core::Picture;
 use citrange_studio::{Phase, Sample, ServeOptions, Telemetry, serve};
+use citrange_teleop::{DriverLock, Key, Order, Speeds};
 use stage::{HEIGHT, LINK_M, SHOULDER_M, WIDTH, stage};
 
 const TICK: Duration = Duration::from_millis(20);

@@ -2,8 +2,8 @@
 
 use std::f64::consts::PI;
 
-use citrange_control::Key;
 use citrange_studio::{CameraInfo, Form, JointInfo, KeyInfo, SceneInfo, ShapeInfo};
+use citrange_teleop::Key;
 
 pub(crate) const LINK_M: f64 = 0.22;
 pub(crate) const SHOULDER_M: f64 = 0.12;

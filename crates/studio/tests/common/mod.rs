@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use citrange_control::{DriverLock, Key, Order};
 use citrange_core::Picture;
 use citrange_studio::wire::ServerBytes;
 use citrange_studio::{
     AutopilotInfo, AutopilotStatus, CameraInfo, Sample, SceneInfo, ServeOptions, Server, Telemetry,
     serve,
 };
+use citrange_teleop::{DriverLock, Key, Order};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;

@@ -1,11 +1,9 @@
 //! Keys and sticks: what a person holds, and the motion it means.
 
+use citrange_control::{Settings, Velocity};
+use citrange_robot::Chain;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
-
-use crate::chain::Chain;
-use crate::settings::Settings;
-use crate::velocity::Velocity;
 
 /// A direction that can be held. "Forward" is where the robot's base faces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -4,16 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use citrange_control::{CartesianController, ControlError, Memory, Motion, Scratch, Status};
 use citrange_core::{BoxError, Event, Observation, Outcome, Pilot, Verdict};
 
-use crate::cartesian::CartesianController;
 use crate::driver_lock::{DeadmanInput, DriverLock, Order};
-use crate::error::ControlError;
 use crate::keys::{HeldKeys, Speeds};
-use crate::limiter::Motion;
-use crate::memory::Memory;
-use crate::scratch::Scratch;
-use crate::status::Status;
 
 /// What a stretch of driving waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +48,7 @@ impl Teleop {
         until: Until,
     ) -> Self {
         let scratch = controller.scratch();
-        let soft_ticks = controller.settings().soft_start_s / controller.control_secs;
+        let soft_ticks = controller.settings().soft_start_s / controller.tick_s();
         Self {
             driver_lock,
             controller,
@@ -137,7 +132,7 @@ impl Teleop {
             None => {
                 let memory = self.memory.insert(self.controller.begin(targets, &seen.joint_pos));
                 let before = self.before.take().filter(|b| b.pos.len() == targets.len());
-                memory.motion = before.unwrap_or_else(|| Motion::at_rest(targets));
+                memory.continue_from(before.unwrap_or_else(|| Motion::at_rest(targets)));
                 memory
             }
         };

@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use citrange_control::{HeldKeys, Key};
+use crate::keys::{HeldKeys, Key};
 
 /// How keys are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Telling {
+pub enum Telling {
     /// Press and release.
     Releases,
     /// Press and repeat only.
@@ -28,7 +28,7 @@ const OVER: Duration = Duration::from_millis(220);
 
 /// Keys of one terminal.
 #[derive(Debug)]
-pub(crate) struct TerminalKeys {
+pub struct TerminalKeys {
     telling: Telling,
     /// When each key was last pressed or repeated.
     down: BTreeMap<Key, Instant>,
@@ -36,29 +36,31 @@ pub(crate) struct TerminalKeys {
 }
 
 impl TerminalKeys {
-    pub(crate) fn new(telling: Telling) -> Self {
+    /// No key is down.
+    #[must_use]
+    pub fn new(telling: Telling) -> Self {
         Self { telling, down: BTreeMap::new(), heard: None }
     }
 
     /// A key was pressed, or repeats.
-    pub(crate) fn press(&mut self, key: Key, now: Instant) {
+    pub fn press(&mut self, key: Key, now: Instant) {
         self.down.insert(key, now);
         self.heard = Some(now);
     }
 
     /// A key was let go.
-    pub(crate) fn release(&mut self, key: Key, now: Instant) {
+    pub fn release(&mut self, key: Key, now: Instant) {
         self.down.remove(&key);
         self.heard = Some(now);
     }
 
     /// All keys are let go: the window lost the focus.
-    pub(crate) fn release_all(&mut self) {
+    pub fn release_all(&mut self) {
         self.down.clear();
     }
 
     /// What is held at `now`.
-    pub(crate) fn held(&mut self, now: Instant) -> HeldKeys {
+    pub fn held(&mut self, now: Instant) -> HeldKeys {
         let age = |then: Instant| now.saturating_duration_since(then);
         match self.telling {
             Telling::Releases => {
@@ -88,18 +90,18 @@ impl TerminalKeys {
 /// The key that sent the autopilot. Any other press stops it, but a terminal that tells no
 /// releases repeats a key that stays down, as presses.
 #[derive(Debug, Default)]
-pub(crate) struct Sender {
+pub struct Sender {
     pressed: Option<(char, Instant)>,
 }
 
 impl Sender {
     /// A digit that sends was pressed.
-    pub(crate) fn press(&mut self, digit: char, now: Instant) {
+    pub fn press(&mut self, digit: char, now: Instant) {
         self.pressed = Some((digit, now));
     }
 
     /// Whether this is that key, still down.
-    pub(crate) fn repeats(&mut self, digit: char, now: Instant) -> bool {
+    pub fn repeats(&mut self, digit: char, now: Instant) -> bool {
         let is_same = self.pressed.is_some_and(|(before, then)| {
             before == digit && now.saturating_duration_since(then) < SILENCE
         });

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use citrange_control::{AutopilotRequest, Busy, DriverLock, Halt, HeldKeys, Key};
+use citrange_teleop::{AutopilotRequest, Busy, DriverLock, Halt, HeldKeys, Key};
 
 fn up() -> HeldKeys {
     HeldKeys::new([Key::Up], [0.0; 7])
