@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use citrange_core::Pose;
 
-use crate::cloud::Points;
 use crate::clusters::Grouping;
 use crate::error::SpaceError;
 use crate::frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
@@ -19,6 +18,7 @@ use crate::grid::Grid;
 use crate::outliers::{OutlierScratch, PictureXyz};
 use crate::settings::Settings;
 use crate::simd::Isa;
+use citrange_cloud::Points;
 
 /// Sums of colours of more points would not fit into 32 bits.
 const MAX_POINTS: usize = 16_000_000;
@@ -242,7 +242,9 @@ impl Watch<'_> {
     /// The stage ends and the next one begins.
     fn note(&mut self, stage: Stage) {
         let now = Instant::now();
-        self.times.push((stage, now - self.began));
+        let took = now - self.began;
+        tracing::trace!(stage = stage.name(), ?took, "pipeline");
+        self.times.push((stage, took));
         self.began = now;
     }
 }
