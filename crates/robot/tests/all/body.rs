@@ -5,7 +5,8 @@ use citrange_core::Pose;
 use citrange_core::rng::Rng;
 use citrange_core::shape::Shape;
 use citrange_robot::Kinematics;
-use citrange_space::{Body, BodySettings, Checker, Configs, Form, Isa, Solid, Sphere};
+use citrange_robot::{Body, BodySettings, Configs, Sphere};
+use citrange_space::{Checker, Form, Isa, Solid};
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use crate::robots::{arm_with, crane, positions};
