@@ -17,7 +17,7 @@ use crate::chain::{Chain, LinkShape};
 use nalgebra::{Isometry3, Point3, Translation3, Unit, UnitQuaternion, Vector3};
 use serde::{Deserialize, Serialize};
 
-pub use batch::{Balls, BatchKinematics};
+pub use batch::BatchKinematics;
 pub use configs::Configs;
 pub use convex::Convex;
 pub use history::JointHistory;

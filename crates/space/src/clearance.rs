@@ -68,12 +68,12 @@ impl Checker {
         let voxel_m = snapshot.grid().voxel_m();
         // Nothing is known beyond the reach: there, the widest ball decides.
         let mut start = Clearance {
-            distance_m: snapshot.reach_m() - self.batch.balls().radii_m[widest],
-            link: self.batch.balls().links[widest],
+            distance_m: snapshot.reach_m() - self.spheres.radii_m[widest],
+            link: self.spheres.links[widest],
             sphere: widest as u16,
             voxel: None,
         };
-        let balls = self.batch.balls();
+        let balls = &self.spheres;
         let answer = |sphere: usize, (distance, cell): (f32, [usize; 3])| Clearance {
             distance_m: f64::from(distance) * voxel_m - balls.radii_m[sphere],
             link: balls.links[sphere],
@@ -168,8 +168,7 @@ impl Checker {
             let reason = format!("{margin} is not a length in metres, such as 0.01");
             return Err(SpaceError::setting("margin_m", reason));
         }
-        let farthest_m =
-            self.widest().map_or(0.0, |w| self.batch.balls().radii_m[w]) + settings.margin_m;
+        let farthest_m = self.widest().map_or(0.0, |w| self.spheres.radii_m[w]) + settings.margin_m;
         if farthest_m > snapshot.reach_m() {
             let reason = format!(
                 "{} and the widest ball reach {farthest_m} m from its centre, the map knows {} m",
@@ -187,7 +186,7 @@ impl Checker {
             self.batch.place(block);
             let used = u16::MAX >> (LANES - out.len());
             let mut hit = 0_u16;
-            let (centres, balls) = (&self.batch.block_centres(), self.batch.balls());
+            let (centres, balls) = (self.batch.block_centres(), &self.spheres);
             let radii = &balls.radii_f32;
             let first = kernel::bounds(self.isa, &lookup, centres, radii, &mut self.bounds);
             let touches = |sphere: usize, lane: usize| {
@@ -229,7 +228,7 @@ impl Checker {
 
     /// The ball with the largest radius.
     fn widest(&self) -> Option<usize> {
-        let radii = self.batch.balls().radii_m;
+        let radii = &self.spheres.radii_m;
         (0..radii.len()).max_by(|a, b| radii[*a].total_cmp(&radii[*b]))
     }
 }

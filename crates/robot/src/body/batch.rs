@@ -20,23 +20,13 @@ use citrange_core::solid::Form;
 pub struct BatchKinematics {
     pub(crate) tree: Tree,
     pub(crate) isa: Isa,
-    pub(crate) balls: Balls,
+    /// Radii of the balls.
+    pub(crate) radii_m: Vec<f32>,
     pub(crate) pairs: Vec<LinkPair>,
     /// Shapes of every link, in its frame.
     pub(crate) shapes: Vec<Vec<(Isometry3<f64>, Form)>>,
     pub(crate) frames: Vec<LaneFrame>,
     pub(crate) centres: Vec<[Lane; 3]>,
-}
-
-/// Balls of a robot, in the order of their links.
-#[derive(Clone, Debug)]
-pub struct Balls {
-    /// Number of the link that carries each.
-    pub links: Vec<u16>,
-    /// Radius of each.
-    pub radii_m: Vec<f64>,
-    /// The same in single precision.
-    pub radii_f32: Vec<f32>,
 }
 
 impl BatchKinematics {
@@ -48,11 +38,7 @@ impl BatchKinematics {
         let frames = tree.frames();
         let mut made = Self {
             isa,
-            balls: Balls {
-                links: body.spheres.iter().map(|s| s.link).collect(),
-                radii_m: body.spheres.iter().map(|s| s.radius_m).collect(),
-                radii_f32: body.spheres.iter().map(|s| s.radius_m as f32).collect(),
-            },
+            radii_m: body.spheres.iter().map(|s| s.radius_m as f32).collect(),
             pairs: LinkPair::all(body),
             shapes: self_collision::shapes(body),
             centres: vec![[nothing; 3]; tree.balls.len()],
@@ -109,12 +95,6 @@ impl BatchKinematics {
     #[must_use]
     pub fn block_centres(&self) -> &[[Lane; 3]] {
         &self.centres
-    }
-
-    /// The balls.
-    #[must_use]
-    pub fn balls(&self) -> &Balls {
-        &self.balls
     }
 
     /// The instruction set that is used.

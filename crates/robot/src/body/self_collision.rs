@@ -82,7 +82,7 @@ impl BatchKinematics {
     /// Which of the wanted lanes of the block that was placed last touch themselves, as bits.
     #[must_use]
     pub fn self_hits(&self, margin_m: f64, wanted: u16) -> u16 {
-        let radii = &self.balls.radii_f32;
+        let radii = &self.radii_m;
         let margin = (margin_m + SLACK_M) as f32;
         let near = kernel::self_hits(self.isa, &self.pairs, &self.centres, radii, margin);
         let lanes = (0..LANES).filter(|lane| (near & wanted) >> lane & 1 == 1);
@@ -96,7 +96,7 @@ impl BatchKinematics {
     }
 
     fn balls_touch(&self, pair: &LinkPair, lane: usize, margin_m: f32) -> bool {
-        let radii = &self.balls.radii_f32;
+        let radii = &self.radii_m;
         pair.first.clone().any(|a| {
             let from = self.centres[a].map(|axis| axis.0[lane]);
             pair.second.clone().any(|b| {

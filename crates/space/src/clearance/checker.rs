@@ -13,24 +13,38 @@ use crate::simd::Isa;
 pub struct Checker {
     pub(super) batch: BatchKinematics,
     pub(super) isa: Isa,
+    pub(super) spheres: Spheres,
     pub(super) bounds: Vec<Lane>,
     pub(super) roots: Roots,
     /// Lane, sphere and what is known of it, for spheres that must be looked at closely.
     pub(super) waiting: Vec<(usize, usize, Probe)>,
 }
 
+/// Spheres of a robot, in the order of their links.
+#[derive(Clone, Debug)]
+pub(super) struct Spheres {
+    pub(super) links: Vec<u16>,
+    pub(super) radii_m: Vec<f64>,
+    pub(super) radii_f32: Vec<f32>,
+}
+
 impl Checker {
     /// For a robot, with an instruction set that this processor has.
     #[must_use]
     pub fn new(body: &Body, isa: Isa) -> Self {
-        let spheres = body.spheres().len();
+        let all = body.spheres();
         Self {
             // An instruction set that is not there would be undefined behaviour.
             isa: isa.min(Isa::best()),
             batch: BatchKinematics::new(body, lanes_isa(isa)),
-            bounds: vec![Lane::splat(0.0); spheres],
+            spheres: Spheres {
+                links: all.iter().map(|s| s.link).collect(),
+                radii_m: all.iter().map(|s| s.radius_m).collect(),
+                radii_f32: all.iter().map(|s| s.radius_m as f32).collect(),
+            },
+            bounds: vec![Lane::splat(0.0); all.len()],
             roots: Roots::default(),
-            waiting: Vec::with_capacity(spheres * LANES),
+            waiting: Vec::with_capacity(all.len() * LANES),
         }
     }
 
