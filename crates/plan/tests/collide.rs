@@ -1,7 +1,7 @@
 //! The collider against a plain brute force in double precision.
 
 #[allow(dead_code)] // tests of `space` use the rest
-#[path = "../../space/tests/all/robots.rs"]
+#[path = "../../robot/tests/all/robots.rs"]
 mod robots;
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -15,7 +15,8 @@ use citrange_plan::{
     Arm, Ball, Capsule, Collider, ColliderSettings, Config, Cuboid, JointLimit, Motions, Obstacles,
     Touched,
 };
-use citrange_space::{Body, BodySettings, Grid, Snapshot};
+use citrange_robot::{Body, BodySettings};
+use citrange_space::{Grid, Snapshot};
 use nalgebra::{Isometry3, Point3, Quaternion, UnitQuaternion, Vector3};
 
 thread_local! {

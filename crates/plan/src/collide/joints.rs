@@ -5,7 +5,8 @@
 //! along x and z and a turn about x (as Denavit and Hartenberg chose them).
 
 use citrange_lanes::{LANES, Lanes, Simd, Triple, add, cross, store, sub};
-use citrange_space::{Body, Form};
+use citrange_robot::Body;
+use citrange_space::Form;
 use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
 use super::mount::Stand;

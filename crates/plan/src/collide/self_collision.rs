@@ -2,7 +2,7 @@
 //! links have shapes, the shapes themselves.
 
 use citrange_lanes::{LANES, Simd, dot, sub};
-use citrange_space::Convex;
+use citrange_robot::Convex;
 
 use super::block::Block;
 use super::robot::{Pair, Robot};
