@@ -284,6 +284,10 @@ impl<'a, P: Pilot, R: Rig, T: Tape> Loop<'a, P, R, T> {
         self.keep_frame(is_frame)?;
         let held = before.elapsed();
         self.pacer.before_act();
+        // The last moment at which a stop still keeps the command back.
+        if let Some(stopped) = self.stopped() {
+            return Ok(Some(stopped));
+        }
         self.rig.act(&self.command, &mut self.commanded).map_err(rig_failed)?;
         self.pacer.after_act();
         self.rig.advance(&mut self.commanded).map_err(rig_failed)?;

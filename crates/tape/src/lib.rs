@@ -50,7 +50,7 @@ pub use citrange_lerobot::{Leftover, Staging, staging_name};
 
 pub use camera::{Storage, WhenFull};
 pub use dataset::Dataset;
-pub use demo::{DemoExtras, arm_joints, export_demo, flattened};
+pub use demo::{DemoExtras, arm_and_gripper, arm_joints, export_demo, flattened};
 pub use demo_in::{DemoEpisode, SO101_HZ};
 pub use edit::Progress;
 pub use episode::{End, Episode};
