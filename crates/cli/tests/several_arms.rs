@@ -69,7 +69,7 @@ fn two_arms_are_recorded_replayed_and_exported_by_name() {
 
     // The arms do different things at the same time.
     let start = rig.targets();
-    let to = |by: f64| start.iter().enumerate().map(|(j, q)| q + if j < 6 { by } else { -by });
+    let to = |by: f64| start.iter().enumerate().map(move |(j, q)| q + if j < 6 { by } else { -by });
     let go = |by: f64| Move { joints: to(by).collect(), ticks: 90, phase: "wave" };
     let (mut dataset, _) =
         Dataset::record(&here.join("set"), rig.spec(), Unit::Degrees, &Default::default()).unwrap();

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use citrange_core::rig::{JointSpec, RigSpec};
 use citrange_core::rng::Rng;
+use citrange_core::run::RunError;
 use citrange_core::tape::{FrameRecord, NoTape, TickRecord};
 use citrange_core::{
     BoxError, Command, Commanded, Event, Halt, Late, Loop, Mode, Notes, Observation, Outcome, Pace,
@@ -232,9 +233,9 @@ proptest! {
                 "stopped" | "robot_stopped" => Halt::Stopped,
                 _ => Halt::Ended,
             },
-            Ok(Err(citrange_core::run::RunError::Pilot { .. })) => Halt::PilotFailed,
-            Ok(Err(citrange_core::run::RunError::Rig { .. })) => Halt::RigFailed,
-            Ok(Err(citrange_core::run::RunError::Tape { .. })) => Halt::TapeFailed,
+            Ok(Err(RunError::Pilot { .. })) => Halt::PilotFailed,
+            Ok(Err(RunError::Rig { .. })) => Halt::RigFailed,
+            Ok(Err(RunError::Tape { .. })) => Halt::TapeFailed,
         };
         // What fails while an episode is being closed does not change how it was halted.
         let closing = matches!(fault, Some(Fault { place: Place::TapeEnd | Place::SnapshotOf, .. }));

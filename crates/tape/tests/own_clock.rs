@@ -30,7 +30,7 @@ fn ur() -> Ur {
     let joint = |name: &str| JointSpec {
         name: name.into(),
         is_slide: false,
-        range: Some([-6.28, 6.28]),
+        range: Some([-6.0, 6.0]),
         gripper: None,
     };
     let rates = Rates { physics_hz: 500, control_hz: 125, frame_hz: 30 };
