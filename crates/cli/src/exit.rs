@@ -8,6 +8,8 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
+use citrange_calibrate::CalibrateError;
+use citrange_cloud::CloudError;
 use citrange_control::ControlError;
 use citrange_core::run::RunError;
 use citrange_hdf5::Hdf5Error;
@@ -184,7 +186,12 @@ fn refused(error: &(dyn Error + 'static)) -> Option<ErrorKind> {
     if let Some(VideoError::Io { source, .. }) = error.downcast_ref::<VideoError>() {
         return Some(source.kind());
     }
-    if let Some(SpaceError::Io { cause, .. }) = error.downcast_ref::<SpaceError>() {
+    match error.downcast_ref::<SpaceError>() {
+        Some(SpaceError::Io { cause, .. }) => return Some(cause.kind()),
+        Some(SpaceError::Cloud(error)) => return refused(error),
+        _ => {}
+    }
+    if let Some(CloudError::Io { cause, .. }) = error.downcast_ref::<CloudError>() {
         return Some(cause.kind());
     }
     if let Some(PlanError::Space(error)) = error.downcast_ref::<PlanError>() {
@@ -219,6 +226,8 @@ fn is_bad_input(error: &(dyn Error + 'static)) -> bool {
         || error.is::<TaskError>()
         || error.is::<PlanError>()
         || error.is::<SpaceError>()
+        || error.is::<CloudError>()
+        || error.is::<CalibrateError>()
         || error
             .downcast_ref::<ReportError>()
             .is_some_and(|e| matches!(e, ReportError::Dataset(error) if is_bad_input(error)))
@@ -240,6 +249,7 @@ mod tests {
         let lerobot = || LerobotError::Io { what: "write", path: path(), source: io(kind) };
         let hdf5 = || Hdf5Error::Io { doing: "write", path: path(), source: io(kind) };
         let space = || SpaceError::Io { path: "x".into(), cause: io(kind) };
+        let cloud = || CloudError::Io { path: "x".into(), cause: io(kind) };
         let video = || VideoError::Io { doing: "write", path: path(), source: io(kind) };
         let run = RunError::Tape { tick: 3, fault: Box::new(tape()) };
         vec![
@@ -254,6 +264,8 @@ mod tests {
             video().into(),
             TapeError::Video(video()).into(),
             space().into(),
+            cloud().into(),
+            SpaceError::Cloud(cloud()).into(),
             PlanError::Space(space()).into(),
             run.into(),
             ReportError::File { what: "write", path: path(), reason: io(kind) }.into(),

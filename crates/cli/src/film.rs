@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use citrange_core::Picture;
 use citrange_core::rig::CameraSpec;
+use citrange_render::Image;
 use citrange_video::mp4::{self, SampleInfo};
 use citrange_video::{Encoder, Settings};
-
-use crate::images::Image;
 
 /// A film being made; all coded pictures are in memory, a megabyte or two per minute.
 pub(crate) struct Film {

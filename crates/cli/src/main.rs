@@ -12,8 +12,6 @@ mod film;
 mod hdf5_in;
 mod hdf5_out;
 mod hdf5_play;
-mod images;
-mod letters;
 mod objects;
 mod output;
 mod pilots;

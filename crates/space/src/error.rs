@@ -1,4 +1,6 @@
-//! What can be wrong with clouds, cells and calibrations.
+//! What can be wrong with frames, cells and maps.
+
+use citrange_cloud::CloudError;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -11,6 +13,9 @@ pub enum SpaceError {
         /// What is wrong, where, and what would be right.
         reason: String,
     },
+    /// A cloud or a file beside it.
+    #[error(transparent)]
+    Cloud(#[from] CloudError),
     /// A setting out of range.
     #[error("setting {key}: {reason}")]
     Setting {

@@ -4,15 +4,15 @@
 use std::path::Path;
 
 use anyhow::Context as _;
+use citrange_cloud::{Pinhole, View};
 use citrange_core::tape::FrameRecord;
 use citrange_core::{BoxError, Pose, Rig as _, Tape};
+use citrange_render::{Image, letters};
 use citrange_sim::{CameraQuery, SimRig, StateQuery};
-use citrange_space::{Pinhole, Snapshot, View};
+use citrange_space::Snapshot;
 use nalgebra::{Isometry3, Point3};
 
 use crate::film::Film;
-use crate::images::Image;
-use crate::letters;
 
 const WAY: [u8; 3] = [255, 140, 0];
 const VOXEL: [u8; 3] = [90, 170, 255];

@@ -8,15 +8,15 @@ use citrange_core::names::suggestion;
 use citrange_core::run::run as run_episode;
 use citrange_core::{Rig as _, RunSettings};
 use citrange_plan::{
-    Arm, Collider, ColliderSettings, Effort, Feedforward, Goal, GoalSettings, Made, PilotSettings,
-    PlanError, PlanPilot, Planner, Request, SearchSettings, TimingSettings, Trajectory, make_plan,
+    Arm, Collider, ColliderSettings, Effort, Feedforward, Goal, GoalSettings, Made, ObstacleNames,
+    PilotSettings, PlanError, PlanPilot, Planner, Request, SearchSettings, Start, TimingSettings,
+    Trajectory, make_plan, mount_in_words, reason_in_words,
 };
 use citrange_sim::SimRig;
 use serde_json::{Value, json};
 
 use super::film::PlanFilm;
-use super::setting::{Names, joints_now, obstacles_of, stand_at};
-use super::start::Start;
+use super::setting::{joints_now, obstacles_of, stand_at};
 use super::text;
 use crate::bodies::body_of;
 use crate::exit::{Interrupted, ProblemsFound};
@@ -138,7 +138,9 @@ pub(crate) fn run(args: &MakeArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.film {
         setting.film(&mut rig, &legs, path)?;
     }
-    match legs.iter().find_map(|leg| text::reason(&leg.made.outcome, &setting.names, args.margin_m))
+    match legs
+        .iter()
+        .find_map(|leg| reason_in_words(&leg.made.outcome, &setting.names, args.margin_m))
     {
         Some(reason) => Err(ProblemsFound(reason).into()),
         None => Ok(()),
@@ -154,7 +156,7 @@ struct Setting {
     space: Collider,
     feedforward: Option<Feedforward>,
     obstacles: citrange_plan::Obstacles,
-    names: Names,
+    names: ObstacleNames,
     request: Request,
 }
 
@@ -223,7 +225,7 @@ impl Setting {
         }
         self.start.gripper.text().iter().for_each(|line| output::talk(line));
         for mount in self.space.mounts() {
-            output::talk(&text::mount(&self.arm, mount, &self.names));
+            output::talk(&mount_in_words(&self.arm, mount, &self.names));
         }
         if args.seed.is_some() && args.episode_seed == 0 {
             output::talk(

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use citrange_core::run::run as run_episode;
 use citrange_core::{Rig as _, RunSettings};
+use citrange_render::Image;
 use citrange_tape::{Dataset, Episode, ExactReplay, Unit, Verifier, WhenFull};
 
 use super::{compiled, report};
 use crate::exit::{Interrupted, ProblemsFound};
-use crate::images::Image;
 use crate::output;
 use crate::pilots::PilotArgs;
 use crate::recording::Take;
