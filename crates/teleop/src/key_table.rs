@@ -238,8 +238,8 @@ impl Binding {
     /// The row of the key on which a terminal's `cap` is printed.
     #[must_use]
     pub fn in_terminal(cap: &str) -> Option<&'static Self> {
-        let is_it = |known: &&str| known.eq_ignore_ascii_case(cap);
-        KEY_TABLE.iter().find(|row| row.in_terminal && row.caps.iter().any(|cap| is_it(&cap)))
+        let has_it = |row: &Self| row.caps.iter().any(|known| known.eq_ignore_ascii_case(cap));
+        KEY_TABLE.iter().find(|row| row.in_terminal && has_it(row))
     }
 
     /// What is printed on its key, as people are told.
@@ -269,15 +269,17 @@ pub fn orders_in_words(orders: &[Order], between: &str) -> String {
 /// The table as `docs/keys.md` has it.
 #[must_use]
 pub fn key_document() -> String {
-    let row = |binding: &Binding| {
+    let row = |alike: &[&Binding]| {
+        let Some(binding) = alike.first() else { return String::new() };
         let page = if binding.codes.is_empty() { "" } else { "page" };
         let terminal = if binding.in_terminal { "terminal" } else { "" };
         let and = if page.is_empty() || terminal.is_empty() { "" } else { ", " };
-        let caps = binding.caps.join(" or ");
-        format!("| {caps} | {} | {page}{and}{terminal} |\n", binding.words)
+        let caps: Vec<String> = alike.iter().map(|binding| binding.caps.join(" or ")).collect();
+        format!("| {} | {} | {page}{and}{terminal} |\n", caps.join(", "), binding.words)
     };
     let rows = |is_part: &dyn Fn(&Action) -> bool| -> String {
-        KEY_TABLE.iter().filter(|binding| is_part(&binding.action)).map(row).collect()
+        let part: Vec<_> = KEY_TABLE.iter().filter(|row| is_part(&row.action)).collect();
+        part.chunk_by(|a, b| a.words == b.words).map(row).collect()
     };
     let head = "| key | does | in |\n|---|---|---|\n";
     format!(
