@@ -20,6 +20,8 @@ pub(crate) mod scene;
 pub(crate) mod setup;
 pub(crate) mod sim;
 pub(crate) mod space;
+mod space_calibrate;
+mod space_simulate;
 
 use std::sync::Arc;
 
