@@ -90,9 +90,9 @@ export class Bars {
     return groups.values();
   }
 
-  cap({ name, label, words: meaning, caps }) {
+  cap({ name, label, caps }) {
     const cap = make("button", "cap", make("kbd", "", caps[0]), make("span", "", label));
-    cap.title = meaning;
+    cap.title = words(name);
     cap.type = "button";
     cap.tabIndex = -1;
     cap.addEventListener("pointerdown", (event) => {
