@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use citrange_core::yaml::YamlError;
+use citrange_core::{Classified, ErrorKind};
 
 /// Why an arm cannot be controlled as asked.
 #[derive(Debug, thiserror::Error)]
@@ -68,5 +69,11 @@ impl ControlError {
     ) -> Self {
         let suggestion = citrange_core::names::suggestion(name, known);
         Self::Unknown { kind, name: name.to_owned(), suggestion }
+    }
+}
+
+impl Classified for ControlError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::BadInput
     }
 }

@@ -1,5 +1,6 @@
 //! What is wrong with what the planner was given.
 
+use citrange_core::{Classified, ErrorKind};
 use citrange_space::SpaceError;
 
 /// A question that makes no sense. That there is no path is an answer, not an error: see
@@ -22,5 +23,14 @@ pub enum PlanError {
 impl PlanError {
     pub(crate) fn bad(what: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Bad { what: what.into(), reason: reason.into() }
+    }
+}
+
+impl Classified for PlanError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Bad { .. } => ErrorKind::BadInput,
+            Self::Space(error) => error.kind(),
+        }
     }
 }

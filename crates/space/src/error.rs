@@ -1,5 +1,7 @@
 //! What can be wrong with clouds, cells and calibrations.
 
+use citrange_core::{Classified, ErrorKind};
+
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum SpaceError {
@@ -59,5 +61,14 @@ impl SpaceError {
     /// Setting `key` is bad because of `reason`.
     pub(crate) fn setting(key: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Setting { key: key.into(), reason: reason.into() }
+    }
+}
+
+impl Classified for SpaceError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Io { cause, .. } => ErrorKind::of_io(cause.kind()),
+            _ => ErrorKind::BadInput,
+        }
     }
 }

@@ -3,6 +3,7 @@
 use citrange_control::ControlError;
 use citrange_core::names::suggestion;
 use citrange_core::yaml::YamlError;
+use citrange_core::{Classified, ErrorKind};
 
 /// Why there is no autopilot.
 #[derive(Debug, thiserror::Error)]
@@ -51,5 +52,11 @@ impl TaskError {
         known: impl Iterator<Item = &'a str> + Clone,
     ) -> Self {
         Self::Unknown { what, name: name.to_owned(), hint: suggestion(name, known) }
+    }
+}
+
+impl Classified for TaskError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::BadInput
     }
 }

@@ -4,6 +4,7 @@ mod autopilot_request;
 mod driver_lock;
 mod keys;
 mod pilot;
+pub mod telemetry;
 mod terminal_keys;
 
 pub use autopilot_request::{AutopilotRequest, Busy, Halt};
