@@ -1,6 +1,6 @@
 //! Robots of scenes as the space around them sees them.
 
-use citrange_control::LinkShape;
+use citrange_robot::LinkShape;
 use citrange_sim::CompiledScene;
 use citrange_space::{Body, BodySettings};
 

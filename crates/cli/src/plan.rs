@@ -4,5 +4,4 @@ pub(crate) mod bench;
 mod film;
 pub(crate) mod make;
 mod setting;
-mod start;
 mod text;

@@ -12,20 +12,10 @@ pub(crate) mod drive;
 pub(crate) mod drive_config;
 pub(crate) mod plan;
 pub(crate) mod replay;
-mod replay_play;
-mod replay_report;
-mod replay_rows;
 pub(crate) mod report;
 pub(crate) mod scene;
 pub(crate) mod setup;
 pub(crate) mod sim;
 pub(crate) mod space;
 
-use std::sync::Arc;
-
-use citrange_sim::{CompiledScene, load_scene};
-
-/// A compiled scene by name or file.
-pub(crate) fn compiled(scene: &str) -> anyhow::Result<Arc<CompiledScene>> {
-    Ok(Arc::new(CompiledScene::new(&load_scene(scene)?)?))
-}
+pub(crate) use citrange_episodes::compiled;

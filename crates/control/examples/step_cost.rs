@@ -6,12 +6,13 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use citrange_control::{CartesianController, Chain, Settings, Velocity};
+use citrange_control::{CartesianController, Settings, Velocity};
+use citrange_robot::Chain;
 
 const STEPS: u32 = 20_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/chains");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../robot/tests/chains");
     let up = -std::f64::consts::FRAC_PI_2;
     let arms: [(&str, u32, &[f64]); 4] = [
         ("so101", 180, &[0.2, 0.1, 0.2, -up - 0.3, 0.0, 0.5]),

@@ -8,9 +8,7 @@
 
 use nalgebra::{Quaternion, Rotation3, UnitQuaternion, Vector3};
 
-use crate::chain::{Chain, ChainJoint, ChainSite};
 use crate::error::ControlError;
-use crate::kinematics::{Frame, Kinematics};
 use crate::limiter::{Motion, TargetLimiter};
 use crate::memory::Memory;
 use crate::roles::{Kind, Roles};
@@ -18,6 +16,7 @@ use crate::scratch::Scratch;
 use crate::settings::{Gravity, Method, Settings, State};
 use crate::status::Status;
 use crate::velocity::Velocity;
+use citrange_robot::{Chain, ChainJoint, ChainSite, Frame, Kinematics, RobotError};
 
 /// Time in which speed towards a limit (floor, workspace, end of a joint) would use up what is
 /// left; so it fades as the limit comes near.
@@ -72,7 +71,7 @@ impl CartesianController {
         chain.check()?;
         let roles = Roles::of(&chain)?;
         let refuse = |reason: &str| {
-            Err(ControlError::Chain { robot: chain.robot.clone(), reason: reason.to_owned() })
+            Err(RobotError::Chain { robot: chain.robot.clone(), reason: reason.to_owned() }.into())
         };
         if control_hz == 0 || floor_z_m.is_some_and(|z| !z.is_finite()) {
             return refuse("control_hz must be above 0 and the floor's height a number");

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use citrange_core::yaml::YamlError;
 use citrange_core::{Classified, ErrorKind};
+use citrange_robot::RobotError;
 
 /// Why an arm cannot be controlled as asked.
 #[derive(Debug, thiserror::Error)]
@@ -40,13 +41,8 @@ pub enum ControlError {
         reason: String,
     },
     /// A robot that this controller cannot drive.
-    #[error("robot {robot}: {reason}")]
-    Chain {
-        /// Name of the robot.
-        robot: String,
-        /// What does not fit, and what would.
-        reason: String,
-    },
+    #[error(transparent)]
+    Robot(#[from] RobotError),
     /// An action that cannot be read.
     #[error("action: {0}")]
     Action(String),

@@ -3,8 +3,7 @@
 //! | to change | look in |
 //! |---|---|
 //! | what can be asked for | `velocity.rs`; by name `action.rs`; keys and sticks are in `teleop` |
-//! | a robot as numbers, and its kinematics | `chain.rs`, `kinematics.rs`; what makes it hard to move `inertia.rs` |
-//! | joints for a place of the hand | `ik.rs`: near given ones `Ik`, all that can be found `Reach` |
+//! | a robot as numbers, its kinematics, joints for a place of the hand | the crate `robot` |
 //! | the controller | `cartesian.rs`; by kind of arm `tool_down.rs`, `twist.rs`; limits `bounds.rs`, `stretch.rs` |
 //! | how fast targets may move, and how they come to rest | `limiter.rs`, `send.rs` |
 //! | numbers of the controller, profiles | `settings.rs`, `/crates/control/profiles` |
@@ -12,11 +11,7 @@
 mod action;
 mod bounds;
 mod cartesian;
-mod chain;
 mod error;
-mod ik;
-mod inertia;
-mod kinematics;
 mod limiter;
 mod memory;
 mod plain;
@@ -33,13 +28,7 @@ mod velocity;
 
 pub use action::Action;
 pub use cartesian::CartesianController;
-pub use chain::{Chain, ChainJoint, ChainSite, Guard, LinkShape};
 pub use error::ControlError;
-pub use ik::{
-    Aim, Fit, Hand, HandGoal, Ik, Reach, ReachSettings, Reached, Solution, Tolerance, Turn, wrapped,
-};
-pub use inertia::LinkInertia;
-pub use kinematics::{Frame, Kinematics};
 pub use limiter::{Motion, MotionLimits, TargetLimiter};
 pub use memory::Memory;
 pub use scratch::Scratch;

@@ -12,7 +12,7 @@ mod axis;
 
 use axis::{At, Axis};
 
-use crate::chain::{Chain, ChainJoint};
+use citrange_robot::{Chain, ChainJoint};
 
 /// Time in which a joint reaches its largest speed, where its description gives no acceleration.
 const SPEED_REACHED_SECS: f64 = 0.25;
@@ -172,7 +172,7 @@ impl TargetLimiter {
 
     /// Accelerations of the next tick towards rest.
     pub(crate) fn stop_accelerations(&self, motion: &Motion, out: &mut [f64]) {
-        let still = [0.0; crate::chain::MAX_JOINTS];
+        let still = [0.0; citrange_robot::MAX_JOINTS];
         self.accelerations(motion, &still[..self.axes.len().min(still.len())], out);
     }
 

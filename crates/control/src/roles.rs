@@ -1,10 +1,7 @@
 //! Which joint does what, found from the chain itself.
 
+use citrange_robot::{Chain, Kinematics, RobotError};
 use nalgebra::Vector3;
-
-use crate::chain::Chain;
-use crate::error::ControlError;
-use crate::kinematics::Kinematics;
 
 /// How far a joint may move the wrist and still count as not moving it.
 const STILL_M: f64 = 1e-6;
@@ -29,8 +26,8 @@ pub(crate) struct Roles {
 }
 
 impl Roles {
-    pub(crate) fn of(chain: &Chain) -> Result<Self, ControlError> {
-        let fail = |reason: String| ControlError::Chain { robot: chain.robot.clone(), reason };
+    pub(crate) fn of(chain: &Chain) -> Result<Self, RobotError> {
+        let fail = |reason: String| RobotError::Chain { robot: chain.robot.clone(), reason };
         let arm = chain.arm_joints;
         if !(4..=7).contains(&arm) {
             return Err(fail(format!("its arm has {arm} joints; arms of 4 to 7 can be driven")));

@@ -3,8 +3,8 @@
 use nalgebra::{Vector3, Vector6};
 
 use crate::cartesian::CartesianController;
-use crate::kinematics::Kinematics;
 use crate::limiter::Motion;
+use citrange_robot::Kinematics;
 
 /// Room for one tick's work; make one per arm with [`CartesianController::scratch`].
 #[derive(Clone, Debug)]

@@ -8,14 +8,14 @@
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 
 use crate::cartesian::{CartesianController, quaternion};
-use crate::chain::MAX_JOINTS;
-use crate::kinematics::Kinematics;
 use crate::memory::Memory;
 use crate::roles::Kind;
 use crate::scratch::Scratch;
 use crate::settings::{Gravity, Method};
 use crate::status::Status;
 use crate::velocity::Velocity;
+use citrange_robot::Kinematics;
+use citrange_robot::MAX_JOINTS;
 
 /// Halvings between the wanted motion and a stop, where the wanted one would meet the floor.
 const HALVINGS: usize = 8;

@@ -1,6 +1,6 @@
 //! What limited the motion in a tick.
 
-use crate::chain::Chain;
+use citrange_robot::Chain;
 
 /// What limited the motion in a tick, and how the arm stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

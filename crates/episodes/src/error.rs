@@ -69,7 +69,7 @@ pub enum EpisodesError {
 }
 
 /// What this crate answers with.
-pub type Result<T> = std::result::Result<T, EpisodesError>;
+pub type Result<T, E = EpisodesError> = std::result::Result<T, E>;
 
 impl EpisodesError {
     /// All of it in one line: where, and why.

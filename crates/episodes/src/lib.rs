@@ -18,7 +18,5 @@ pub use context::{Progress, Reporter, RunContext, Silent};
 pub use error::{EpisodesError, Result};
 pub use objects::{ObjectReport, Worst};
 pub use pilots::{PilotOptions, PilotPlan};
-pub use recording::{
-    Lost, Origin, RecordOptions, Take, check_new, repaired_json, tell_repaired,
-};
+pub use recording::{Lost, Origin, RecordOptions, Take, check_new, repaired_json, tell_repaired};
 pub use session::{Choice, compiled, rig_of};

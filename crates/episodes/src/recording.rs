@@ -14,7 +14,7 @@ use citrange_tape::{
 use serde_json::json;
 
 use crate::context::RunContext;
-use crate::error::{Context as _, EpisodesError, Result, bad_input};
+use crate::error::{Context as _, Result, bad_input};
 use crate::session::{Choice, compiled, go_to, header, rig_of};
 
 /// What every recording can be told.
@@ -238,9 +238,7 @@ pub(crate) fn cut_short(episode: u64, dataset: &Path) -> String {
 /// When it is.
 pub fn check_new(root: &Path, resume: bool) -> Result<()> {
     if root.join("meta/info.json").exists() && !resume {
-        bad_input!(
-            "{} is a dataset already; --resume adds to it",
-            root.display(););
+        bad_input!("{} is a dataset already; --resume adds to it", root.display());
     }
     Ok(())
 }
@@ -263,9 +261,7 @@ impl Origin {
         let number = |part: Option<&str>| part.and_then(|p| p.parse::<usize>().ok());
         let (Some(frame), Some(episode), Some(path)) = (number(frame), number(episode), path)
         else {
-            bad_input!(
-                "--from {text}: give DATASET:EPISODE:FRAME, for example oranges:3:120"
-            );
+            bad_input!("--from {text}: give DATASET:EPISODE:FRAME, for example oranges:3:120");
         };
         let dataset = Dataset::open(Path::new(path))?;
         let (tape, shown) = dataset.tape(episode)?.with_context(|| {
@@ -274,7 +270,8 @@ impl Origin {
         if frame >= shown.len() {
             bad_input!(
                 "episode {episode} of {path} has no frame {frame}; it has {}, numbered from 0",
-                shown.len(););
+                shown.len()
+            );
         }
         Ok(Self { tape: Arc::new(tape), frame: shown.start + frame })
     }

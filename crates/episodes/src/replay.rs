@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use citrange_core::{Rig as _, RunReport, RunSettings, Tape};
+use citrange_core::{Rig as _, RunReport, RunSettings};
 use citrange_sim::SimRig;
 use citrange_tape::{
     Dataset, DemoEpisode, Episode, ExactReplay, TapeError, Unit, Verifier, VerifyReport,

@@ -17,7 +17,7 @@ pub use check::check_goal;
 pub(crate) use check::miss;
 pub use report::{GoalReport, GoalSettings};
 
-use citrange_control::{Aim, Turn};
+use citrange_robot::{Aim, Turn};
 use nalgebra::{Rotation3, Vector3};
 
 use crate::arm::Arm;

@@ -14,7 +14,9 @@
 //! | how a path becomes a motion over time | `timing.rs` |
 //! | files of problems, for measurements | `problems.rs` |
 //! | how a path is searched, shortened, mended | `search/` |
-//! | all of it, from a goal to a motion | `make.rs` |
+//! | where a plan begins, and with which opening of the gripper | `start.rs` |
+//! | all of it, from a goal to a motion | `make.rs`; why there is none, in words `words.rs` |
+//! | how fast problems are solved | `measure.rs` |
 //!
 //! `docs/plan.md` shows how it is used.
 
@@ -24,13 +26,16 @@ mod config;
 mod error;
 mod goal;
 mod make;
+mod measure;
 mod motions;
 mod obstacles;
 mod outcome;
 mod pilot;
 mod problems;
 mod search;
+mod start;
 mod timing;
+mod words;
 
 pub use arm::{Arm, JointLimit};
 pub use collide::{Collider, ColliderSettings, Mount};
@@ -38,6 +43,7 @@ pub use config::{Config, MAX_JOINTS};
 pub use error::PlanError;
 pub use goal::{Contacts, Goal, GoalReport, GoalSettings, check_goal};
 pub use make::{Made, Request, Times, make_plan};
+pub use measure::{Bench, BenchTally, ObstacleKind, Solved};
 pub use motions::Motions;
 pub use obstacles::{Ball, Capsule, Cuboid, Obstacles};
 pub use outcome::{Contact, End, Outcome, Path, Touched};
@@ -47,4 +53,6 @@ pub use search::{
     Effort, Improved, Planner, SearchResult, SearchSettings, SimplifySettings, Spent,
     path_length_rad,
 };
+pub use start::{GripperOpening, Start};
 pub use timing::{Moment, TimingSettings, Trajectory};
+pub use words::{ObstacleNames, mount_in_words, reason_in_words};

@@ -55,7 +55,7 @@ impl Alone {
         let rig = SimRig::new(Arc::clone(&scene), Some(&[])).unwrap();
         let chain = scene.chain("robot0").unwrap();
         let known = &scene.robots["robot0"];
-        let limit = |j: &citrange_control::ChainJoint| {
+        let limit = |j: &citrange_robot::ChainJoint| {
             let limits = &known.joint_limits[&j.name];
             JointLimit {
                 range: j.range.unwrap(),

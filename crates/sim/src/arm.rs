@@ -4,10 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use citrange_control::{
-    Action, CartesianController, Kinematics, Memory, Scratch, Settings, Status,
-};
+use citrange_control::{Action, CartesianController, Memory, Scratch, Settings, Status};
 use citrange_core::{BoxError, Commanded, Observation, Picture, Rig};
+use citrange_robot::Kinematics;
 
 use crate::compile::CompiledScene;
 use crate::error::SimError;

@@ -1,8 +1,8 @@
 //! A robot of a scene as plain numbers, for control without an engine.
 
-use citrange_control::{Chain, ChainJoint, ChainSite, Guard};
 use citrange_core::robot::JointLimits;
 use citrange_core::{Pose, RobotDescription};
+use citrange_robot::{Chain, ChainJoint, ChainSite, Guard};
 use mujoco_rs::prelude::*;
 use nalgebra::{Isometry3, Point3, Vector3};
 

@@ -10,6 +10,7 @@ use citrange_core::yaml::YamlError;
 use citrange_core::{Classified, ErrorKind};
 use citrange_mujoco::EngineError;
 use citrange_render::RenderError;
+use citrange_robot::RobotError;
 
 /// Why a simulation command failed.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +33,9 @@ pub enum SimError {
     /// An arm cannot be controlled as asked.
     #[error(transparent)]
     Control(#[from] ControlError),
+    /// A robot makes no sense.
+    #[error(transparent)]
+    Robot(#[from] RobotError),
     /// A picture could not be made.
     #[error(transparent)]
     Render(#[from] RenderError),

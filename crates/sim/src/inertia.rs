@@ -1,6 +1,6 @@
 //! What the joints of a robot must overcome beside the weight of their chain.
 
-use citrange_control::LinkInertia;
+use citrange_robot::LinkInertia;
 use mujoco_rs::prelude::*;
 use nalgebra::{Matrix3, Point3, Vector3};
 

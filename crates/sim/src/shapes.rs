@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use citrange_control::LinkShape;
 use citrange_core::shape::Shape;
+use citrange_robot::LinkShape;
 use mujoco_rs::prelude::*;
 use nalgebra::Isometry3;
 

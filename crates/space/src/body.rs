@@ -15,7 +15,7 @@ mod self_filter;
 mod swept;
 mod tree;
 
-use citrange_control::{Chain, LinkShape};
+use citrange_robot::{Chain, LinkShape};
 use nalgebra::{Isometry3, Point3, Translation3, Unit, UnitQuaternion, Vector3};
 use serde::{Deserialize, Serialize};
 

@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
-use citrange_studio::{Phase, Sample, Telemetry};
+use citrange_teleop::telemetry::{Phase, Sample, Telemetry};
 use citrange_teleop::{AutopilotRequest, DriverLock, Halt, Key, Order, Ticket};
 use crossterm::event::{
     DisableFocusChange, EnableFocusChange, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers,
@@ -17,7 +16,8 @@ use crossterm::event::{
 use crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen};
 use crossterm::{cursor, execute, queue, style};
 
-use super::terminal_text::lines;
+use crate::StudioError;
+use crate::terminal_text::lines;
 use citrange_teleop::{Sender, Telling, TerminalKeys};
 
 /// How often the grip is renewed; well below the driver lock's longest silence.
@@ -34,24 +34,28 @@ const NAME: &str = "the terminal";
 const REPEAT: Duration = Duration::from_secs(1);
 
 /// A terminal that drives.
-pub(crate) struct Terminal {
+#[derive(Debug)]
+pub struct Terminal {
     ended: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Terminal {
     /// Takes the driver lock and the screen.
-    pub(crate) fn start(
+    ///
+    /// # Errors
+    /// When there is no terminal, it cannot be used, or somebody else drives.
+    pub fn start(
         driver_lock: Arc<DriverLock>,
         board: Arc<Telemetry>,
         links: Vec<String>,
-    ) -> anyhow::Result<Self> {
+    ) -> Result<Self, StudioError> {
         if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-            bail!("--tui needs a terminal for its keys and its screen; without it, use a browser");
+            return Err(StudioError::NoTerminal);
         }
-        let ticket = driver_lock.take(NAME).context("cannot take the wheel")?;
+        let ticket = driver_lock.take(NAME).map_err(StudioError::WheelTaken)?;
         let wheel = Wheel { driver_lock, ticket };
-        terminal::enable_raw_mode().context("cannot read single keys from this terminal")?;
+        terminal::enable_raw_mode().map_err(StudioError::RawKeys)?;
         let telling = if terminal::supports_keyboard_enhancement().unwrap_or(false) {
             Telling::Releases
         } else {
@@ -63,12 +67,12 @@ impl Terminal {
         let thread = std::thread::Builder::new()
             .name("terminal".into())
             .spawn(move || drive(wheel, &board, telling, &told, screen, &links))
-            .context("no thread for the terminal")?;
+            .map_err(StudioError::TerminalThread)?;
         Ok(Self { ended, thread: Some(thread) })
     }
 
     /// Gives the screen back.
-    pub(crate) fn end(mut self) {
+    pub fn end(mut self) {
         self.close();
     }
 
@@ -98,7 +102,7 @@ struct Screen {
 }
 
 impl Screen {
-    fn open(telling: Telling) -> anyhow::Result<Self> {
+    fn open(telling: Telling) -> Result<Self, StudioError> {
         // Made first: whatever fails from here on, the terminal is put back.
         let screen = Self { telling };
         let mut out = std::io::stderr();

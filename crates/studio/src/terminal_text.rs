@@ -1,9 +1,7 @@
 //! What the screen of the terminal driver says.
 
-use citrange_studio::{AutopilotStatus, Phase, Sample, SceneInfo, Session};
-
-use super::summary::percent;
 use citrange_teleop::Telling;
+use citrange_teleop::telemetry::{AutopilotStatus, Phase, Sample, SceneInfo, Session, percent};
 
 /// What the screen says.
 pub(crate) fn lines(

@@ -1,6 +1,6 @@
 //! The autopilot's own body: its arm, its jaws, and where it stands.
 
-use citrange_control::{Chain, Hand, HandGoal, Ik, Tolerance, wrapped};
+use citrange_robot::{Chain, Hand, HandGoal, Ik, Tolerance, wrapped};
 use nalgebra::Vector3;
 
 use crate::error::TaskError;

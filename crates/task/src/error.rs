@@ -1,9 +1,9 @@
 //! What can be wrong before an autopilot starts.
 
-use citrange_control::ControlError;
 use citrange_core::names::suggestion;
 use citrange_core::yaml::YamlError;
 use citrange_core::{Classified, ErrorKind};
+use citrange_robot::RobotError;
 
 /// Why there is no autopilot.
 #[derive(Debug, thiserror::Error)]
@@ -39,7 +39,7 @@ pub enum TaskError {
     },
     /// The arm cannot work by itself.
     #[error(transparent)]
-    Arm(#[from] ControlError),
+    Arm(#[from] RobotError),
     /// A snapshot does not hold the memory of this autopilot.
     #[error("the snapshot does not hold the memory of this autopilot: {0}")]
     Memory(String),

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use citrange_control::Chain;
 use citrange_core::scene::Job;
 use citrange_core::{
     BoxError, Event, ObjectSpec, Observation, Outcome, Pilot, Rates, RigSpec, Verdict,
 };
+use citrange_robot::Chain;
 use serde_json::json;
 
 use crate::body::Body;
@@ -49,7 +49,7 @@ pub struct Autopilot {
     pub(crate) goal: Goal,
     pub(crate) memory: Option<Memory>,
     /// Where the hand was measured to be at this tick.
-    pub(crate) hand: citrange_control::Hand,
+    pub(crate) hand: citrange_robot::Hand,
     pub(crate) events: Vec<Event>,
 }
 

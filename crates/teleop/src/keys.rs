@@ -1,6 +1,7 @@
 //! Keys and sticks: what a person holds, and the motion it means.
 
-use citrange_control::{Chain, Settings, Velocity};
+use citrange_control::{Settings, Velocity};
+use citrange_robot::Chain;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 

@@ -377,3 +377,16 @@ impl Telemetry {
         look(&self.lock())
     }
 }
+
+/// A fraction for people: never 0 % when something was lost, never 100 % when something was not.
+#[must_use]
+pub fn percent(fraction: f64) -> String {
+    let rounded = (fraction * 100.0).round();
+    if fraction > 0.0 && rounded < 1.0 {
+        "less than 1 %".to_owned()
+    } else if fraction < 1.0 && rounded >= 100.0 {
+        "more than 99 %".to_owned()
+    } else {
+        format!("{rounded} %")
+    }
+}

@@ -6,13 +6,12 @@ use std::path::Path;
 use anyhow::Context as _;
 use citrange_core::tape::FrameRecord;
 use citrange_core::{BoxError, Pose, Rig as _, Tape};
+use citrange_render::{Image, letters};
 use citrange_sim::{CameraQuery, SimRig, StateQuery};
 use citrange_space::{Pinhole, Snapshot, View};
 use nalgebra::{Isometry3, Point3};
 
-use crate::film::Film;
-use crate::images::Image;
-use crate::letters;
+use citrange_episodes::film::Film;
 
 const WAY: [u8; 3] = [255, 140, 0];
 const VOXEL: [u8; 3] = [90, 170, 255];
@@ -71,7 +70,7 @@ impl PlanFilm {
 
     /// Writes the file.
     pub(super) fn finish(self) -> anyhow::Result<()> {
-        self.film.finish()
+        Ok(self.film.finish()?)
     }
 
     fn pixel(&self, point_m: [f64; 3]) -> Option<(usize, usize)> {

@@ -8,20 +8,22 @@ use citrange_core::names::suggestion;
 use citrange_core::run::run as run_episode;
 use citrange_core::{Rig as _, RunSettings};
 use citrange_plan::{
-    Arm, Collider, ColliderSettings, Effort, Feedforward, Goal, GoalSettings, Made, PilotSettings,
-    PlanError, PlanPilot, Planner, Request, SearchSettings, TimingSettings, Trajectory, make_plan,
+    Arm, Collider, ColliderSettings, Effort, Feedforward, Goal, GoalSettings, Made, ObstacleNames,
+    PilotSettings, PlanError, PlanPilot, Planner, Request, SearchSettings, Start, TimingSettings,
+    Trajectory, make_plan, mount_in_words, reason_in_words,
 };
 use citrange_sim::SimRig;
 use serde_json::{Value, json};
 
 use super::film::PlanFilm;
-use super::setting::{Names, joints_now, obstacles_of, stand_at};
-use super::start::Start;
+use super::setting::{joints_now, obstacles_of, stand_at};
 use super::text;
 use crate::bodies::body_of;
-use crate::exit::{Interrupted, ProblemsFound};
+use citrange_episodes::EpisodesError;
+
+use crate::exit::problems_found;
 use crate::output;
-use crate::session::{catch_stop, stopped};
+use crate::stop::{catch_stop, stopped};
 use crate::verbs::compiled;
 
 /// Version of the file that a plan is written as.
@@ -138,9 +140,11 @@ pub(crate) fn run(args: &MakeArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.film {
         setting.film(&mut rig, &legs, path)?;
     }
-    match legs.iter().find_map(|leg| text::reason(&leg.made.outcome, &setting.names, args.margin_m))
+    match legs
+        .iter()
+        .find_map(|leg| reason_in_words(&leg.made.outcome, &setting.names, args.margin_m))
     {
-        Some(reason) => Err(ProblemsFound(reason).into()),
+        Some(reason) => Err(problems_found(reason)),
         None => Ok(()),
     }
 }
@@ -154,7 +158,7 @@ struct Setting {
     space: Collider,
     feedforward: Option<Feedforward>,
     obstacles: citrange_plan::Obstacles,
-    names: Names,
+    names: ObstacleNames,
     request: Request,
 }
 
@@ -223,7 +227,7 @@ impl Setting {
         }
         self.start.gripper.text().iter().for_each(|line| output::talk(line));
         for mount in self.space.mounts() {
-            output::talk(&text::mount(&self.arm, mount, &self.names));
+            output::talk(&mount_in_words(&self.arm, mount, &self.names));
         }
         if args.seed.is_some() && args.episode_seed == 0 {
             output::talk(
@@ -332,12 +336,12 @@ impl Setting {
                     RunSettings { pictures: true, stop: Some(stop), ..RunSettings::default() };
                 let ran = run_episode(&mut pilot, rig, &mut film, &targets, &settings)?;
                 if stopped() {
-                    return Err(Interrupted.into());
+                    return Err(EpisodesError::Interrupted.into());
                 }
                 if ran.outcome.success != Some(true) {
                     let reason =
                         format!("the simulated arm did not follow: {}", ran.outcome.reason);
-                    return Err(ProblemsFound(reason).into());
+                    return Err(problems_found(reason));
                 }
                 targets = rig.begin();
             }

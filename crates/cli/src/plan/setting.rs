@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use citrange_core::shape::Shape;
 use citrange_core::{DictObjectState, DictRobotState, DictState, Pose};
-use citrange_plan::{Ball, Capsule, Cuboid, Obstacles};
+use citrange_plan::{Ball, Capsule, Cuboid, ObstacleNames, Obstacles};
 use citrange_sim::{SimRig, SolidAround, StateQuery, World};
 use citrange_space::Snapshot;
 use nalgebra::{Point3, Vector3};
@@ -17,9 +17,9 @@ pub(super) fn obstacles_of(
     world: &World,
     robot: &str,
     map: Option<&Path>,
-) -> anyhow::Result<(Obstacles, Names)> {
+) -> anyhow::Result<(Obstacles, ObstacleNames)> {
     let mut obstacles = Obstacles::default();
-    let mut names = Names::default();
+    let mut names = ObstacleNames::default();
     for solid in world.solids_around(0, robot)? {
         if map.is_none() || !solid.can_move {
             add(&mut obstacles, &mut names, &solid);
@@ -32,16 +32,8 @@ pub(super) fn obstacles_of(
     Ok((obstacles, names))
 }
 
-/// What every obstacle is called, by its number.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Names {
-    pub(super) boxes: Vec<String>,
-    pub(super) balls: Vec<String>,
-    pub(super) capsules: Vec<String>,
-}
-
 /// Cylinders and ellipsoids count as the boxes around them, which are larger.
-fn add(obstacles: &mut Obstacles, names: &mut Names, solid: &SolidAround) {
+fn add(obstacles: &mut Obstacles, names: &mut ObstacleNames, solid: &SolidAround) {
     let Pose { pos_m, quat_wxyz } = solid.world_from_shape;
     let name = if solid.body == "world" { "the floor" } else { &solid.body };
     let half_m = match solid.shape {

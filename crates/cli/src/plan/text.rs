@@ -1,89 +1,9 @@
-//! What the planner answered, in words.
+//! A planned motion as JSON and in a line.
 
-use citrange_plan::{Arm, Contact, End, Mount, Outcome, Touched, Trajectory};
+use citrange_plan::{Outcome, Trajectory};
 use serde_json::{Value, json};
 
 use super::make::Leg;
-use super::setting::Names;
-
-/// Why there is no path; `None` where there is one.
-pub(super) fn reason(outcome: &Outcome, names: &Names, margin_m: f64) -> Option<String> {
-    Some(match outcome {
-        Outcome::Found(_) => return None,
-        Outcome::NoPath { iterations, spent_s } => format!(
-            "no path found: {iterations} samples in {:.0} ms were not enough. There may be one: \
-             allow more with --time-ms, or move the goal",
-            1e3 * spent_s
-        ),
-        Outcome::StartInCollision { contact } => {
-            format!(
-                "the robot touches something where it stands: {}",
-                touch(contact, names, margin_m)
-            )
-        }
-        Outcome::GoalInCollision { contact } => {
-            format!(
-                "the robot would touch something at the goal: {}",
-                touch(contact, names, margin_m)
-            )
-        }
-        Outcome::GoalUnreachable { nearest_m, nearest_rad, tolerance_m, tolerance_rad } => {
-            let (turned, allowed) = match nearest_rad {
-                Some(rad) => (
-                    format!(", turned {:.1} degrees away from what was asked", rad.to_degrees()),
-                    format!(" and {:.1} degrees", tolerance_rad.to_degrees()),
-                ),
-                None => (String::new(), String::new()),
-            };
-            format!(
-                "out of reach: the hand comes no nearer than {:.1} cm{turned}; {:.2} cm{allowed} \
-                 are allowed (--tolerance-m, --tolerance-deg)",
-                1e2 * nearest_m,
-                1e2 * tolerance_m
-            )
-        }
-        Outcome::OutsideLimits { end, joint, position, range: [low, high] } => {
-            let end = match end {
-                End::Start => "start",
-                End::Goal => "goal",
-            };
-            format!("{joint} is at {position} at the {end}, it can be from {low:.4} to {high:.4}")
-        }
-    })
-}
-
-/// What touches what.
-fn touch(contact: &Contact, names: &Names, margin_m: f64) -> String {
-    let named = |list: &[String], kind: &str, index: usize| match list.get(index) {
-        Some(name) => name.clone(),
-        None => format!("{kind} {index}"),
-    };
-    let thing = match &contact.with {
-        Touched::Voxel { key, centre_m: [x, y, z] } => {
-            format!("voxel {key} of the map, at {x:.3} {y:.3} {z:.3} m")
-        }
-        Touched::Box(index) => named(&names.boxes, "box", *index),
-        Touched::Ball(index) => named(&names.balls, "ball", *index),
-        Touched::Capsule(index) => named(&names.capsules, "capsule", *index),
-        Touched::Link(link) => format!("its own {link}"),
-    };
-    let (deep_mm, margin_mm) = (1e3 * contact.depth_m, 1e3 * margin_m);
-    let margin = if matches!(contact.with, Touched::Link(_)) || margin_m == 0.0 {
-        String::new()
-    } else {
-        format!(" or the {margin_mm} mm around it")
-    };
-    format!("{} reaches {deep_mm:.1} mm into {thing}{margin}", contact.link)
-}
-
-/// What a link passes because the robot is mounted on it.
-pub(super) fn mount(arm: &Arm, mount: &Mount, names: &Names) -> String {
-    let link = arm.body().links().nth(1).unwrap_or("the first link");
-    let thing = names.boxes.get(mount.number).map_or("a box", String::as_str);
-    let gap_mm = 1e3 * mount.gap_m.abs();
-    let how = if mount.gap_m < 0.0 { "into" } else { "above" };
-    format!("{link} is {gap_mm:.1} mm {how} {thing} wherever it turns: that is its mount")
-}
 
 /// A plan as JSON.
 pub(super) fn told(leg: &Leg, hz: u32) -> Value {

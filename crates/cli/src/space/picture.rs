@@ -4,13 +4,10 @@
 use citrange_core::Pose;
 use citrange_core::pose::matrix_from_quat;
 use citrange_render::{
-    Camera, Frame, Headlight, Instance, Intrinsics, Light, Material, Placement, Renderer,
-    SceneModel, Settings, Shape,
+    Camera, Frame, Headlight, Image, Instance, Intrinsics, Light, Material, Placement, Renderer,
+    SceneModel, Settings, Shape, letters,
 };
 use citrange_space::{Fate, Form, Pinhole, Points, Solid, VoxelFrame};
-
-use crate::images::Image;
-use crate::letters;
 
 /// Size of a panel.
 const PANEL: (usize, usize) = (640, 480);

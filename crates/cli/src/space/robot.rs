@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use citrange_control::LinkShape;
 use citrange_core::yaml::from_yaml;
 use citrange_core::{Pose, Scene};
+use citrange_robot::LinkShape;
 use citrange_sim::CompiledScene;
 use citrange_sim::catalog::SceneSource;
 use citrange_space::{Body, CellRobot};

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::given::{CellArgs, Loader};
 use super::save;
-use crate::exit::ProblemsFound;
+use crate::exit::problems_found;
 use crate::output;
 
 /// Frames without stamps are taken to be this far apart.
@@ -145,7 +145,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     match told.iter().find(moved) {
         Some(one) => {
             let words = format!("a camera has moved: since {} at the latest", one.name);
-            Err(ProblemsFound(words).into())
+            Err(problems_found(words))
         }
         None => Ok(()),
     }

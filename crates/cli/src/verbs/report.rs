@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use citrange_core::rig::CameraSpec;
+use citrange_render::Image;
 use citrange_report::Survey;
 use citrange_tape::Dataset;
 use serde_json::json;
 
-use crate::film::Film;
-use crate::images::Image;
 use crate::output;
+use citrange_episodes::film::Film;
 
 /// The film's name inside the report's folder.
 const FILM: &str = "film.mp4";

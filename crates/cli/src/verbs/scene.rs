@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use citrange_render::{Frame, Settings};
+use citrange_render::{Frame, Image, Settings};
 use citrange_sim::catalog::scene_names;
 use citrange_sim::{CompiledScene, GlKind, GlRenderer, StateQuery, Threads, World, load_scene};
 use serde_json::json;
 
 use super::compiled;
-use crate::images::Image;
 use crate::output;
 
 #[derive(Debug, clap::Subcommand)]

@@ -4,8 +4,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use citrange_control::{Action, Kinematics, Settings, Velocity};
+use citrange_control::{Action, Settings, Velocity};
 use citrange_core::yaml::from_yaml;
+use citrange_robot::Kinematics;
 use citrange_sim::{Arm, CompiledScene, SceneSource};
 use nalgebra::Vector3;
 

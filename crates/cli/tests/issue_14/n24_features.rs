@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use citrange_control::Kinematics;
 use citrange_lerobot::Column;
+use citrange_robot::Kinematics;
 use citrange_sim::{CompiledScene, load_scene};
 use citrange_tape::Dataset;
 use serde_json::Value;

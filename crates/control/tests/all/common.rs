@@ -3,18 +3,17 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use citrange_control::{
-    CartesianController, Chain, Kinematics, Memory, Scratch, Settings, Status, Velocity,
-};
+use citrange_control::{CartesianController, Memory, Scratch, Settings, Status, Velocity};
 use citrange_core::rng::Rng;
+use citrange_robot::{Chain, Kinematics};
 use nalgebra::Vector3;
 
 pub fn chain(robot: &str) -> Chain {
     let text = match robot {
-        "so101" => include_str!("../chains/so101.json"),
-        "panda" => include_str!("../chains/panda.json"),
-        "ur5e" => include_str!("../chains/ur5e.json"),
-        "ur5" => include_str!("../chains/ur5.json"),
+        "so101" => include_str!("../../../robot/tests/chains/so101.json"),
+        "panda" => include_str!("../../../robot/tests/chains/panda.json"),
+        "ur5e" => include_str!("../../../robot/tests/chains/ur5e.json"),
+        "ur5" => include_str!("../../../robot/tests/chains/ur5.json"),
         other => panic!("{other}"),
     };
     serde_json::from_str(text).unwrap()

@@ -1,9 +1,8 @@
 //! Kinematics of a chain written by hand, and chains that are refused.
 
-use citrange_control::{
-    CartesianController, Chain, ChainJoint, ChainSite, Guard, Kinematics, Settings,
-};
+use citrange_control::{CartesianController, Settings};
 use citrange_core::Pose;
+use citrange_robot::{Chain, ChainJoint, ChainSite, Guard, Kinematics};
 use nalgebra::Vector3;
 use proptest::prelude::*;
 
@@ -144,7 +143,7 @@ fn four_joints_are_enough() {
 /// Cut and flipped chains are refused, or driven without a panic to finite targets.
 #[test]
 fn damaged_chains_do_no_harm() {
-    let text = include_bytes!("../chains/so101.json");
+    let text = include_bytes!("../../../robot/tests/chains/so101.json");
     let settings = Settings::load("default").unwrap();
     let mut rng = citrange_core::rng::Rng::new(77);
     let (mut refused, mut driven) = (0, 0);

@@ -1,10 +1,8 @@
 //! Integration tests of `control`, one binary. Apart: `request`, which must not wait for others.
 
 mod common;
-mod ik;
 mod kinematics;
 mod limiter;
-mod reach;
 mod safety;
 mod seed;
 mod settings;

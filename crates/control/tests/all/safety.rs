@@ -22,7 +22,7 @@ fn any_wish(rng: &mut Rng) -> Velocity {
 
 fn any_joints(robot: &str, rng: &mut Rng) -> Vec<f64> {
     let chain = chain(robot);
-    let range = |j: &citrange_control::ChainJoint| j.range.unwrap_or([-3.0, 3.0]);
+    let range = |j: &citrange_robot::ChainJoint| j.range.unwrap_or([-3.0, 3.0]);
     chain.joints.iter().map(range).map(|[low, high]| rng.uniform(low, high)).collect()
 }
 

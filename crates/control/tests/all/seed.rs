@@ -1,7 +1,8 @@
 //! Profile `seed`: the controller of the document, number by number.
 
-use citrange_control::{Kinematics, Velocity};
+use citrange_control::Velocity;
 use citrange_core::rng::Rng;
+use citrange_robot::Kinematics;
 use nalgebra::{Matrix3, Vector3};
 
 use crate::common::{Drive, chain, linear};

@@ -1,7 +1,8 @@
 //! Arms that can take any pose.
 
-use citrange_control::{Kinematics, Velocity};
+use citrange_control::Velocity;
 use citrange_core::rng::Rng;
+use citrange_robot::Kinematics;
 use nalgebra::{Rotation3, UnitQuaternion, Vector3};
 
 use crate::common::{self, Drive, direction, hz, ready};

@@ -90,7 +90,8 @@ impl Goal {
     /// So many of some outcomes.
     #[must_use]
     pub fn quotas(quotas: &[Quota], max_episodes: Option<u64>) -> Self {
-        let quotas: BTreeMap<EpisodeOutcome, u64> = quotas.iter().map(|q| (q.kind, q.episodes)).collect();
+        let quotas: BTreeMap<EpisodeOutcome, u64> =
+            quotas.iter().map(|q| (q.kind, q.episodes)).collect();
         let sum: u64 = quotas.values().sum();
         let max_episodes = max_episodes.or(Some(sum.saturating_mul(TRIES_PER_WANTED)));
         Self { wanted: Wanted::Quotas(quotas), max_episodes }

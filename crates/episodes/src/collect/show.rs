@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::goal::{Goal, EpisodeOutcome};
+use super::goal::{EpisodeOutcome, Goal};
 use super::tally::Tally;
 use crate::context::{Progress, RunContext};
 use crate::error::Result;

@@ -158,7 +158,8 @@ impl Writer<'_> {
         if self.goal.wants(self.tally, &outcome) {
             let recording = recorder.finish().with_context(|| self.how_to_go_on())?;
             if recording.dropped.values().any(|dropped| !dropped.is_empty()) {
-                let what = format!("episode {index} has lost pictures, although nothing hurries it");
+                let what =
+                    format!("episode {index} has lost pictures, although nothing hurries it");
                 return Err(EpisodesError::Failed(what));
             }
             number = Some(self.dataset.save(recording).with_context(|| self.how_to_go_on())?);

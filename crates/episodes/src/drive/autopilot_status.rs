@@ -1,8 +1,8 @@
 //! What people see of an autopilot: its state, what lies where it should, the last events.
 
 use citrange_core::{Event, Observation};
-use citrange_teleop::telemetry::{AutopilotStatus, FlightNote};
 use citrange_task::Status;
+use citrange_teleop::telemetry::{AutopilotStatus, FlightNote};
 use serde_json::Value;
 
 use super::shared_control::Work;

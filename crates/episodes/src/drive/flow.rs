@@ -9,14 +9,14 @@ use citrange_core::run::{Pace, run as run_phase};
 use citrange_core::tape::NoTape;
 use citrange_core::{Rig as _, RunReport, RunSettings, Tape};
 use citrange_sim::SimRig;
-use citrange_teleop::telemetry::{Phase, SavedEpisode, Session, Summary, Telemetry};
 use citrange_tape::{Dataset, WhenFull};
+use citrange_teleop::telemetry::{Phase, SavedEpisode, Session, Summary, Telemetry, percent};
 use citrange_teleop::{DriverLock, Order, Speeds, Teleop, Until};
 use serde_json::json;
 
 use super::scene_info::stage_of;
 use super::shared_control::{SharedControl, Work};
-use super::summary::{Ended, percent, summary};
+use super::summary::{Ended, summary};
 use super::telemetry::{LivePilot, LiveRig, Pictures};
 use crate::context::RunContext;
 use crate::error::{Context as _, Result};
@@ -218,9 +218,12 @@ impl<'a> Drive<'a> {
     }
 
     fn run_all(&mut self) -> Result<()> {
-        let first = self.options.first.unwrap_or(self.dataset.as_ref().map_or(0, |d| d.len() as u64));
+        let first =
+            self.options.first.unwrap_or(self.dataset.as_ref().map_or(0, |d| d.len() as u64));
         let mut layout = first;
-        while self.options.episodes.is_none_or(|wanted| self.tally.saved < wanted) && !self.ctx.stopped() {
+        while self.options.episodes.is_none_or(|wanted| self.tally.saved < wanted)
+            && !self.ctx.stopped()
+        {
             self.set_back(layout)?;
             let again =
                 if self.dataset.is_some() { self.record(layout)? } else { self.drive_freely()? };

@@ -3,8 +3,8 @@
 use citrange_core::Rig as _;
 use citrange_render::Shape;
 use citrange_sim::{ShownShape, SimRig};
-use citrange_teleop::telemetry::{CameraInfo, Form, JointInfo, KeyInfo, SceneInfo, ShapeInfo};
 use citrange_teleop::Key;
+use citrange_teleop::telemetry::{CameraInfo, Form, JointInfo, KeyInfo, SceneInfo, ShapeInfo};
 
 use crate::error::Result;
 

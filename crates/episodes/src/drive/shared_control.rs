@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use citrange_control::{Chain, Motion};
+use citrange_control::Motion;
 use citrange_core::scene::Goal;
 use citrange_core::{BoxError, Event, Observation, Outcome, Pilot, Rig as _, Verdict};
+use citrange_robot::Chain;
 use citrange_sim::SimRig;
-use citrange_teleop::telemetry::{AutopilotInfo, AutopilotStatus};
 use citrange_task::{Autopilot, Settings, State};
+use citrange_teleop::telemetry::{AutopilotInfo, AutopilotStatus};
 use citrange_teleop::{AutopilotRequest, DriverLock, Halt, Teleop};
 use serde_json::json;
 
@@ -204,7 +205,7 @@ impl Pilot for SharedControl<'_> {
         seen: &Observation,
         targets: &mut [f64],
         events: &mut Vec<Event>,
-    ) -> std::result::Result<Verdict, BoxError> {
+    ) -> Result<Verdict, BoxError> {
         if let Some(outcome) = self.teleop.attend(events) {
             self.hand_back(Halt::Over, seen, events);
             return Ok(Verdict::Done(outcome));

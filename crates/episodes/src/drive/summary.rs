@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use citrange_teleop::telemetry::{NextStep, SavedEpisode, Summary};
+use citrange_teleop::telemetry::{NextStep, SavedEpisode, Summary, percent};
 
 /// How a session ended.
 pub(crate) struct Ended<'a> {
@@ -90,18 +90,6 @@ pub fn lines(summary: &Summary) -> Vec<String> {
     }
     lines.extend(summary.next.iter().map(|step| format!("  {}: {}", step.what, step.command)));
     lines
-}
-
-/// A share for people: never 0 % when something was lost, never 100 % when something was not.
-pub(crate) fn percent(share: f64) -> String {
-    let rounded = (share * 100.0).round();
-    if share > 0.0 && rounded < 1.0 {
-        "less than 1 %".to_owned()
-    } else if share < 1.0 && rounded >= 100.0 {
-        "more than 99 %".to_owned()
-    } else {
-        format!("{rounded} %")
-    }
 }
 
 fn step(what: &str, command: String) -> NextStep {

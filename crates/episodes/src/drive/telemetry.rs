@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use citrange_control::{ChainSite, Kinematics};
 use citrange_core::{
     BoxError, Commanded, Event, Observation, Picture, Pilot, Rig, RigSpec, Snapshot, Verdict,
 };
+use citrange_robot::{ChainSite, Kinematics};
 use citrange_sim::SimRig;
 use citrange_teleop::telemetry::Telemetry;
 

@@ -37,7 +37,7 @@ impl Exporter for Robomimic {
         let out = &options.out;
         must_be_new(out)?;
         let Some(first) = episodes.first() else {
-            bad_input!("{} has no episodes", dataset.root().display(););
+            bad_input!("{} has no episodes", dataset.root().display());
         };
         let scene = ExportEpisode::new(dataset, *first)?.tape.header.clone();
         let name = |header: &Header| header.scene.as_ref().map(|s| s.name.clone());
@@ -231,8 +231,7 @@ fn shifted(images: &Images, end: &[u8]) -> Result<Images> {
         }
         out.copy_from_slice(&end);
         Ok(())
-    })
-    ?)
+    })?)
 }
 
 fn table(rows: Vec<Vec<f64>>) -> Result<Series> {

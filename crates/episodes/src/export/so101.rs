@@ -33,10 +33,11 @@ impl Exporter for So101Hdf5 {
         let out = &options.out;
         must_be_new(out)?;
         if episodes.is_empty() {
-            bad_input!("{} has no episodes", dataset.root().display(););
+            bad_input!("{} has no episodes", dataset.root().display());
         }
         let info = dataset.lerobot.info();
-        let joints: Vec<String> = dataset.index.units.iter().map(|unit| joint(&unit.name)).collect();
+        let joints: Vec<String> =
+            dataset.index.units.iter().map(|unit| joint(&unit.name)).collect();
         let robot = info.robot_type.clone().map(Attr::Text);
         let mut other = BTreeMap::from([
             ("frame_hz".to_owned(), Attr::Float(f64::from(info.fps))),
@@ -44,8 +45,7 @@ impl Exporter for So101Hdf5 {
         ]);
         other.extend(robot.map(|robot| ("robot".to_owned(), robot)));
         let header = RobomimicHeader { other, ..RobomimicHeader::default() };
-        let mut writer =
-            RobomimicWriter::create(out, &header)?.single_precision();
+        let mut writer = RobomimicWriter::create(out, &header)?.single_precision();
         let cameras = dataset.camera_names();
         let bar =
             ctx.progress("exporting", frames(dataset, episodes) * cameras.len().max(1) as u64);
@@ -114,16 +114,16 @@ fn rows(dataset: &Dataset, number: usize) -> Result<RobomimicDemo> {
 fn column(dataset: &Dataset, number: usize, name: &str) -> Result<Vec<Vec<f64>>> {
     let (units, root) = (&dataset.index.units, dataset.root().display());
     let rows = dataset.lerobot.read_episode(number)?;
-    let values = rows
-        .column(name)
-        .and_then(|c| c.floats())
-        .ok_or_else(|| EpisodesError::BadInput(format!("{root} has no feature {name} of floats")))?;
+    let values = rows.column(name).and_then(|c| c.floats()).ok_or_else(|| {
+        EpisodesError::BadInput(format!("{root} has no feature {name} of floats"))
+    })?;
     if units.is_empty() || values.len() != units.len() * rows.length {
         bad_input!(
             "episode {number} of {root} has {} numbers per row in {name} and units of {}: only what \
              has a unit each can be written in radians",
             values.len() / rows.length.max(1),
-            units.len(););
+            units.len()
+        );
     }
     let read = |row: &[f32]| {
         units.iter().zip(row).map(|(unit, value)| unit.read(f64::from(*value))).collect()

@@ -56,7 +56,8 @@ impl ExportEpisode {
             bad_input!(
                 "episode {number} of {} has no tape: only its rows and videos are known, which \
                  --to lerobot writes",
-                dataset.root().display(););
+                dataset.root().display()
+            );
         };
         let tape = Arc::new(tape);
         let mut this = Self {
@@ -95,8 +96,7 @@ pub(crate) fn counted(images: &Images, bar: &Arc<dyn Progress>) -> Result<Images
     Ok(Images::from_fn(frames, height, width, move |index, out| {
         bar.add_one();
         images.read_frame(index, out).map_err(|e| e.to_string())
-    })
-    ?)
+    })?)
 }
 
 /// Seconds since 1970 of `2026-03-14T15:09:26Z`.

@@ -9,8 +9,8 @@ use citrange_core::run::run as run_episode;
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{BoxError, Event, Outcome, Pilot, Rig, RunReport, RunSettings, Snapshot, Tape};
 use citrange_tape::{
-    Dataset, DemoEpisode, Episode, FrameReplay, Header, IMPORT, Imported, Play,
-    RecordSettings, Recorder, WhenFull, file_sha256,
+    Dataset, DemoEpisode, Episode, FrameReplay, Header, IMPORT, Imported, Play, RecordSettings,
+    Recorder, WhenFull, file_sha256,
 };
 use serde_json::{Value, json};
 
@@ -58,9 +58,7 @@ impl Job<'_> {
 pub fn import(args: &ImportOptions, ctx: RunContext<'_>) -> Result<Vec<String>> {
     let exists = args.out.join("meta/info.json").exists();
     if exists && !args.resume {
-        bad_input!(
-            "{} is a dataset already; --resume adds to it",
-            args.out.display(););
+        bad_input!("{} is a dataset already; --resume adds to it", args.out.display());
     }
     let mut demos = DemoEpisode::read(&args.file)?;
     let sha256 = file_sha256(&args.file)?;
@@ -134,7 +132,8 @@ fn leave_out_known(
     if there > 0 && demos.is_empty() {
         bad_input!(
             "{root} has all {all} episodes of {} already, by its sha256; --again imports it once more",
-            args.file.display(););
+            args.file.display()
+        );
     }
     if there > 0 {
         ctx.say(&format!("{there} of {all} episodes of the file are in {root} already"));
@@ -153,7 +152,9 @@ fn exact(
     let cameras: Vec<String> = header.rig.cameras.iter().map(|c| c.name.clone()).collect();
     let mut rig = rig_of(&tape, Some(&cameras))?;
     if *rig.spec() != header.rig {
-        bad_input!("the tape's rig is not the one that its model makes: it was not written by Citrange");
+        bad_input!(
+            "the tape's rig is not the one that its model makes: it was not written by Citrange"
+        );
     }
     let (mut dataset, repaired) =
         Dataset::record_with(job.root, &header.rig, header.unit, &header.images, header.features)?;
@@ -205,7 +206,8 @@ fn refuse_double(
             if !same {
                 bad_input!(
                     "episode {number} of {} has the same name {uid} and another tape",
-                    dataset.root().display(););
+                    dataset.root().display()
+                );
             }
         }
     }

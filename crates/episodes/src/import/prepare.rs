@@ -89,9 +89,7 @@ pub(crate) fn prepare(
     ctx.say(&format!("{}: {report}\n  targets: {}", demo.name, motion.source));
     match demo.rate_hz {
         Some(hz) if hz != frame_hz => {
-            ctx.say(&format!(
-                "  its {hz} rows per second are held for frames at {frame_hz} Hz"
-            ));
+            ctx.say(&format!("  its {hz} rows per second are held for frames at {frame_hz} Hz"));
         }
         Some(_) => {}
         None => ctx.say(&format!("  it does not say its rate: taken as {frame_hz} Hz")),
@@ -118,10 +116,7 @@ fn named_scene(demo: &DemoEpisode, scene: Option<&str>) -> Result<Arc<CompiledSc
 
 fn own_scene(demo: &DemoEpisode, assets: &[PathBuf]) -> Result<Arc<CompiledScene>> {
     let Some(xml) = &demo.model_xml else {
-        bad_input!(
-            "{} has no model of its own: give a scene with --scene",
-            demo.name
-        );
+        bad_input!("{} has no model of its own: give a scene with --scene", demo.name);
     };
     let name = demo.environment.as_deref().map_or_else(|| "recording".to_owned(), snake);
     let own = OwnModel {

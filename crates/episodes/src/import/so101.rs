@@ -10,8 +10,8 @@ use citrange_core::{
 use citrange_hdf5::Images;
 use citrange_sim::SimRig;
 use citrange_tape::{
-    Dataset, DemoEpisode, Header, IMPORT, Imported, Motion, Play, Recorder, SO101_HZ,
-    new_uid, utc_now,
+    Dataset, DemoEpisode, Header, IMPORT, Imported, Motion, Play, Recorder, SO101_HZ, new_uid,
+    utc_now,
 };
 use serde_json::{Value, json};
 
@@ -132,7 +132,8 @@ fn check_limits(demo: &DemoEpisode, spec: &RigSpec, motion: &Motion) -> Result<(
             "{}: {joint} is at {value:.2}, {off:.2} beyond its limits: this layout has radians, \
              joints in the order {}",
             demo.name,
-            spec.joints.iter().map(|j| j.name.as_str()).collect::<Vec<_>>().join(", "););
+            spec.joints.iter().map(|j| j.name.as_str()).collect::<Vec<_>>().join(", ")
+        );
     }
     Ok(())
 }

@@ -7,7 +7,6 @@ use citrange_tape::{Staging, TapeError};
 use crate::context::RunContext;
 use crate::error::Result;
 
-
 /// Where an import writes. Dropped before [`Staged::publish`], a new dataset leaves no trace.
 pub(crate) struct Staged {
     out: PathBuf,

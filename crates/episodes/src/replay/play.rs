@@ -85,7 +85,8 @@ impl Player<'_> {
             let part = path.with_extension("partial.mp4");
             filming.film.finish_as(&part)?;
             let frames = report.frames;
-            self.ctx.say(&format!("film: stopped after {frames} of {of} frames: {}", part.display()));
+            self.ctx
+                .say(&format!("film: stopped after {frames} of {of} frames: {}", part.display()));
         }
         Ok(report)
     }

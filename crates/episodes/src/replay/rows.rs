@@ -40,7 +40,8 @@ pub(super) fn by_rows(
         bad_input!(
             "episode {episode} of {} has no tape: name a scene to play it in, for example \
              --scene orange_plate",
-            dataset.root().display(););
+            dataset.root().display()
+        );
     };
     let mut rig = SimRig::new(compiled(name)?, player.cameras())?;
     let rows = dataset.joint_rows(episode, rig.spec(), unit)?;
@@ -62,7 +63,8 @@ pub(super) fn by_rows(
         bad_input!(
             "there is no frame {}; the episode has {}, numbered from 0",
             options.from,
-            rows.seen.len(););
+            rows.seen.len()
+        );
     };
     let start = citrange_core::StartData {
         named: [(rig.robot().to_owned(), joints.clone())].into(),

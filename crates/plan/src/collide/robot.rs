@@ -214,7 +214,7 @@ fn ball_around(balls: &[(Point3<f64>, f64)]) -> (Point3<f64>, f64) {
 }
 
 /// Pose of what hangs on a joint in the link that carries it, for a position.
-pub(super) fn moved_by(joint: &citrange_control::ChainJoint, position: f64) -> Isometry3<f64> {
+pub(super) fn moved_by(joint: &citrange_robot::ChainJoint, position: f64) -> Isometry3<f64> {
     let rest = joint.parent_from_link.isometry();
     let moved = position - joint.reference;
     let axis = nalgebra::Unit::new_normalize(Vector3::from(joint.axis));

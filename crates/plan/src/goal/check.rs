@@ -1,6 +1,6 @@
 //! Which joints lead to a goal, and the reason when a search cannot begin.
 
-use citrange_control::{Aim, ControlError, Reach, ReachSettings, Solution, Turn};
+use citrange_robot::{Aim, Reach, ReachSettings, RobotError, Solution, Turn};
 
 use super::escape::escape;
 use super::report::{GoalReport, GoalSettings, Kept};
@@ -77,7 +77,7 @@ pub fn check_goal<W: Motions + Contacts>(
 }
 
 fn reach_of(arm: &Arm) -> Result<Reach, PlanError> {
-    let bad = |why: ControlError| PlanError::bad("inverse kinematics", why.to_string());
+    let bad = |why: RobotError| PlanError::bad("inverse kinematics", why.to_string());
     let mut reach = Reach::new(arm.body().chain(), arm.held()).map_err(bad)?;
     reach.set_ranges(arm.limits().iter().map(|l| l.range)).map_err(bad)?;
     Ok(reach)

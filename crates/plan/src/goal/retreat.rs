@@ -1,7 +1,7 @@
 //! The nearest free place to a goal that touches something: on ever larger shells around it,
 //! first of all back along the way that the hand comes.
 
-use citrange_control::{Aim, ReachSettings, Solution};
+use citrange_robot::{Aim, ReachSettings, Solution};
 use nalgebra::Vector3;
 
 use super::Contacts;

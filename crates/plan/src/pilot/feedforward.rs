@@ -4,8 +4,8 @@
 //! leave the arm behind by what damping, weight and inertia need; so the target is that much
 //! ahead: (kv velocity + torque) / kp. The torques also tell whether the servos are strong enough.
 
-use citrange_control::{Chain, Kinematics, LinkInertia};
 use citrange_core::robot::Servo;
+use citrange_robot::{Chain, Kinematics, LinkInertia};
 use nalgebra::{Matrix3, Vector3};
 
 use crate::error::PlanError;

@@ -176,7 +176,7 @@ fn the_simulated_wrist_moves_as_asked() {
     let scene = common::scene_from(text, Path::new("")).unwrap();
     let mut rng = Rng::new(6);
     let (mut checked, mut worst, mut worst_tilt) = (0, 0.0_f64, 0.0_f64);
-    let mut kinematics = citrange_control::Kinematics::new(&scene.chain("robot0").unwrap());
+    let mut kinematics = citrange_robot::Kinematics::new(&scene.chain("robot0").unwrap());
     let chain = scene.chain("robot0").unwrap();
     for _ in 0..60 {
         // A vertical tool in the middle of the workspace.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use citrange_control::{Chain, Kinematics};
 use citrange_core::rng::Rng;
+use citrange_robot::{Chain, Kinematics};
 use citrange_sim::{CompiledScene, Threads, World};
 use nalgebra::Vector3;
 
@@ -194,7 +194,7 @@ fn floors_are_where_the_scene_says() {
 /// `CITRANGE_WRITE_CHAINS=1 cargo test -p citrange-sim --test all chain::` writes them anew.
 #[test]
 fn kept_chains_are_up_to_date() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../control/tests/chains");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../robot/tests/chains");
     for (robot, scene) in [
         ("so101", "orange_plate"),
         ("panda", "multi_table_assembly"),

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use citrange_control::{Action, Kinematics, Settings, Velocity};
+use citrange_control::{Action, Settings, Velocity};
 use citrange_core::rng::Rng;
+use citrange_robot::Kinematics;
 use citrange_sim::{Arm, CompiledScene};
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use citrange_control::{Chain, Kinematics, LinkShape};
 use citrange_core::rng::Rng;
 use citrange_core::shape::Shape;
 use citrange_core::{DictObjectState, DictRobotState, DictState};
+use citrange_robot::{Chain, Kinematics, LinkShape};
 use citrange_sim::{CompiledScene, Threads, World};
 use citrange_space::{Body, BodySettings, Checker, Configs, Isa};
 use mujoco_rs::prelude::MjData;

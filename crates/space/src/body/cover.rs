@@ -16,7 +16,7 @@
 //!   point at `(r1 + r2) / (2 cos φ)`, where the corners of both arcs are equally far away. The
 //!   layers at the ends may be thicker than their share: a deeper ball stands out less.
 
-use citrange_control::LinkShape;
+use citrange_robot::LinkShape;
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::{Sphere, link_of};

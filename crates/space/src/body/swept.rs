@@ -4,9 +4,9 @@
 //! A ball that moves `travel` at most between the two is put down n times on its way, each time
 //! grown by `travel / 2n`: so no place of it is missed. Shapes the same.
 
-use citrange_control::LinkShape;
 use citrange_core::Pose;
 use citrange_core::shape::Shape;
+use citrange_robot::LinkShape;
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::{Body, Sphere, check_joints, cover, link_of};

@@ -1,10 +1,10 @@
 //! Robots as balls: the cover covers, the pairs are the right ones, centres are where the chain
 //! puts them.
 
-use citrange_control::Kinematics;
 use citrange_core::Pose;
 use citrange_core::rng::Rng;
 use citrange_core::shape::Shape;
+use citrange_robot::Kinematics;
 use citrange_space::{Body, BodySettings, Checker, Configs, Form, Isa, Solid, Sphere};
 use nalgebra::{Isometry3, Point3, Vector3};
 

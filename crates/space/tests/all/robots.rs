@@ -1,10 +1,10 @@
 //! Robots made up for the tests: no engine is needed.
 #![allow(unreachable_pub)] // shared by the test files
 
-use citrange_control::{Chain, ChainJoint, ChainSite, LinkShape};
 use citrange_core::Pose;
 use citrange_core::rng::Rng;
 use citrange_core::shape::Shape;
+use citrange_robot::{Chain, ChainJoint, ChainSite, LinkShape};
 
 fn joint(name: &str, parent: Option<usize>, rest: Pose, axis: [f64; 3]) -> ChainJoint {
     ChainJoint {

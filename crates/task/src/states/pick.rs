@@ -61,7 +61,7 @@ pub(crate) fn posture_adjust(pilot: &mut Autopilot, m: &mut Memory, seen: &Obser
     }
     let away_m = (over.at_m - pilot.hand.at_m).xy().norm();
     let wanted = pilot.body.goal(&over).jaw_yaw_rad;
-    let turned = citrange_control::wrapped(wanted - pilot.hand.jaw_yaw_rad()).abs();
+    let turned = citrange_robot::wrapped(wanted - pilot.hand.jaw_yaw_rad()).abs();
     let fastest = seen.joint_vel.iter().map(|v| v.abs()).fold(0.0, f64::max);
     let is_right = away_m < pilot.settings.posture_tolerance_m
         && turned.to_degrees() < pilot.settings.posture_tolerance_deg

@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use citrange_control::Chain;
 use citrange_core::run::run;
 use citrange_core::scene::{Goal, Job, Scene};
 use citrange_core::tape::{FrameRecord, TickRecord};
@@ -12,6 +11,7 @@ use citrange_core::{
     BoxError, Commanded, Event, Extra, Observation, Outcome, Rig, RigSpec, RunSettings, Snapshot,
     Tape,
 };
+use citrange_robot::Chain;
 use citrange_sim::{CompiledScene, SimRig, StateQuery, load_scene};
 use citrange_task::{Autopilot, Settings, Setup};
 

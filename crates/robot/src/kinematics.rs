@@ -26,13 +26,17 @@ pub struct Frame {
 }
 
 impl Frame {
-    pub(crate) fn of(pose: &citrange_core::Pose) -> Self {
+    /// A pose as a frame.
+    #[must_use]
+    pub fn of(pose: &citrange_core::Pose) -> Self {
         let iso = pose.isometry();
         let rot = iso.rotation.to_rotation_matrix().into_inner();
         Self { rot, pos_m: iso.translation.vector }
     }
 
-    pub(crate) fn then(&self, inner: &Self) -> Self {
+    /// A frame given in this one, as this one is given.
+    #[must_use]
+    pub fn then(&self, inner: &Self) -> Self {
         Self { rot: self.rot * inner.rot, pos_m: self.pos_m + self.rot * inner.pos_m }
     }
 }

@@ -2,27 +2,47 @@
 
 use std::fs::File;
 use std::io::BufWriter;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
-use citrange_render::Frame;
+use crate::settings::Frame;
+
+/// A file of a picture that could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}", .path.display())]
+pub struct ImageError {
+    /// The file, or the folder that it should be in.
+    pub path: PathBuf,
+    /// The system's reason.
+    pub source: std::io::Error,
+}
 
 /// An rgb picture.
-#[derive(Clone, Debug)]
-pub(crate) struct Image {
-    pub(crate) width: usize,
-    pub(crate) height: usize,
-    pub(crate) rgb: Vec<u8>,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Columns.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// Three bytes for each pixel, row by row.
+    pub rgb: Vec<u8>,
 }
 
 impl Image {
+    /// A black picture.
+    #[must_use]
+    pub fn black(width: usize, height: usize) -> Self {
+        Self { width, height, rgb: vec![0; 3 * width * height] }
+    }
+
     /// The colours of a frame.
-    pub(crate) fn colors(frame: &Frame) -> Self {
+    #[must_use]
+    pub fn colors(frame: &Frame) -> Self {
         Self { width: frame.width, height: frame.height, rgb: frame.rgb.clone() }
     }
 
     /// Distances from near (warm) to far (cold); black where nothing is.
-    pub(crate) fn distances(frame: &Frame) -> Self {
+    #[must_use]
+    pub fn distances(frame: &Frame) -> Self {
         let finite = frame.depth.iter().copied().filter(|d| d.is_finite());
         let near = finite.clone().fold(f32::INFINITY, f32::min);
         // Beyond five times the nearest everything is far: a floor without end would flatten it.
@@ -40,7 +60,8 @@ impl Image {
     }
 
     /// A colour of its own for every id; black where nothing is.
-    pub(crate) fn ids(frame: &Frame) -> Self {
+    #[must_use]
+    pub fn ids(frame: &Frame) -> Self {
         let color = |id: i32| {
             if id < 0 {
                 return [0, 0, 0];
@@ -58,7 +79,8 @@ impl Image {
     }
 
     /// Pictures side by side in rows; smaller ones are padded with black.
-    pub(crate) fn sheet(images: &[Self], columns: usize) -> Self {
+    #[must_use]
+    pub fn sheet(images: &[Self], columns: usize) -> Self {
         let columns = columns.clamp(1, images.len().max(1));
         let width = images.iter().map(|i| i.width).max().unwrap_or(1);
         let height = images.iter().map(|i| i.height).max().unwrap_or(1);
@@ -78,30 +100,31 @@ impl Image {
         sheet
     }
 
-    /// Writes a PNG file.
-    pub(crate) fn save(&self, path: &Path) -> anyhow::Result<()> {
-        let mut encoder = encoder(path, self.width, self.height)?;
+    /// Writes a PNG file, and its folder where there is none.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn save(&self, path: &Path) -> Result<(), ImageError> {
+        let fail = |path: &Path| {
+            let path = path.to_owned();
+            move |source| ImageError { path, source }
+        };
+        if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).map_err(fail(folder))?;
+        }
+        let file = File::create(path).map_err(fail(path))?;
+        self.encode(BufWriter::new(file)).map_err(|e| fail(path)(e.into()))
+    }
+
+    fn encode(&self, file: BufWriter<File>) -> Result<(), png::EncodingError> {
+        let mut encoder = png::Encoder::new(file, self.width as u32, self.height as u32);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
         encoder.set_compression(png::Compression::Fast);
         let mut writer = encoder.write_header()?;
         writer.write_image_data(&self.rgb)?;
-        writer.finish().with_context(|| format!("cannot write {}", path.display()))
+        writer.finish()
     }
-}
-
-fn encoder(
-    path: &Path,
-    width: usize,
-    height: usize,
-) -> anyhow::Result<png::Encoder<'static, BufWriter<File>>> {
-    if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("cannot create {}", folder.display()))?;
-    }
-    let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
-    let mut encoder = png::Encoder::new(BufWriter::new(file), width as u32, height as u32);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_depth(png::BitDepth::Eight);
-    Ok(encoder)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Inverse kinematics: finds what is there, and says so when nothing is.
 
-use citrange_control::{HandGoal, Ik, Tolerance, wrapped};
 use citrange_core::rng::Rng;
+use citrange_robot::{HandGoal, Ik, Tolerance, wrapped};
 use nalgebra::Vector3;
 
 use crate::common::{chain, ready};

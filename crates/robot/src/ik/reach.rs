@@ -8,7 +8,7 @@ use super::linkage::Linkage;
 use super::sift::{are_same, turns};
 use super::starts::starts;
 use crate::chain::{Chain, ChainSite};
-use crate::error::ControlError;
+use crate::error::RobotError;
 use crate::kinematics::{Frame, Kinematics};
 
 /// Where the tool should be, in the world.
@@ -111,8 +111,8 @@ impl Reach {
     ///
     /// # Errors
     /// When no joint of the arm moves the tool or too many do, or `home` has too few numbers.
-    pub fn new(chain: &Chain, home: &[f64]) -> Result<Self, ControlError> {
-        let fail = |reason: String| ControlError::Chain { robot: chain.robot.clone(), reason };
+    pub fn new(chain: &Chain, home: &[f64]) -> Result<Self, RobotError> {
+        let fail = |reason: String| RobotError::Chain { robot: chain.robot.clone(), reason };
         chain.check()?;
         if home.len() != chain.joints.len() || home.iter().any(|q| !q.is_finite()) {
             let (given, all) = (home.len(), chain.joints.len());
@@ -144,11 +144,11 @@ impl Reach {
     pub fn set_ranges(
         &mut self,
         ranges: impl IntoIterator<Item = [f64; 2]>,
-    ) -> Result<(), ControlError> {
+    ) -> Result<(), RobotError> {
         for (joint, range) in ranges.into_iter().enumerate() {
             if !(range[0] <= range[1] && range.iter().all(|end| end.is_finite())) {
                 let reason = format!("range {range:?} of joint {joint} must be [lowest, highest]");
-                return Err(ControlError::Chain { robot: self.robot.clone(), reason });
+                return Err(RobotError::Chain { robot: self.robot.clone(), reason });
             }
             if let Some(step) = self.linkage.steps.iter_mut().find(|s| s.joint == joint) {
                 step.set_range(range);

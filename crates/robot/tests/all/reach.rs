@@ -4,9 +4,9 @@
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use crate::common::{chain, direction, ready};
-use citrange_control::{Aim, Chain, Kinematics, Reach, ReachSettings, Turn, wrapped};
 use citrange_core::Pose;
 use citrange_core::rng::Rng;
+use citrange_robot::{Aim, Chain, Kinematics, Reach, ReachSettings, Turn, wrapped};
 use nalgebra::{Isometry3, Matrix4, Rotation3, Vector3};
 use serde_json::Value;
 

@@ -5,10 +5,10 @@ use citrange_core::robot::Grasp;
 use citrange_core::shape::Shape;
 use serde::{Deserialize, Serialize};
 
-use crate::error::ControlError;
+use crate::error::RobotError;
 
 /// More joints than any robot here has; bounds what a chain read from a file may ask for.
-pub(crate) const MAX_JOINTS: usize = 32;
+pub const MAX_JOINTS: usize = 32;
 
 /// Metres, kilograms and radians beyond this are mistakes, and could overflow.
 const ABSURD: f64 = 1e6;
@@ -132,8 +132,8 @@ impl Chain {
     ///
     /// # Errors
     /// Names the first joint or site that does not.
-    pub fn check(&self) -> Result<(), ControlError> {
-        let fail = |reason: String| ControlError::Chain { robot: self.robot.clone(), reason };
+    pub fn check(&self) -> Result<(), RobotError> {
+        let fail = |reason: String| RobotError::Chain { robot: self.robot.clone(), reason };
         let count = self.joints.len();
         if count == 0 || count > MAX_JOINTS {
             return Err(fail(format!("it has {count} joints; 1 to {MAX_JOINTS} are possible")));

@@ -1,17 +1,18 @@
 //! Small letters for captions in pictures.
 
-use crate::images::Image;
+use crate::image::Image;
 
 /// Width and height of a letter, in dots.
 const SIZE: (usize, usize) = (5, 7);
 
 /// How tall a line of text is, gaps included, at a scale.
-pub(crate) fn line_height(scale: usize) -> usize {
+#[must_use]
+pub fn line_height(scale: usize) -> usize {
     (SIZE.1 + 3) * scale
 }
 
 /// Writes text with its upper left corner at (`left`, `top`); what does not fit is cut off.
-pub(crate) fn write(
+pub fn write(
     image: &mut Image,
     (left, top): (usize, usize),
     scale: usize,
@@ -31,7 +32,7 @@ pub(crate) fn write(
 }
 
 /// A filled square.
-pub(crate) fn dab(image: &mut Image, (left, top): (usize, usize), edge: usize, rgb: [u8; 3]) {
+pub fn dab(image: &mut Image, (left, top): (usize, usize), edge: usize, rgb: [u8; 3]) {
     for y in top..(top + edge).min(image.height) {
         for x in left..(left + edge).min(image.width) {
             let at = 3 * (y * image.width + x);
@@ -41,7 +42,7 @@ pub(crate) fn dab(image: &mut Image, (left, top): (usize, usize), edge: usize, r
 }
 
 /// Darkens the upper left corner, so that letters can be read on it.
-pub(crate) fn dim(image: &mut Image, (width, height): (usize, usize)) {
+pub fn dim(image: &mut Image, (width, height): (usize, usize)) {
     let rows = image.rgb.chunks_exact_mut(3 * image.width).take(height);
     rows.flat_map(|row| row.iter_mut().take(3 * width)).for_each(|value| *value /= 4);
 }

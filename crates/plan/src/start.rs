@@ -1,47 +1,58 @@
 //! Where a plan begins: the arm's joints, and which opening of the gripper it is made for.
 
-use citrange_control::Chain;
 use citrange_core::names::suggestion;
 use citrange_core::robot::RobotDescription;
-use citrange_plan::{Arm, Goal, PlanError};
+use citrange_robot::Chain;
 use citrange_space::Body;
 use serde_json::{Value, json};
 
-/// What the balls and shapes of a swept gripper may reach beyond what it sweeps.
+use crate::arm::Arm;
+use crate::error::PlanError;
+use crate::goal::Goal;
+
+/// What the spheres and shapes of a swept gripper may reach beyond what it sweeps.
 const SWEEP_SLACK_M: f64 = 0.004;
 
 /// All joints where a plan begins.
-pub(super) struct Start {
-    pub(super) arm: Vec<f64>,
-    pub(super) gripper: Gripper,
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// Positions of the arm's joints.
+    pub arm: Vec<f64>,
+    /// The gripper's.
+    pub gripper: GripperOpening,
 }
 
 /// The opening that counts. The arm's plan does not move the gripper.
-pub(super) struct Gripper {
+#[derive(Clone, Debug)]
+pub struct GripperOpening {
     /// Who said it.
     from: String,
     names: Vec<String>,
-    pub(super) positions: Vec<f64>,
+    /// Positions of its joints.
+    pub positions: Vec<f64>,
     /// Between which positions it may be, where all of that counts.
     sweep: Option<[Vec<f64>; 2]>,
 }
 
 impl Start {
     /// `start`: a pose by name, or joints; none: where the scene has the robot, which is at
-    /// `seen`. `gripper`: what was asked for.
-    pub(super) fn new(
+    /// `seen`. `gripper`: open, closed, sweep, positions, or none for as it is at the start.
+    ///
+    /// # Errors
+    /// When a pose is not known, or numbers do not fit the robot.
+    pub fn new(
         arm: &Arm,
         robot: &RobotDescription,
         seen: &[f64],
         start: Option<&str>,
         gripper: Option<&str>,
-    ) -> anyhow::Result<Self> {
+    ) -> Result<Self, PlanError> {
         let (joints, from) = match start {
             None => (seen.to_vec(), "the scene".to_owned()),
             Some(text) => joints_of(arm, robot, seen, text)?,
         };
         let (moved, held) = joints.split_at(arm.joints().min(joints.len()));
-        let gripper = Gripper::new(arm.body().chain(), held, from, gripper)?;
+        let gripper = GripperOpening::new(arm.body().chain(), held, from, gripper)?;
         Ok(Self { arm: moved.to_vec(), gripper })
     }
 }
@@ -52,7 +63,7 @@ fn joints_of(
     robot: &RobotDescription,
     seen: &[f64],
     text: &str,
-) -> anyhow::Result<(Vec<f64>, String)> {
+) -> Result<(Vec<f64>, String), PlanError> {
     let name = if text == "home" { &robot.home } else { text };
     if let Some(pose) = robot.poses.get(name) {
         return Ok((pose.clone(), format!("the start pose {name}")));
@@ -60,25 +71,21 @@ fn joints_of(
     if text.contains(char::is_alphabetic) {
         let known = robot.poses.keys().map(String::as_str).chain(["home"]);
         let what = format!("the robot has no pose {text:?}");
-        return Err(PlanError::Bad { what, reason: suggestion(text, known) }.into());
+        return Err(PlanError::Bad { what, reason: suggestion(text, known) });
     }
     let words: Vec<&str> = words(text).collect();
     let count = arm.joints();
     if words.len() == seen.len() && seen.len() > count {
-        let Goal::Joints(mut joints) = Goal::parse_joints(&words[..count].join(" "), arm)? else {
-            anyhow::bail!("joint positions are needed");
-        };
+        let mut joints = arm_joints(&words[..count].join(" "), arm)?;
         joints.extend(numbers(&words[count..].join(" "))?);
         return Ok((joints, "the start".to_owned()));
     }
-    let Goal::Joints(mut joints) = Goal::parse_joints(text, arm)? else {
-        anyhow::bail!("joint positions are needed");
-    };
+    let mut joints = arm_joints(text, arm)?;
     joints.extend(seen.iter().skip(count));
     Ok((joints, "the scene".to_owned()))
 }
 
-impl Gripper {
+impl GripperOpening {
     /// `held`: where its joints are at the start, said by `from`.
     fn new(
         chain: &Chain,
@@ -112,8 +119,11 @@ impl Gripper {
     }
 
     /// The robot as it must be looked at; `home`: positions of all joints, of which the arm's
-    /// count.
-    pub(super) fn body(&self, body: Body, home: &[f64]) -> anyhow::Result<(Body, Vec<f64>)> {
+    /// count. The second answer is where all joints are held.
+    ///
+    /// # Errors
+    /// When the body has other joints than the robot of this start.
+    pub fn body(&self, body: Body, home: &[f64]) -> Result<(Body, Vec<f64>), PlanError> {
         let arm = home.len().saturating_sub(self.positions.len());
         let all = |gripper: &[f64]| [&home[..arm], gripper].concat();
         let held = all(&self.positions);
@@ -125,7 +135,8 @@ impl Gripper {
     }
 
     /// In a line; none for a robot without.
-    pub(super) fn text(&self) -> Option<String> {
+    #[must_use]
+    pub fn text(&self) -> Option<String> {
         let list = |positions: &[f64]| {
             let each = self.names.iter().zip(positions);
             each.map(|(name, at)| format!("{name} {at:.4}")).collect::<Vec<_>>().join(", ")
@@ -139,7 +150,9 @@ impl Gripper {
         }
     }
 
-    pub(super) fn json(&self) -> Value {
+    /// As JSON; null for a robot without.
+    #[must_use]
+    pub fn json(&self) -> Value {
         if self.names.is_empty() {
             return Value::Null;
         }
@@ -149,6 +162,16 @@ impl Gripper {
             "from": self.from,
             "sweep": self.sweep,
         })
+    }
+}
+
+/// Joints of the arm as numbers.
+fn arm_joints(text: &str, arm: &Arm) -> Result<Vec<f64>, PlanError> {
+    match Goal::parse_joints(text, arm)? {
+        Goal::Joints(joints) => Ok(joints),
+        Goal::Point { .. } | Goal::Pose { .. } => {
+            Err(PlanError::bad(format!("{text:?}"), "joint positions are needed"))
+        }
     }
 }
 
@@ -179,8 +202,9 @@ fn positions(
         bad(format!("open, closed, sweep, or positions of {} are right", names.join(", ")))
     })?;
     if let ([first], true) = (given.as_slice(), joints.len() > 1) {
-        let share = (first - closed[0]) / (open[0] - closed[0]);
-        let each = closed.iter().zip(open).map(|(closed, open)| closed + share * (open - closed));
+        let fraction = (first - closed[0]) / (open[0] - closed[0]);
+        let each =
+            closed.iter().zip(open).map(|(closed, open)| closed + fraction * (open - closed));
         given = each.collect();
     }
     if given.len() != joints.len() {

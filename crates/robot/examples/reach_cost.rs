@@ -1,5 +1,5 @@
 //! Prints what inverse kinematics from many starts cost, and how much of all there is they find.
-//! `cargo run --release -p citrange-control --example reach_cost`
+//! `cargo run --release -p citrange-robot --example reach_cost`
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
@@ -7,8 +7,8 @@ use std::f64::consts::PI;
 use std::path::Path;
 use std::time::Instant;
 
-use citrange_control::{Aim, Chain, Kinematics, Reach, ReachSettings, Turn};
 use citrange_core::rng::Rng;
+use citrange_robot::{Aim, Chain, Kinematics, Reach, ReachSettings, Turn};
 use nalgebra::Rotation3;
 
 const GOALS: usize = 200;

@@ -10,7 +10,7 @@ use citrange_core::robot::Grasp;
 use nalgebra::{SMatrix, SVector, Unit, Vector3};
 
 use crate::chain::Chain;
-use crate::error::ControlError;
+use crate::error::RobotError;
 use crate::kinematics::{Frame, Kinematics};
 
 /// Most joints an arm may have here.
@@ -125,8 +125,8 @@ impl Ik {
     ///
     /// # Errors
     /// When the chain names no grasp, or has more joints than can be solved for.
-    pub fn new(chain: &Chain, home: &[f64]) -> Result<Self, ControlError> {
-        let fail = |reason: String| ControlError::Chain { robot: chain.robot.clone(), reason };
+    pub fn new(chain: &Chain, home: &[f64]) -> Result<Self, RobotError> {
+        let fail = |reason: String| RobotError::Chain { robot: chain.robot.clone(), reason };
         let grasp = chain.grasp.ok_or_else(|| {
             fail("robot.yaml has no `grasp`: where things are held, and which way it works".into())
         })?;

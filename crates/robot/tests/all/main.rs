@@ -1,0 +1,5 @@
+//! Integration tests of `robot`, one binary.
+
+mod common;
+mod ik;
+mod reach;
