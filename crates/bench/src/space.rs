@@ -7,9 +7,10 @@ use std::io::{BufRead as _, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use citrange_cloud::{CloudFile, View, message_of, pack_xyz_rgb};
 use citrange_space::{
-    CloudFile, Clusters, EndEffectorSpheres, Fate, Map, MapSettings, OutlierMode, Outliers,
-    Pipeline, Robot, SelfFilter, Settings, Solid, Stage, Support, View, message_of, pack_xyz_rgb,
+    Clusters, EndEffectorSpheres, Fate, Map, MapSettings, OutlierMode, Outliers, Pipeline, Robot,
+    SelfFilter, Settings, Solid, Stage, Support,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};

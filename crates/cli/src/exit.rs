@@ -6,6 +6,8 @@ use std::error::Error;
 use std::io;
 use std::process::ExitCode;
 
+use citrange_calibrate::CalibrateError;
+use citrange_cloud::CloudError;
 use citrange_control::ControlError;
 use citrange_core::{Classified, ErrorKind};
 use citrange_episodes::EpisodesError;
@@ -88,6 +90,77 @@ fn kind_of(error: &(dyn Error + 'static)) -> Option<ErrorKind> {
         .or_else(|| of::<ControlError>(error))
         .or_else(|| of::<PlanError>(error))
         .or_else(|| of::<SpaceError>(error))
+        .or_else(|| of::<CloudError>(error))
+        .or_else(|| of::<CalibrateError>(error))
         .or_else(|| of::<ReportError>(error))
         .or_else(|| of::<io::Error>(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context as _;
+    use citrange_core::run::RunError;
+    use citrange_hdf5::Hdf5Error;
+    use citrange_lerobot::LerobotError;
+    use citrange_video::VideoError;
+
+    /// The same refusal of the system, as every part of the program hands it on.
+    fn everywhere(kind: io::ErrorKind) -> Vec<anyhow::Error> {
+        let io = || io::Error::from(kind);
+        let path = || std::path::PathBuf::from("x");
+        let tape = || TapeError::File { what: "write", path: path(), reason: io() };
+        let lerobot = || LerobotError::Io { what: "write", path: path(), source: io() };
+        let hdf5 = || Hdf5Error::Io { doing: "write", path: path(), source: io() };
+        let space = || SpaceError::Io { path: "x".into(), cause: io() };
+        let cloud = || CloudError::Io { path: "x".into(), cause: io() };
+        let video = || VideoError::Io { doing: "write", path: path(), source: io() };
+        let run = RunError::Tape { tick: 3, fault: Box::new(tape()) };
+        vec![
+            io().into(),
+            anyhow::Error::from(io()).context("cannot write x"),
+            tape().into(),
+            EpisodesError::from(lerobot()).into(),
+            TapeError::LeRobot(lerobot()).into(),
+            TapeError::LeRobot(LerobotError::Side(Box::new(tape()))).into(),
+            EpisodesError::from(hdf5()).into(),
+            TapeError::Hdf5(hdf5()).into(),
+            EpisodesError::from(video()).into(),
+            TapeError::Video(video()).into(),
+            space().into(),
+            cloud().into(),
+            SpaceError::Cloud(cloud()).into(),
+            PlanError::Space(space()).into(),
+            EpisodesError::from(run).into(),
+            ReportError::File { what: "write", path: path(), reason: io() }.into(),
+        ]
+    }
+
+    #[test]
+    fn the_same_fault_has_the_same_code_everywhere() {
+        use io::ErrorKind as Io;
+        for (refused, right) in [
+            (Io::StorageFull, ErrorKind::Failed),
+            (Io::QuotaExceeded, ErrorKind::Failed),
+            (Io::PermissionDenied, ErrorKind::Failed),
+            (Io::NotFound, ErrorKind::BadInput),
+            (Io::AlreadyExists, ErrorKind::BadInput),
+        ] {
+            for error in everywhere(refused) {
+                assert_eq!(kind(&error), right, "{refused:?}: {error:?}");
+                assert_eq!(kind(&error.context("episode 3")), right, "{refused:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_found_or_asked_for_is_no_failure() {
+        let told = Err::<(), _>(problems_found("2 of 3")).context("all").unwrap_err();
+        assert_eq!(code(kind(&told)), 4);
+        assert_eq!(code(kind(&EpisodesError::Interrupted.into())), 130);
+        assert_eq!(code(kind(&usage("give one"))), 2);
+        assert_eq!(code(kind(&TapeError::Missing("episode 9".into()).into())), 3);
+        assert_eq!(code(kind(&TapeError::Busy("set".into()).into())), 1);
+        assert_eq!(code(kind(&anyhow::anyhow!("what nobody foresaw"))), 1);
+    }
 }

@@ -4,10 +4,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use citrange_space::calibrate::CameraPose;
-use citrange_space::{
-    Cloud, CloudFile, NpzArray, Points as _, Sidecar, Snapshot, write_cloud, write_npz,
-};
+use citrange_cloud::CameraPose;
+use citrange_cloud::{Cloud, CloudFile, NpzArray, Points as _, Sidecar, write_cloud, write_npz};
+use citrange_space::Snapshot;
 use serde_json::{Value, json};
 
 fn citrange(words: &[&str]) -> Output {

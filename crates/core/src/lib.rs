@@ -40,6 +40,7 @@ pub mod run;
 pub mod scene;
 pub mod shape;
 pub mod snapshot;
+pub mod solid;
 pub mod state;
 pub mod tape;
 pub mod yaml;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use citrange_cloud::CloudError;
 use citrange_control::ControlError;
 use citrange_core::placement::PlacementError;
 use citrange_core::snapshot::SnapshotError;
@@ -36,6 +37,17 @@ pub enum SimError {
     /// A robot makes no sense.
     #[error(transparent)]
     Robot(#[from] RobotError),
+    /// A cloud could not be made of a picture.
+    #[error(transparent)]
+    Cloud(#[from] CloudError),
+    /// A picture or setting that a depth sensor cannot work with.
+    #[error("depth sensor: {what}: {reason}")]
+    Sensor {
+        /// The picture or setting.
+        what: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A picture could not be made.
     #[error(transparent)]
     Render(#[from] RenderError),
@@ -133,6 +145,11 @@ pub enum SimError {
 }
 
 impl SimError {
+    /// Setting `key` of a depth sensor is out of range.
+    pub(crate) fn sensor(key: &str, reason: String) -> Self {
+        Self::Sensor { what: key.to_owned(), reason }
+    }
+
     /// An unknown name, with the nearest known one.
     pub(crate) fn unknown<'a>(
         kind: &'static str,

@@ -36,6 +36,7 @@
 //! | exact continuation | `snapshot.rs`; poorer files: `restore.rs`; a recording's own model: `own.rs` |
 //! | an arm to be driven | `rig.rs`; as numbers `chain.rs`, its solid shapes `shapes.rs`; with named actions `arm.rs`; what it sees and feels of objects `feel.rs` |
 //! | what a viewer is told | `show.rs` |
+//! | what a depth camera makes of the truth | `depth_sensor.rs`; a whole frame with its file `depth_shot.rs` |
 //! | pictures | `camera.rs`, `picture.rs`; beside the loop `draw.rs`; with OpenGL `gl.rs` |
 
 mod arm;
@@ -45,6 +46,8 @@ pub mod catalog;
 mod chain;
 mod compile;
 mod contact_sensor;
+mod depth_sensor;
+mod depth_shot;
 mod engine;
 mod error;
 mod extras;
@@ -72,6 +75,8 @@ pub use around::SolidAround;
 pub use camera_pool::CameraQuery;
 pub use catalog::{SceneSource, load_scene};
 pub use compile::CompiledScene;
+pub use depth_sensor::DepthSensor;
+pub use depth_shot::{DepthShot, FLYING, NOT_SEEN};
 pub use engine::{engine_messages, start_engine};
 pub use error::SimError;
 pub use extras::EXTRAS;

@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use citrange_cloud::{CameraPose, CellRobot, Pinhole};
 use citrange_core::Pose;
-use citrange_core::shape::Part;
 use citrange_core::yaml::from_yaml;
 use serde::{Deserialize, Serialize};
 
-use crate::calibrate::CameraPose;
-use crate::cloud::Pinhole;
 use crate::error::SpaceError;
 use crate::map::MapSettings;
 use crate::settings::Settings;
@@ -44,26 +42,6 @@ pub struct CellCamera {
     pub pose_file: Option<PathBuf>,
     /// How it sees; found from the points where it is not said.
     pub pinhole: Option<Pinhole>,
-}
-
-/// The robot of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CellRobot {
-    /// `ur5`, `ur5e`, `panda`, `so101`, or an MJCF or URDF file.
-    pub model: String,
-    /// Where its base stands.
-    #[serde(default)]
-    pub pos_m: [f64; 3],
-    /// How its base is turned about the vertical.
-    #[serde(default)]
-    pub yaw_deg: f64,
-    /// Its joints, for frames that do not bring theirs along.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub joints_rad: Option<Vec<f64>>,
-    /// What is mounted on the last link of the arm, in that link's frame.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tool: Vec<Part>,
 }
 
 impl Cell {

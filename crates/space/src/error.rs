@@ -1,4 +1,6 @@
-//! What can be wrong with clouds, cells and calibrations.
+//! What can be wrong with frames, cells and maps.
+
+use citrange_cloud::CloudError;
 
 use citrange_core::{Classified, ErrorKind};
 
@@ -13,6 +15,9 @@ pub enum SpaceError {
         /// What is wrong, where, and what would be right.
         reason: String,
     },
+    /// A cloud or a file beside it.
+    #[error(transparent)]
+    Cloud(#[from] CloudError),
     /// A setting out of range.
     #[error("setting {key}: {reason}")]
     Setting {
@@ -68,6 +73,7 @@ impl Classified for SpaceError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::Io { cause, .. } => ErrorKind::of_io(cause.kind()),
+            Self::Cloud(error) => error.kind(),
             _ => ErrorKind::BadInput,
         }
     }

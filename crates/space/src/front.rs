@@ -2,11 +2,10 @@
 //!
 //! | to change | look in |
 //! |---|---|
-//! | how coordinates are read | `deinterleave.rs` |
 //! | which cell a point is in, and how surely f32 knows | `transform.rs` |
 //! | how a block of points becomes runs of points in one cell | `block.rs`, `block_avx512.rs` |
 //! | where sums are kept, in which order voxels come out | `slots.rs`, `keyset.rs` |
-//! | which points are the robot's | `own.rs`, in f32 `own_quick.rs`; distance of a voxel's cube to it: `gap.rs` |
+//! | which points are the robot's | `self_filter.rs`, in f32 `self_filter_quick.rs`; distance of a voxel's cube to it: `gap.rs` |
 //! | which voxels stay | `voxels.rs` |
 //! | which points their neighbours in the picture confirm | `support.rs` |
 //! | the order of it all | `sweep.rs`; the rows it looks at: `rows.rs` |
@@ -15,7 +14,6 @@
 mod block;
 #[cfg(target_arch = "x86_64")]
 mod block_avx512;
-pub(crate) mod deinterleave;
 pub(crate) mod fates;
 mod gap;
 mod keyset;

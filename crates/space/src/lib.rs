@@ -2,7 +2,8 @@
 //!
 //! ```
 //! use citrange_core::Pose;
-//! use citrange_space::{Cloud, Map, MapSettings, Pipeline, Robot, Settings, Solid, View};
+//! use citrange_cloud::{Cloud, View};
+//! use citrange_space::{Map, MapSettings, Pipeline, Robot, Settings, Solid};
 //!
 //! // A wall 0.52 m in front of a camera that looks along the world's z.
 //! let xyz_m: Vec<[f32; 3]> = (0..64 * 48)
@@ -29,7 +30,6 @@
 //! | to change | look in |
 //! |---|---|
 //! | a cell as people write it | `cell.rs` |
-//! | what a cloud is; messages, depth pictures and files | `cloud.rs`, `sources/`; a simulated depth sensor `sensor.rs` |
 //! | where voxels are | `grid.rs` |
 //! | how a frame becomes voxels | `pipeline.rs`, `front/`; numbers `settings.rs`; result `frame.rs` |
 //! | statistical outliers | `outliers/` |
@@ -37,38 +37,30 @@
 //! | the robot: solids, spheres, pairs, clearance | `solid.rs`, `body/` |
 //! | the map over time, its field, its file | `map/` |
 //! | questions to the map | `query/` |
-//! | camera poses and their drift | `calibrate/` |
 //!
-//! World frame, metres, seconds. Cameras look along +z, x right, y down. Kernels come in versions
+//! Clouds come from the crate `cloud`, camera poses from `calibrate`. World frame, metres, seconds. Cameras look along +z, x right, y down. Kernels come in versions
 //! for several instruction sets ([`Isa`]) that give the same answers.
 
 mod body;
-pub mod calibrate;
 mod cell;
-mod cloud;
 mod clusters;
 mod error;
-mod files;
 mod frame;
 mod front;
 mod grid;
-mod line;
 mod map;
 mod outliers;
 mod pipeline;
 mod query;
-mod sensor;
 mod settings;
 mod simd;
 mod solid;
-mod sources;
 
 pub use body::{
     Body, BodySettings, Checker, Clearance, CollisionSettings, Configs, Convex, JointHistory,
     Sphere, lanes,
 };
-pub use cell::{Cell, CellCamera, CellRobot};
-pub use cloud::{Cloud, Pinhole, Points, View};
+pub use cell::{Cell, CellCamera};
 pub use error::SpaceError;
 pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
 pub use front::self_filter::Robot;
@@ -80,14 +72,8 @@ pub use map::{
 pub use outliers::{OutlierScratch, PictureXyz};
 pub use pipeline::Pipeline;
 pub use query::{NO_VOXEL, Nearest, RayBatch};
-pub use sensor::Sensor;
 pub use settings::{
-    Clusters, EndEffectorSpheres, OutlierMode, Outliers, SelfFilter, Settings, Support, Workspace,
+    Clusters, EndEffectorSpheres, OutlierMode, Outliers, SelfFilter, Settings, Support,
 };
 pub use simd::Isa;
 pub use solid::{Form, Solid};
-pub use sources::{
-    CloudFile, DepthImage, DepthView, Depths, NpzArray, PointCloud2, PointCloud2Message,
-    PointCloud2View, PointField, Sidecar, message_of, pack_xyz_rgb, read_cloud, write_cloud,
-    write_npz,
-};

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use citrange_core::Pose;
 
-use crate::cloud::Points;
 use crate::clusters::Grouping;
 use crate::error::SpaceError;
 use crate::frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
@@ -19,6 +18,7 @@ use crate::grid::Grid;
 use crate::outliers::{OutlierScratch, PictureXyz};
 use crate::settings::Settings;
 use crate::simd::Isa;
+use citrange_cloud::Points;
 
 /// Sums of colours of more points would not fit into 32 bits.
 const MAX_POINTS: usize = 16_000_000;

@@ -1,5 +1,6 @@
 //! How a frame becomes voxels: every number of the pipeline, with its default.
 
+use citrange_cloud::Workspace;
 use serde::{Deserialize, Serialize};
 
 use crate::error::SpaceError;
@@ -32,18 +33,6 @@ pub struct Settings {
     pub min_points: u32,
     /// Takes small groups of voxels away.
     pub clusters: Option<Clusters>,
-}
-
-/// A box of the world.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Workspace {
-    /// Lower corner.
-    #[serde(alias = "points_lower_bound")]
-    pub lower_m: [f64; 3],
-    /// Upper corner.
-    #[serde(alias = "points_upper_bound")]
-    pub upper_m: [f64; 3],
 }
 
 /// The robot's own links are not obstacles.
@@ -125,12 +114,6 @@ impl Default for Settings {
             min_points: 1,
             clusters: Some(Clusters::default()),
         }
-    }
-}
-
-impl Default for Workspace {
-    fn default() -> Self {
-        Self { lower_m: [-0.5, -1.0, -0.1], upper_m: [1.2, 1.25, 1.5] }
     }
 }
 

@@ -3,8 +3,9 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use citrange_cloud::Cloud;
 use citrange_core::Pose;
-use citrange_space::{Cloud, Pipeline, Robot, Settings, Solid};
+use citrange_space::{Pipeline, Robot, Settings, Solid};
 
 struct Counting;
 

@@ -138,7 +138,7 @@ fn bar(pos: f64, [low, high]: [f64; 2]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use citrange_studio::{AutopilotInfo, JointInfo};
+    use citrange_teleop::telemetry::{AutopilotInfo, JointInfo};
 
     #[test]
     fn the_screen_says_what_matters() {

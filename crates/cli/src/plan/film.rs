@@ -4,11 +4,12 @@
 use std::path::Path;
 
 use anyhow::Context as _;
+use citrange_cloud::{Pinhole, View};
 use citrange_core::tape::FrameRecord;
 use citrange_core::{BoxError, Pose, Rig as _, Tape};
 use citrange_render::{Image, letters};
 use citrange_sim::{CameraQuery, SimRig, StateQuery};
-use citrange_space::{Pinhole, Snapshot, View};
+use citrange_space::Snapshot;
 use nalgebra::{Isometry3, Point3};
 
 use citrange_episodes::film::Film;

@@ -4,11 +4,12 @@ use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use citrange_core::Pose;
-use citrange_space::calibrate::{
-    Adjust, Axis, CameraPose, Certainty, Cube, CubeSettings, DriftSettings, DriftWatch, Step,
-    cube_points, from_cube, from_pairs, from_pairs_robust,
+use citrange_calibrate::{
+    Certainty, Cube, CubeSettings, DriftSettings, DriftWatch, cube_points, from_cube, from_pairs,
+    from_pairs_robust,
 };
+use citrange_cloud::{Adjust, Axis, CameraPose, Step};
+use citrange_core::Pose;
 use citrange_space::{Pipeline, Robot, SpaceError};
 use serde::Deserialize;
 

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use citrange_space::{Cell, Cloud, CloudFile, Sidecar, Solid, SpaceError, View};
+use citrange_cloud::{Cloud, CloudFile, Sidecar, View};
+use citrange_space::{Cell, Solid, SpaceError};
 
 use super::robot::{Bodies, body_of};
 

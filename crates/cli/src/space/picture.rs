@@ -1,13 +1,14 @@
 //! One picture of what became of a frame: what the camera saw, what was taken away and why, the
 //! voxels and the robot from the camera and from the side.
 
+use citrange_cloud::{Pinhole, Points};
 use citrange_core::Pose;
 use citrange_core::pose::matrix_from_quat;
 use citrange_render::{
     Camera, Frame, Headlight, Image, Instance, Intrinsics, Light, Material, Placement, Renderer,
     SceneModel, Settings, Shape, letters,
 };
-use citrange_space::{Fate, Form, Pinhole, Points, Solid, VoxelFrame};
+use citrange_space::{Fate, Form, Solid, VoxelFrame};
 
 /// Size of a panel.
 const PANEL: (usize, usize) = (640, 480);

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use citrange_cloud::CellRobot;
 use citrange_core::yaml::from_yaml;
 use citrange_core::{Pose, Scene};
 use citrange_robot::LinkShape;
 use citrange_sim::CompiledScene;
 use citrange_sim::catalog::SceneSource;
-use citrange_space::{Body, CellRobot};
+use citrange_space::Body;
 use serde_json::json;
 
 /// A robot: what it collides with, and what cameras see of it.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use citrange_space::calibrate::{Drift, DriftSettings, DriftWatch, Verdict};
+use citrange_calibrate::{Drift, DriftSettings, DriftWatch, Verdict};
 use citrange_space::{Counts, Fate, Map, MapReport, Pipeline, Robot, Stage};
 use serde_json::{Value, json};
 

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use citrange_space::{Cloud, Fate, NpzArray, SpaceError, VoxelFrame, write_cloud, write_npz};
+use citrange_cloud::{Cloud, NpzArray, write_cloud, write_npz};
+use citrange_space::{Fate, SpaceError, VoxelFrame};
 use serde_json::Value;
 
 /// Writes `<name>.voxels.npz`, `<name>.voxels.ply`, `<name>.fates.npz` and `<name>.json`.

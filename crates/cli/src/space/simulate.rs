@@ -1,23 +1,14 @@
 //! `citrange space simulate`: frames of a simulated scene, as a depth camera would take them.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use citrange_core::{CameraState, Pose};
-use citrange_sim::{CameraQuery, StateQuery, Threads, World};
-use citrange_space::{
-    Cloud, CloudFile, DepthImage, Depths, Pinhole, Points as _, Sensor, Settings, Sidecar, View,
-};
-use serde_json::{Value, json};
+use citrange_sim::{CameraQuery, DepthSensor, DepthShot, StateQuery, Threads, World};
+use serde_json::json;
 
 use crate::output;
 use crate::verbs::compiled;
 
-/// Label of a point that the sensor put between two surfaces.
-const FLYING: u8 = 254;
-/// Label of a pixel without a point.
-const NOT_SEEN: u8 = 255;
 /// Frames of one episode are so many a second.
 const FRAME_HZ: f64 = 30.0;
 
@@ -63,8 +54,8 @@ enum Kind {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let scene = compiled(&args.scene)?;
     let sensor = match args.sensor {
-        Kind::D435 => Sensor::d435(),
-        Kind::Ideal => Sensor::ideal(),
+        Kind::D435 => DepthSensor::d435(),
+        Kind::Ideal => DepthSensor::ideal(),
     };
     let mut world = World::new(scene.clone(), 1, Threads::Auto)?;
     let cameras = [(args.camera.clone(), CameraQuery::ALL)].into();
@@ -89,14 +80,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         done = until;
         let state = world.get_state(None, &query)?;
         let seen = state.cameras.get(&args.camera).context("the camera gave nothing")?;
-        let shot = Shot::of(seen)?;
-        let labels = labels(seen, |owner| {
-            let is_robot = scene.robot_names().any(|name| name == owner);
-            let is_object = scene.object_names().any(|name| name == owner);
-            if is_robot { 3 } else { 1 + u8::from(is_object) }
-        });
+        let shot = DepthShot::of(seen)?;
         let stamp_ns = 1_000_000_000 + (frame as f64 * 1e9 / FRAME_HZ) as u64;
-        let taken = shot.take(&sensor, args.seed ^ (frame << 32), labels, stamp_ns)?;
+        let taken =
+            shot.take(&sensor, args.seed ^ (frame << 32), scene.labels_of(seen), stamp_ns)?;
         let path = args.output.join(format!("frame_{frame:03}.npz"));
         taken.write_npz(&path)?;
         let robot = state.robots.iter().find_map(|(name, robot)| {
@@ -115,110 +102,4 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     bar.finish_and_clear();
     Ok(())
-}
-
-/// The truth of one picture.
-struct Shot {
-    width: usize,
-    height: usize,
-    depth_m: Vec<f32>,
-    rgb: Vec<[u8; 3]>,
-    view: View,
-    pinhole: Pinhole,
-}
-
-impl Shot {
-    fn of(seen: &CameraState) -> anyhow::Result<Self> {
-        let missing = "the camera gave no picture";
-        let depth = seen.depth.as_ref().context(missing)?;
-        let rgb = seen.rgb.as_ref().context(missing)?;
-        let [_, height, width] = *depth.shape() else { anyhow::bail!(missing) };
-        let k = seen.intrinsics.as_ref().context(missing)?;
-        // State has pixel centres at halves, clouds at whole numbers.
-        let pinhole = Pinhole {
-            fx: k[[0, 0, 0]],
-            fy: k[[0, 1, 1]],
-            cx: k[[0, 0, 2]] - 0.5,
-            cy: k[[0, 1, 2]] - 0.5,
-        };
-        let (pos, quat) = (seen.pos.as_ref().context(missing)?, seen.quat_world.as_ref());
-        let quat = quat.context(missing)?;
-        let pose = Pose {
-            pos_m: std::array::from_fn(|a| pos[[0, a]]),
-            quat_wxyz: std::array::from_fn(|a| quat[[0, a]]),
-        };
-        Ok(Self {
-            width,
-            height,
-            depth_m: depth.iter().map(|d| if d.is_finite() { *d } else { f32::NAN }).collect(),
-            rgb: rgb.iter().copied().collect::<Vec<u8>>().as_chunks().0.to_vec(),
-            view: View::forward_x(&pose, Some(pinhole)),
-            pinhole,
-        })
-    }
-
-    /// What the sensor makes of it. Labels say where each point comes from.
-    fn take(
-        &self,
-        sensor: &Sensor,
-        seed: u64,
-        mut labels: Vec<u8>,
-        stamp_ns: u64,
-    ) -> anyhow::Result<CloudFile> {
-        let mut depth = vec![f32::NAN; self.depth_m.len()];
-        sensor.apply(&self.depth_m, self.width, &self.pinhole, seed, &mut depth)?;
-        for (label, (seen, truth)) in labels.iter_mut().zip(depth.iter().zip(&self.depth_m)) {
-            // Farther off than noise ever is: it flies between two surfaces.
-            let noise = 8.0 * sensor.sigma_m(f64::from(*truth), &self.pinhole) + 0.002;
-            if seen.is_nan() {
-                *label = NOT_SEEN;
-            } else if f64::from((seen - truth).abs()) > noise {
-                *label = FLYING;
-            }
-        }
-        let image = DepthImage {
-            width: self.width,
-            height: self.height,
-            depths: Depths::Metres(&depth),
-            pinhole: self.pinhole,
-            rgb: Some(&self.rgb),
-            range_m: None,
-            stamp_ns,
-        };
-        let points = image.points()?;
-        let (mut x, mut y, mut z) = (depth.clone(), depth.clone(), depth.clone());
-        points.fill(0, &mut x, &mut y, &mut z);
-        let xyz_m = x.iter().zip(&y).zip(&z).map(|((x, y), z)| [*x, *y, *z]).collect();
-        let cloud = Cloud::new(xyz_m, self.rgb.clone(), self.width, stamp_ns)?;
-        Ok(CloudFile { cloud, labels: Some(labels), sidecar: Sidecar::default() })
-    }
-
-    /// What stands beside the cloud.
-    fn sidecar(&self, robot: Option<(Value, Vec<f64>)>, stamp_ns: u64) -> Value {
-        let workspace = Settings::default().workspace;
-        let (robot, joints) =
-            robot.map_or((Value::Null, Value::Null), |(robot, joints)| (robot, json!(joints)));
-        json!({
-            "width": self.width,
-            "height": self.height,
-            "fx": self.pinhole.fx,
-            "fy": self.pinhole.fy,
-            "cx": self.pinhole.cx,
-            "cy": self.pinhole.cy,
-            "T_cam_to_world": self.view.matrix(),
-            "stamp_ns": stamp_ns,
-            "robot": robot,
-            "joints": joints,
-            "workspace_lower": workspace.lower_m,
-            "workspace_upper": workspace.upper_m,
-        })
-    }
-}
-
-/// A label per pixel: 0 the surroundings, otherwise what `kind` says of its owner.
-fn labels(seen: &CameraState, kind: impl Fn(&str) -> u8) -> Vec<u8> {
-    let names = &seen.instance_seg_id2label;
-    let kinds: BTreeMap<i32, u8> = names.iter().map(|(id, name)| (*id, kind(name))).collect();
-    let Some(ids) = &seen.instance_seg else { return Vec::new() };
-    ids.iter().map(|id| kinds.get(id).copied().unwrap_or(0)).collect()
 }

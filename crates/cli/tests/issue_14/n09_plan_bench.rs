@@ -72,8 +72,8 @@ fn every_reader_refuses_a_key_that_it_does_not_know() {
     file("robot.yaml", &scene.replace("robots: {robot0: {model: so101}}", robots));
     file("cell.yaml", "pipeline: {voxel_sise: 0.05}\n");
     file("pose.yaml", "cameras: {c: {xyz_m: [0, 0, 0], rpy_deg: [0, 0, 0], roll: 1}}\n");
-    let cloud = citrange_space::Cloud::new(vec![[0.1, 0.1, 1.0]; 9], Vec::new(), 3, 7).unwrap();
-    citrange_space::write_cloud(&folder.path().join("frame.npz"), &cloud).unwrap();
+    let cloud = citrange_cloud::Cloud::new(vec![[0.1, 0.1, 1.0]; 9], Vec::new(), 3, 7).unwrap();
+    citrange_cloud::write_cloud(&folder.path().join("frame.npz"), &cloud).unwrap();
     file("frame.json", "{\"widht\": 3}");
     file("pairs.json", "{\"camera\": [], \"world\": [], \"wrold\": []}");
     file("randomise.yaml", "lihgt: 1\n");

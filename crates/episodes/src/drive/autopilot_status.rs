@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn placed_things_count_while_they_lie_there_and_a_pushed_plate_asks_for_a_reset() {
-        let scene = crate::verbs::compiled("orange_plate").unwrap();
+        let scene = crate::compiled("orange_plate").unwrap();
         let rig = citrange_sim::SimRig::new(scene, Some(&[])).unwrap();
         let chain = rig.world().scene().chain(rig.robot()).unwrap();
         let work = Work::of(&rig, &chain).unwrap().unwrap();

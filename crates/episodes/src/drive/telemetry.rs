@@ -305,7 +305,7 @@ mod tests {
     /// the last one drawn would hardly ever be seen.
     #[test]
     fn only_drawn_pictures_are_shown_and_of_every_camera() {
-        let scene = crate::verbs::compiled("block_box").unwrap();
+        let scene = crate::compiled("block_box").unwrap();
         let mut rig = SimRig::new(scene, None).unwrap();
         rig.leave_pictures_out(true);
         let targets = rig.begin();

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 
+use citrange_cloud::{Cloud, Pinhole};
 use citrange_core::Pose;
 use citrange_core::rng::Rng;
 use citrange_core::{DictObjectState, DictRobotState, DictState};
+use citrange_sim::DepthSensor;
 use citrange_sim::{Threads, World};
-use citrange_space::{
-    Body, BodySettings, Cloud, Fate, Form, Grid, Pinhole, Pipeline, Robot, Sensor, Settings, Solid,
-};
+use citrange_space::{Body, BodySettings, Fate, Form, Grid, Pipeline, Robot, Settings, Solid};
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
 use crate::common;
@@ -169,7 +169,7 @@ fn touches(grid: &Grid, key: u32, others: &BTreeSet<u32>) -> bool {
 /// Runs one shot and checks what must hold for every point.
 fn run(shot: &Shot, body: &Body, voxel_m: f64, seed: u64) -> Score {
     let mut seen_m = vec![0.0; shot.depth_m.len()];
-    let sensor = Sensor::d435();
+    let sensor = DepthSensor::d435();
     sensor.apply(&shot.depth_m, shot.width, &shot.pinhole, seed, &mut seen_m).unwrap();
     let cloud = shot.cloud(&seen_m);
     let mut pipeline = Pipeline::new(Settings {

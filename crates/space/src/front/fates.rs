@@ -2,8 +2,8 @@
 
 use super::slots::Slots;
 use super::sweep::Job;
-use crate::cloud::Points;
 use crate::frame::Fate;
+use citrange_cloud::Points;
 
 /// Writes one fate per point. `slots` are those of the finished frame.
 pub(crate) fn write<P: Points>(job: &Job<'_, P>, slots: &Slots, fates: &mut Vec<Fate>) {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::block::{BLOCK, LANES};
 use super::support::{Depths, REACH};
-use crate::cloud::Points;
+use citrange_cloud::Points;
 
 /// NaN to the left and to the right of a row, so that neighbours need no care at the edges.
 const MARGIN: usize = LANES;

@@ -9,9 +9,9 @@ use super::self_filter_quick::Lanes;
 use super::slots::{RunSums, Slots};
 use super::support::{Confirm, REACH};
 use super::transform::CellTransform;
-use crate::cloud::Points;
 use crate::frame::{Counts, Fate};
 use crate::simd::Isa;
+use citrange_cloud::Points;
 
 /// Points that are taken in one go from a cloud that is no picture.
 const STRIP: usize = 4 * BLOCK;

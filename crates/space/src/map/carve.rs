@@ -9,11 +9,11 @@
 
 use nalgebra::{Isometry3, Vector3};
 
-use crate::cloud::Pinhole;
 use crate::grid::Grid;
 use crate::map::depth::DepthPicture;
 use crate::map::leaves;
 use crate::simd::Isa;
+use citrange_cloud::Pinhole;
 
 /// Nearer than this to the camera's plane, voxels have no footprint.
 pub(super) const NEAREST_M: f32 = 0.02;

@@ -144,7 +144,7 @@ impl Snapshot {
     /// # Errors
     /// When it cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), SpaceError> {
-        crate::files::write(path, &self.to_bytes()?)
+        Ok(citrange_cloud::write_whole(path, &self.to_bytes()?)?)
     }
 
     /// Reads the file.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::cloud::{Points, View};
 use crate::error::SpaceError;
 use crate::frame::VoxelFrame;
 use crate::grid::Grid;
@@ -10,7 +9,8 @@ use crate::map::settings::MapSettings;
 use crate::map::snapshot::Snapshot;
 use crate::map::writer::{Map, MapReport};
 use crate::query::{NO_VOXEL, Nearest, RayBatch, same_length};
-use crate::settings::Workspace;
+use citrange_cloud::Workspace;
+use citrange_cloud::{Points, View};
 
 /// Rays that are asked at once of the second layer.
 const CHUNK: usize = 256;

@@ -1,8 +1,8 @@
 //! How the camera of an organised cloud sees.
 
-use crate::cloud::{Pinhole, Points};
 use crate::error::SpaceError;
-use crate::line::Line;
+use citrange_cloud::Line;
+use citrange_cloud::{Pinhole, Points};
 
 /// Points that are looked at.
 const SAMPLES: usize = 4000;

@@ -6,7 +6,7 @@ use crate::error::SpaceError;
 use crate::grid::Grid;
 use crate::map::field::MAX_REACH_CELLS;
 use crate::map::snapshot::{DEFAULT_REACH_M, reach_cells};
-use crate::settings::Workspace;
+use citrange_cloud::Workspace;
 
 /// How the map takes in frames.
 ///

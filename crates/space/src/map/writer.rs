@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use nalgebra::Isometry3;
 
-use crate::cloud::{Points, View};
 use crate::error::SpaceError;
 use crate::frame::VoxelFrame;
 use crate::grid::Grid;
@@ -20,6 +19,7 @@ use crate::map::settings::MapSettings;
 use crate::map::snapshot::{Sight, Snapshot, sight_of};
 use crate::map::tracks::{Track, Tracks};
 use crate::simd::Isa;
+use citrange_cloud::{Points, View};
 
 /// Points that are read at once.
 const CHUNK: usize = 2048;

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::field::Field;
 use super::search::Region;
-use crate::line::Line;
+use citrange_cloud::Line;
 
 /// Pixels may be this far from where the camera should see them.
 const MOST_OFF_PX: f64 = 0.5;

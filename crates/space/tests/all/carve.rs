@@ -1,6 +1,7 @@
 //! Free space against plain sampling along every ray.
 
-use citrange_space::{Carving, CellState, Cloud, Grid, Map, MapSettings, Snapshot, VoxelFrame};
+use citrange_cloud::Cloud;
+use citrange_space::{Carving, CellState, Grid, Map, MapSettings, Snapshot, VoxelFrame};
 
 use crate::synthetic::{Camera, Thing, frame, thing, world_points};
 

@@ -1,10 +1,9 @@
 //! Whatever the instructions and the number of threads: the same frame, bit by bit.
 
+use citrange_cloud::Cloud;
 use citrange_core::Pose;
 use citrange_core::shape::Shape;
-use citrange_space::{
-    Cloud, EndEffectorSpheres, Fate, Isa, Outliers, Pipeline, Robot, Settings, Solid,
-};
+use citrange_space::{EndEffectorSpheres, Fate, Isa, Outliers, Pipeline, Robot, Settings, Solid};
 
 /// A table and a box before a wall, seen by a camera with noise, holes and points in the air.
 fn scene() -> Cloud {

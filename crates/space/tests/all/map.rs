@@ -1,7 +1,8 @@
 //! What stays in the map, what goes, and what is refused.
 
+use citrange_cloud::{Cloud, Workspace};
 use citrange_core::Pose;
-use citrange_space::{CellState, Cloud, Grid, Map, MapSettings, SpaceError, VoxelFrame, Workspace};
+use citrange_space::{CellState, Grid, Map, MapSettings, SpaceError, VoxelFrame};
 
 use crate::synthetic::{Camera, Thing, frame, thing};
 
@@ -177,7 +178,7 @@ fn bad_frames_are_refused_and_change_nothing() {
     let (cloud, frame) = look(&camera, &[wall(), block()], 5 * MS);
     map.integrate(0, &cloud, &camera.view(), &frame).unwrap();
     let before = map.snapshot();
-    let mut refused = |view: &citrange_space::View, frame: &VoxelFrame| {
+    let mut refused = |view: &citrange_cloud::View, frame: &VoxelFrame| {
         let error = map.integrate(0, &cloud, view, frame).unwrap_err();
         assert_eq!(map.snapshot().sequence(), before.sequence());
         error

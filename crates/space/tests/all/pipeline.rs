@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use citrange_cloud::{Cloud, Workspace};
 use citrange_core::Pose;
 use citrange_space::{
-    Cloud, Clusters, EndEffectorSpheres, Fate, Grid, Isa, Pipeline, Robot, SelfFilter, Settings,
-    Solid, SpaceError, VoxelFrame, Workspace,
+    Clusters, EndEffectorSpheres, Fate, Grid, Isa, Pipeline, Robot, SelfFilter, Settings, Solid,
+    SpaceError, VoxelFrame,
 };
 use proptest::prelude::*;
 

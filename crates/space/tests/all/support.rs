@@ -1,7 +1,8 @@
 //! Which voxels stay because neighbours in the picture confirm their points.
 
+use citrange_cloud::{Cloud, Workspace};
 use citrange_core::Pose;
-use citrange_space::{Cloud, Fate, Isa, Pipeline, Robot, Settings, Support, VoxelFrame, Workspace};
+use citrange_space::{Fate, Isa, Pipeline, Robot, Settings, Support, VoxelFrame};
 
 const WIDTH: usize = 97;
 const HEIGHT: usize = 61;

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use citrange_cloud::{Cloud, Pinhole, View};
 use citrange_core::Pose;
-use citrange_space::{Cloud, Counts, Grid, Pinhole, View, Voxel, VoxelFrame};
+use citrange_space::{Counts, Grid, Voxel, VoxelFrame};
 use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
 /// A box of the world, and the group that its voxels are in.

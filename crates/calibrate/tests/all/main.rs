@@ -1,0 +1,4 @@
+//! Integration tests of `calibrate`, one binary.
+
+mod calibrate;
+mod drift;

@@ -1,0 +1,132 @@
+//! What stands beside a cloud: `<same name>.json` with the camera and the robot's joints.
+
+use std::path::Path;
+
+use citrange_core::Pose;
+use citrange_core::solid::Solid;
+use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::cell_robot::CellRobot;
+use crate::cloud::{Pinhole, View};
+use crate::error::CloudError;
+use crate::workspace::Workspace;
+
+/// How far a rotation's columns may be from right angles and length 1.
+const ROTATION_TOLERANCE: f64 = 1e-6;
+
+/// What is known about a cloud; everything may be missing, a key that is not known is refused.
+/// `seed` and `note` are for people.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sidecar {
+    /// Columns of the picture.
+    pub width: Option<usize>,
+    /// Rows of the picture.
+    pub height: Option<usize>,
+    /// Focal length in pixels, across.
+    pub fx: Option<f64>,
+    /// Focal length in pixels, down.
+    pub fy: Option<f64>,
+    /// Column of the optical axis.
+    pub cx: Option<f64>,
+    /// Row of the optical axis.
+    pub cy: Option<f64>,
+    /// World from camera, as rows of a 4 x 4 matrix.
+    #[serde(rename = "T_cam_to_world")]
+    pub world_from_camera: Option<[[f64; 4]; 4]>,
+    /// Angles of the robot's joints when the picture was taken.
+    #[serde(rename = "joints")]
+    pub joints_rad: Option<Vec<f64>>,
+    /// When it was taken.
+    pub stamp_ns: Option<u64>,
+    /// Name of the camera that took it.
+    pub camera: Option<String>,
+    /// Where the robot's hand was.
+    #[serde(rename = "ee_pos")]
+    pub hand_m: Option<[f64; 3]>,
+    /// The robot in the picture.
+    pub robot: Option<CellRobot>,
+    workspace_lower: Option<[f64; 3]>,
+    workspace_upper: Option<[f64; 3]>,
+    #[serde(default)]
+    primitives: Vec<Primitive>,
+    #[serde(default, rename = "seed")]
+    _seed: IgnoredAny,
+    #[serde(default, rename = "note")]
+    _note: IgnoredAny,
+}
+
+/// A piece of the truth behind a made picture, whatever it says; only capsules of the robot are of
+/// use here.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+struct Primitive {
+    kind: String,
+    label: Option<u32>,
+    a: Option<[f64; 3]>,
+    b: Option<[f64; 3]>,
+    r: Option<f64>,
+}
+
+/// Label of the robot's pixels and primitives.
+const ROBOT_LABEL: u32 = 3;
+
+impl Sidecar {
+    /// Reads the JSON beside a cloud; nothing known if there is none.
+    ///
+    /// # Errors
+    /// When there is one that cannot be read.
+    pub fn beside(cloud: &Path) -> Result<Self, CloudError> {
+        let path = cloud.with_extension("json");
+        let name = path.display().to_string();
+        match std::fs::read(&path) {
+            Ok(bytes) => {
+                serde_json::from_slice(&bytes).map_err(|e| CloudError::bad(name, e.to_string()))
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(cause) => Err(CloudError::Io { path: name, cause }),
+        }
+    }
+
+    /// The box of the world that matters, if it is said.
+    #[must_use]
+    pub fn workspace(&self) -> Option<Workspace> {
+        Some(Workspace { lower_m: self.workspace_lower?, upper_m: self.workspace_upper? })
+    }
+
+    /// The robot's parts in the world, where they are given as capsules (label 3).
+    #[must_use]
+    pub fn robot_capsules(&self) -> Vec<Solid> {
+        let ours = |p: &&Primitive| p.kind == "capsule" && p.label == Some(ROBOT_LABEL);
+        let capsule =
+            |(link, p): (usize, &Primitive)| Some(Solid::capsule(link as u16, p.a?, p.b?, p.r?));
+        self.primitives.iter().filter(ours).enumerate().filter_map(capsule).collect()
+    }
+
+    /// How the camera sees, if all four numbers are there.
+    #[must_use]
+    pub fn pinhole(&self) -> Option<Pinhole> {
+        Some(Pinhole { fx: self.fx?, fy: self.fy?, cx: self.cx?, cy: self.cy? })
+    }
+
+    /// Where the picture was taken from, if that is known.
+    ///
+    /// # Errors
+    /// When the matrix is no rotation with a translation.
+    pub fn view(&self) -> Result<Option<View>, CloudError> {
+        let Some(rows) = self.world_from_camera else { return Ok(None) };
+        let turn = Matrix3::from_fn(|row, column| rows[row][column]);
+        let off = (turn.transpose() * turn - Matrix3::identity()).abs().max();
+        let all_finite = rows.as_flattened().iter().all(|v| v.is_finite());
+        let proper = off <= ROTATION_TOLERANCE && turn.determinant() > 0.0;
+        if !(all_finite && proper && rows[3] == [0.0, 0.0, 0.0, 1.0]) {
+            let reason = "must be a rotation and a translation with a last row of 0, 0, 0, 1";
+            return Err(CloudError::bad("T_cam_to_world", reason));
+        }
+        let turn = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(turn));
+        let at = Translation3::new(rows[0][3], rows[1][3], rows[2][3]);
+        let world_from_camera = Pose::from(Isometry3::from_parts(at, turn));
+        Ok(Some(View { world_from_camera, pinhole: self.pinhole() }))
+    }
+}
