@@ -14,7 +14,7 @@ setup:
 	@scripts/setup.sh
 
 demo: setup
-	@cargo build --quiet --release -p citrange-cli
+	@scripts/build.sh
 	@target/release/citrange demo
 
 # Cheapest first.

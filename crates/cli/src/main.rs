@@ -6,16 +6,18 @@
 
 mod args;
 mod bodies;
+mod cell_body;
 mod exit;
+mod help;
+mod logs;
 mod output;
 mod plan;
-mod space;
 mod stop;
 mod verbs;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches as _, Parser, Subcommand};
 
 /// Teach, record, repeat and deploy robot arms.
 #[derive(Debug, Parser)]
@@ -23,6 +25,17 @@ use clap::{CommandFactory, Parser, Subcommand};
 struct Cli {
     #[command(subcommand)]
     verb: Verb,
+    /// Tell on stderr what is being done, with times; -vv tells more. CITRANGE_LOG chooses parts,
+    /// such as CITRANGE_LOG=citrange_sim=debug.
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    verbose: u8,
+}
+
+impl Cli {
+    /// The whole command line, with its verbs in groups.
+    fn grouped() -> clap::Command {
+        help::grouped(Self::command())
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -76,10 +89,11 @@ impl Verb {
 
 /// The command line, with what a file of settings adds to it.
 fn parsed() -> Result<Cli, ExitCode> {
-    let matches = Cli::command().try_get_matches().map_err(|e| exit::report_usage(&e))?;
+    let matches = Cli::grouped().try_get_matches().map_err(|e| exit::report_usage(&e))?;
     let words = verbs::drive_config::words(&matches).map_err(|e| exit::report(&e))?;
     let all = std::env::args_os().chain(words);
-    Cli::try_parse_from(all).map_err(|e| exit::report_usage(&e))
+    let matches = Cli::grouped().try_get_matches_from(all).map_err(|e| exit::report_usage(&e))?;
+    Cli::from_arg_matches(&matches).map_err(|e| exit::report_usage(&e))
 }
 
 fn main() -> ExitCode {
@@ -95,6 +109,9 @@ fn main() -> ExitCode {
     if json {
         output::promise_json(cli.verb.tells_lines());
     }
+    if let Err(error) = logs::begin(cli.verbose) {
+        return exit::report(&error);
+    }
     let outcome = match cli.verb {
         Verb::Setup => verbs::setup::run(),
         Verb::Doctor(args) => verbs::doctor::run(&args),
@@ -109,7 +126,7 @@ fn main() -> ExitCode {
         Verb::Plan(args) => verbs::plan::run(&args),
         Verb::Demo(args) => verbs::demo::run(&args),
         Verb::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "citrange", &mut std::io::stdout());
+            clap_complete::generate(shell, &mut Cli::grouped(), "citrange", &mut std::io::stdout());
             Ok(())
         }
     };

@@ -17,5 +17,7 @@ pub(crate) mod scene;
 pub(crate) mod setup;
 pub(crate) mod sim;
 pub(crate) mod space;
+mod space_calibrate;
+mod space_simulate;
 
 pub(crate) use citrange_episodes::compiled;

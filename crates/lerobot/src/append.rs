@@ -109,6 +109,7 @@ impl Dataset {
     /// When the episode does not fit the dataset, another process has changed the dataset
     /// meanwhile, or the disk is full.
     pub fn append(&mut self, episode: NewEpisode) -> Result<usize> {
+        let _span = tracing::debug_span!("append_episode").entered();
         let (stage, next) = self.prepare(&episode)?;
         stage.commit()?;
         *self = next;

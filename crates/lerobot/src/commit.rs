@@ -188,6 +188,7 @@ fn recover_locked(root: &Path) -> Result<()> {
         }
         Err(e) => return Err(io("read", &path)(e)),
     };
+    tracing::warn!(dataset = %root.display(), "a save that was interrupted is finished now");
     let intent: Intent =
         serde_json::from_slice(&text).map_err(|e| damaged(&path, format!("not an intent: {e}")))?;
     if intent.format_version != FORMAT_VERSION {

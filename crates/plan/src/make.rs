@@ -82,9 +82,12 @@ pub fn make_plan(
     goal: &Goal,
     request: &Request,
 ) -> Result<Made, PlanError> {
+    let _span = tracing::info_span!("plan").entered();
     let mut times = Times::default();
     let began = Instant::now();
+    let span = tracing::debug_span!("check_goal").entered();
     let mut report = check_goal(arm, collider, start, goal, &request.goal)?;
+    drop(span);
     times.goal_s = began.elapsed().as_secs_f64();
     if let Some(outcome) = report.outcome.take() {
         let (escape, trajectory) = (None, None);
@@ -94,7 +97,9 @@ pub fn make_plan(
     let first = report.escape.map_or_else(|| start.to_vec(), out_of_it);
     let began = Instant::now();
     let from = Config::of(&first);
+    let span = tracing::debug_span!("search", goals = report.candidates.len()).entered();
     let result = search(collider, planner, &from, &report.candidates, &request.effort);
+    drop(span);
     times.search_s = began.elapsed().as_secs_f64();
     let (path, iterations) = match result {
         SearchResult::Found { path, iterations, .. } => (path, iterations),
@@ -123,6 +128,7 @@ pub fn make_plan(
         report.reached_rad = reached_rad;
     }
     let began = Instant::now();
+    let _span = tracing::debug_span!("time", waypoints = waypoints.len()).entered();
     let trajectory = Trajectory::along(&waypoints, arm.limits(), &request.timing, collider)?;
     let escape = match report.escape {
         Some(_) => {

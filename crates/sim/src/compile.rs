@@ -45,6 +45,7 @@ impl CompiledScene {
     /// # Errors
     /// When the engine is missing, a file cannot be read, or the model does not compile.
     pub fn new(source: &SceneSource) -> Result<Self, SimError> {
+        let _span = tracing::info_span!("compile_scene", scene = source.scene.name).entered();
         start_engine()?;
         let scene = source.scene.clone();
         let fail = |reason: String| SimError::Scene { scene: scene.name.clone(), reason };
@@ -90,6 +91,7 @@ impl CompiledScene {
         mjb: &[u8],
         model_hash: &str,
     ) -> Result<Self, SimError> {
+        let _span = tracing::info_span!("load_kept_model", scene = scene.name).entered();
         start_engine()?;
         let fail = |reason: String| SimError::Scene { scene: scene.name.clone(), reason };
         // The engine trusts these bytes, so they must be the ones that were written.

@@ -66,6 +66,7 @@ impl Drawer {
                     begun.fetch_sub(1, Ordering::AcqRel);
                     for ((view, undrawn), name) in shot.views.drain(..).zip(&cameras) {
                         let place = (&shot.geom_pos_m[..], &shot.geom_rot[..]);
+                        let _span = tracing::trace_span!("draw", camera = name).entered();
                         let drawn = match &mut easel {
                             Ok(easel) => easel.draw(place, &view, &shot.settings, undrawn),
                             Err(error) => Err((undrawn, error.to_string())),

@@ -29,9 +29,9 @@
 //!
 //! | to change | look in |
 //! |---|---|
-//! | a cell as people write it | `cell.rs` |
+//! | a cell as people write it | `cell.rs`; frames on disk of a cell `cell_frames.rs` |
 //! | where voxels are | `grid.rs` |
-//! | how a frame becomes voxels | `pipeline.rs`, `front/`; numbers `settings.rs`; result `frame.rs` |
+//! | how a frame becomes voxels | `pipeline.rs`, `front/`; numbers `settings.rs`; result `frame.rs`, as a picture `frame_picture.rs`, as files `save_frame.rs`; many frames, with times `frame_runner.rs` |
 //! | statistical outliers | `outliers/` |
 //! | groups of voxels | `clusters.rs` |
 //! | the robot: solids, spheres, pairs, clearance | `solid.rs`, `body/` |
@@ -43,15 +43,19 @@
 
 mod body;
 mod cell;
+mod cell_frames;
 mod clusters;
 mod error;
 mod frame;
+mod frame_picture;
+mod frame_runner;
 mod front;
 mod grid;
 mod map;
 mod outliers;
 mod pipeline;
 mod query;
+mod save_frame;
 mod settings;
 mod simd;
 mod solid;
@@ -61,8 +65,11 @@ pub use body::{
     Sphere, lanes,
 };
 pub use cell::{Cell, CellCamera};
+pub use cell_frames::{CellBody, CellFrame, CellFrames};
 pub use error::SpaceError;
 pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
+pub use frame_picture::FramePicture;
+pub use frame_runner::{FrameReport, FrameRunner, RunSettings};
 pub use front::self_filter::Robot;
 pub use grid::Grid;
 pub use map::{
@@ -72,6 +79,7 @@ pub use map::{
 pub use outliers::{OutlierScratch, PictureXyz};
 pub use pipeline::Pipeline;
 pub use query::{NO_VOXEL, Nearest, RayBatch};
+pub use save_frame::save_frame;
 pub use settings::{
     Clusters, EndEffectorSpheres, OutlierMode, Outliers, SelfFilter, Settings, Support,
 };

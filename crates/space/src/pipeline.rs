@@ -242,7 +242,9 @@ impl Watch<'_> {
     /// The stage ends and the next one begins.
     fn note(&mut self, stage: Stage) {
         let now = Instant::now();
-        self.times.push((stage, now - self.began));
+        let took = now - self.began;
+        tracing::trace!(stage = stage.name(), ?took, "pipeline");
+        self.times.push((stage, took));
         self.began = now;
     }
 }

@@ -233,6 +233,7 @@ impl Worker {
     }
 
     fn keep(&mut self, rgb: Option<&[u8]>) -> Result<(), TapeError> {
+        let _span = tracing::trace_span!("encode", camera = self.name).entered();
         let (width, height) = (self.coder.width, self.coder.height);
         let key = match (&mut self.coder.kind, rgb) {
             (Kind::Video(encoder), rgb) => {

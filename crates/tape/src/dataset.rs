@@ -173,6 +173,8 @@ impl Dataset {
     /// # Errors
     /// When the disk is full, the recording is empty, or it does not fit the dataset.
     pub fn save(&mut self, recording: Recording) -> Result<usize, TapeError> {
+        let frames = recording.rows.len();
+        let _span = tracing::info_span!("save_episode", frames).entered();
         let folder = recording.folder.clone();
         let (number, index) = save(&mut self.lerobot, &self.index, recording)?;
         self.index = index;

@@ -242,6 +242,10 @@ impl Recorder {
     /// # Errors
     /// When something could not be written, or the episode was not ended.
     pub fn finish(self) -> Result<Recording, TapeError> {
+        let _span = tracing::debug_span!("finish_recording").entered();
+        for (camera, pictures) in self.dropped().filter(|(_, count)| *count > 0) {
+            tracing::error!(camera, pictures, "lost: the picture before stands for each of them");
+        }
         let Self { folder, header, mut records, failure, cameras, rows, end, .. } = self;
         let ended_well = records.close();
         let cameras: Result<Vec<_>, _> = cameras.into_iter().map(CameraWriter::finish).collect();

@@ -36,7 +36,7 @@ fn options() -> Vec<Arg> {
     let command: Command = <crate::Cli as clap::CommandFactory>::command();
     let drive = command.find_subcommand("drive");
     let all = drive.into_iter().flat_map(Command::get_arguments);
-    let elsewhere = ["config", "json", "help", "version"];
+    let elsewhere = ["config", "json", "help", "version", "verbose"];
     all.filter(|arg| !elsewhere.contains(&arg.get_id().as_str())).cloned().collect()
 }
 

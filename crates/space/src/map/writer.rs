@@ -151,6 +151,7 @@ impl Map {
         view: &View,
         frame: &VoxelFrame,
     ) -> Result<MapReport, SpaceError> {
+        let _span = tracing::trace_span!("integrate", camera).entered();
         let started = Instant::now();
         let world_from_camera = self.check(camera, view, frame)?;
         let pinhole = pinhole_of(points, view.pinhole)?;

@@ -5,10 +5,12 @@ use citrange_cloud::{Pinhole, Points};
 use citrange_core::Pose;
 use citrange_core::pose::matrix_from_quat;
 use citrange_render::{
-    Camera, Frame, Headlight, Image, Instance, Intrinsics, Light, Material, Placement, Renderer,
-    SceneModel, Settings, Shape, letters,
+    Camera, Frame, Headlight, Image, Instance, Intrinsics, Light, Material, Placement, RenderError,
+    Renderer, SceneModel, Settings, Shape, letters,
 };
-use citrange_space::{Fate, Form, Solid, VoxelFrame};
+
+use crate::frame::{Fate, VoxelFrame};
+use crate::solid::{Form, Solid};
 
 /// Size of a panel.
 const PANEL: (usize, usize) = (640, 480);
@@ -19,18 +21,27 @@ const LEGEND: (usize, usize) = (280, 130);
 const WHITE: [u8; 3] = [235, 235, 235];
 
 /// Everything that the picture shows.
-pub(super) struct Shown<'a, P: Points> {
-    pub(super) points: &'a P,
-    pub(super) pinhole: Option<Pinhole>,
-    pub(super) world_from_camera: &'a Pose,
-    pub(super) fates: &'a [Fate],
-    pub(super) frame: &'a VoxelFrame,
-    pub(super) robot: &'a [Solid],
+pub struct FramePicture<'a, P: Points> {
+    /// The frame as the camera took it.
+    pub points: &'a P,
+    /// How the camera sees, where that is known.
+    pub pinhole: Option<Pinhole>,
+    /// Where it stands.
+    pub world_from_camera: &'a Pose,
+    /// What became of each point.
+    pub fates: &'a [Fate],
+    /// What the pipeline made of it.
+    pub frame: &'a VoxelFrame,
+    /// The robot as it was filtered out.
+    pub robot: &'a [Solid],
 }
 
-impl<P: Points> Shown<'_, P> {
+impl<P: Points> FramePicture<'_, P> {
     /// Draws the four panels.
-    pub(super) fn draw(&self) -> anyhow::Result<Image> {
+    ///
+    /// # Errors
+    /// When a number is not finite or a size absurd.
+    pub fn draw(&self) -> Result<Image, RenderError> {
         let voxels = self.frame.voxels.len();
         let edge_cm = 100.0 * self.frame.grid.voxel_m();
         let panels = [
@@ -155,7 +166,7 @@ impl<P: Points> Shown<'_, P> {
     }
 
     /// Voxels and robot as solid things.
-    fn solid(&self, camera: &Camera) -> anyhow::Result<Image> {
+    fn solid(&self, camera: &Camera) -> Result<Image, RenderError> {
         let grid = &self.frame.grid;
         let half = 0.47 * grid.voxel_m();
         let mut instances = Vec::new();

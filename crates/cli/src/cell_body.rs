@@ -8,17 +8,11 @@ use citrange_core::{Pose, Scene};
 use citrange_robot::LinkShape;
 use citrange_sim::CompiledScene;
 use citrange_sim::catalog::SceneSource;
-use citrange_space::Body;
+use citrange_space::CellBody;
 use serde_json::json;
 
-/// A robot: what it collides with, and what cameras see of it.
-pub(super) struct Bodies {
-    pub(super) body: Body,
-    pub(super) seen: Vec<LinkShape>,
-}
-
 /// Builds a cell's robot; `folder` is where its relative paths start.
-pub(super) fn body_of(robot: &CellRobot, folder: &Path) -> anyhow::Result<Bodies> {
+pub(crate) fn body_of(robot: &CellRobot, folder: &Path) -> anyhow::Result<CellBody> {
     // JSON is YAML: a scene with nothing but the robot.
     let text = json!({
         "name": "cell",
@@ -40,5 +34,5 @@ pub(super) fn body_of(robot: &CellRobot, folder: &Path) -> anyhow::Result<Bodies
     let tool: Vec<LinkShape> = tool.collect();
     let mut seen = compiled.seen_shapes("robot")?;
     seen.extend_from_slice(&tool);
-    Ok(Bodies { body: crate::bodies::body_of(&compiled, "robot", &tool)?, seen })
+    Ok(CellBody { body: crate::bodies::body_of(&compiled, "robot", &tool)?, seen })
 }

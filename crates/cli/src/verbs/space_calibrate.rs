@@ -10,10 +10,10 @@ use citrange_calibrate::{
 };
 use citrange_cloud::{Adjust, Axis, CameraPose, Step};
 use citrange_core::Pose;
-use citrange_space::{Pipeline, Robot, SpaceError};
+use citrange_space::{CellFrame, Pipeline, SpaceError};
 use serde::Deserialize;
 
-use super::given::{CellArgs, Given, Loader};
+use super::space::{CellArgs, read};
 use crate::output;
 
 #[derive(Debug, clap::Subcommand)]
@@ -107,7 +107,7 @@ fn cube(args: &CubeArgs) -> anyhow::Result<()> {
         let reason = format!("\"{}\" is no point, such as \"0.5 0 0.05\"", args.at);
         return Err(SpaceError::BadInput { what: "--at".to_owned(), reason }.into());
     };
-    let given = Loader::new(&args.cell)?.read(&args.cloud)?;
+    let given = read(&mut args.cell.frames()?, &args.cloud)?;
     let world_from_cube = Pose::from_yaw([x, y, z], args.yaw_deg.to_radians());
     let cube = Cube { edge_m: args.edge_m, world_from_cube };
     // Around where the cube is believed to be, without what it stands on; then closer.
@@ -131,9 +131,9 @@ fn cube(args: &CubeArgs) -> anyhow::Result<()> {
 }
 
 fn adjust(args: &AdjustArgs) -> anyhow::Result<()> {
-    let mut loader = Loader::new(&args.cell)?;
-    let mut given = loader.read(&args.cloud)?;
-    let mut pipeline = Pipeline::new(loader.cell.pipeline.clone())?;
+    let mut frames = args.cell.frames()?;
+    let mut given = read(&mut frames, &args.cloud)?;
+    let mut pipeline = Pipeline::new(frames.cell.pipeline.clone())?;
     let mut past = vec![CameraPose::from(given.view.world_from_camera)];
     output::talk("x+ 1 mm, x++ 1 cm, yaw- 0.1 degrees, yaw-- 1 degree (x y z roll pitch yaw);");
     output::talk("fit brings the robot's points onto its links; undo, save, quit");
@@ -197,10 +197,9 @@ fn press(words: &str) -> Option<Adjust> {
 }
 
 /// Tells how the frame looks from a pose.
-fn look(given: &mut Given, pose: CameraPose, pipeline: &mut Pipeline) -> anyhow::Result<()> {
+fn look(given: &mut CellFrame, pose: CameraPose, pipeline: &mut Pipeline) -> anyhow::Result<()> {
     given.view.world_from_camera = pose.pose();
-    let robot = Robot { solids: &given.solids, end_effector_m: given.hand_m };
-    let frame = pipeline.run(&given.cloud, &given.view.world_from_camera, &robot)?;
+    let frame = pipeline.run(&given.cloud, &given.view.world_from_camera, &given.robot())?;
     let mut watch = DriftWatch::new(DriftSettings::default());
     let drift = watch.look(&given.cloud, &given.view, &given.looks);
     let off = match &drift.offset {

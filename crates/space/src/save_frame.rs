@@ -3,11 +3,16 @@
 use std::path::Path;
 
 use citrange_cloud::{Cloud, NpzArray, write_cloud, write_npz};
-use citrange_space::{Fate, SpaceError, VoxelFrame};
 use serde_json::Value;
 
+use crate::error::SpaceError;
+use crate::frame::{Fate, VoxelFrame};
+
 /// Writes `<name>.voxels.npz`, `<name>.voxels.ply`, `<name>.fates.npz` and `<name>.json`.
-pub(super) fn frame(
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn save_frame(
     folder: &Path,
     name: &str,
     frame: &VoxelFrame,

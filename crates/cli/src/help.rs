@@ -1,0 +1,60 @@
+//! `citrange --help`: the verbs in groups, in the order in which people meet them.
+
+use clap::Command;
+
+/// Every verb stands in one group; a test looks.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Teach and record", &["demo", "drive", "collect"]),
+    ("Repeat and check", &["replay", "data", "report"]),
+    ("See and plan", &["scene", "sim", "space", "plan"]),
+    ("Set up", &["setup", "doctor", "completions", "help"]),
+];
+
+/// The command with its verbs in groups.
+pub(crate) fn grouped(command: Command) -> Command {
+    let listed = list(&command);
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{listed}Options:\n{{options}}\n\n\
+         citrange VERB --help tells more; citrange demo shows an arm at work.\n"
+    ))
+}
+
+/// The groups as text.
+fn list(command: &Command) -> String {
+    let mut text = String::new();
+    for (title, names) in GROUPS {
+        text.push_str(&format!("{title}:\n"));
+        for name in names {
+            // clap adds its own verb `help` later.
+            let about = match command.find_subcommand(name).and_then(Command::get_about) {
+                Some(about) => about.to_string(),
+                None => "Tell more about a verb".to_owned(),
+            };
+            text.push_str(&format!("  {name:<12} {about}\n"));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn every_verb_stands_in_one_group() {
+        let command = crate::Cli::command();
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        grouped.retain(|name| *name != "help");
+        let mut verbs: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        grouped.sort_unstable();
+        verbs.sort_unstable();
+        assert_eq!(grouped, verbs);
+        let text = super::grouped(command).render_help().to_string();
+        let order =
+            ["Teach and record:", "  drive ", "Repeat and check:", "See and plan:", "Set up:"];
+        let places: Vec<_> = order.iter().map(|word| text.find(word).unwrap()).collect();
+        assert!(places.is_sorted(), "{text}");
+    }
+}

@@ -1,0 +1,160 @@
+//! Frames on disk, and what the cell says about them.
+
+use std::path::{Path, PathBuf};
+
+use citrange_cloud::{CellRobot, Cloud, CloudFile, Sidecar, View};
+use citrange_robot::LinkShape;
+
+use crate::body::Body;
+use crate::cell::Cell;
+use crate::error::SpaceError;
+use crate::front::self_filter::Robot;
+use crate::solid::Solid;
+
+/// A robot: what it collides with, and what cameras see of it.
+#[derive(Clone, Debug)]
+pub struct CellBody {
+    /// As it collides.
+    pub body: Body,
+    /// As it is seen.
+    pub seen: Vec<LinkShape>,
+}
+
+/// Reads frames of one cell.
+#[derive(Debug)]
+pub struct CellFrames {
+    /// The cell. Without a file of its own it has the workspace of the last frame.
+    pub cell: Cell,
+    folder: PathBuf,
+    configured: bool,
+    camera: Option<String>,
+    width: Option<usize>,
+    body: Option<CellBody>,
+}
+
+/// A frame and where everything was when it was taken.
+#[derive(Clone, Debug)]
+pub struct CellFrame {
+    /// Name of its file.
+    pub name: String,
+    /// Number of the camera in the cell.
+    pub camera: u16,
+    /// What was seen.
+    pub cloud: Cloud,
+    /// From where.
+    pub view: View,
+    /// The robot's parts, as it collides.
+    pub solids: Vec<Solid>,
+    /// The robot's parts, as it is seen.
+    pub looks: Vec<Solid>,
+    /// Where its hand is.
+    pub hand_m: Option<[f64; 3]>,
+}
+
+impl CellFrame {
+    /// The robot as it is filtered out.
+    #[must_use]
+    pub fn robot(&self) -> Robot<'_> {
+        Robot { solids: &self.solids, end_effector_m: self.hand_m }
+    }
+}
+
+impl CellFrames {
+    /// Frames of the cell in the file `config`; without one, files beside the frames and defaults
+    /// say everything. `camera` took them, where the cell has several; `width`: columns of their
+    /// pictures, for files that do not say.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn new(
+        config: Option<&Path>,
+        camera: Option<String>,
+        width: Option<usize>,
+    ) -> Result<Self, SpaceError> {
+        let cell = config.map(Cell::load).transpose()?.unwrap_or_default();
+        let folder = config.and_then(Path::parent).unwrap_or(Path::new("")).to_owned();
+        Ok(Self { configured: config.is_some(), cell, folder, camera, width, body: None })
+    }
+
+    /// Reads a frame. Without a config its own workspace replaces the default, so ask for the
+    /// cell's settings afterwards. `body_of` builds the robot, once; its folder is where relative
+    /// paths start.
+    ///
+    /// # Errors
+    /// When the frame or what belongs to it cannot be read, or the robot cannot be built.
+    pub fn read<E: From<SpaceError>>(
+        &mut self,
+        path: &Path,
+        body_of: impl FnOnce(&CellRobot, &Path) -> Result<CellBody, E>,
+    ) -> Result<CellFrame, E> {
+        let read = CloudFile::read(path, self.width).map_err(SpaceError::from)?;
+        let CloudFile { cloud, sidecar, .. } = read;
+        if let Some(workspace) = sidecar.workspace().filter(|_| !self.configured) {
+            self.cell.pipeline.workspace = workspace;
+        }
+        let (camera, view) = self.view(path, &sidecar)?;
+        if self.body.is_none() {
+            self.body = match (&self.cell.robot, &sidecar.robot) {
+                (Some(robot), _) => Some(body_of(robot, &self.folder)?),
+                (None, Some(robot)) => Some(body_of(robot, Path::new(""))?),
+                (None, None) => None,
+            };
+        }
+        let [solids, looks] = self.robot(path, &sidecar)?;
+        let hand_m = self.hand_m(path, &sidecar)?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(CellFrame { name, camera, cloud, view, solids, looks, hand_m })
+    }
+
+    /// Which camera of the cell took the frame, and from where.
+    fn view(&self, path: &Path, sidecar: &Sidecar) -> Result<(u16, View), SpaceError> {
+        let named = self.camera.as_deref().or(sidecar.camera.as_deref());
+        let known = named.filter(|_| !self.cell.cameras.is_empty());
+        if let Some((name, camera)) = self.cell.camera(known)? {
+            let pinhole = camera.pinhole.or_else(|| sidecar.pinhole());
+            let number = self.cell.cameras.keys().take_while(|other| *other != name).count();
+            let world_from_camera = camera.world_from_camera();
+            return Ok((number as u16, View { world_from_camera, pinhole }));
+        }
+        let view = sidecar.view()?.ok_or_else(|| {
+            SpaceError::bad(
+                path.display().to_string(),
+                "where was it taken? Give --config with a camera, or a JSON file of the same \
+                 name with T_cam_to_world (four rows of four numbers)",
+            )
+        })?;
+        Ok((0, view))
+    }
+
+    /// The robot as it collides and as it is seen.
+    fn robot(&self, path: &Path, sidecar: &Sidecar) -> Result<[Vec<Solid>; 2], SpaceError> {
+        let Some(CellBody { body, seen }) = &self.body else {
+            let capsules = sidecar.robot_capsules();
+            return Ok([capsules.clone(), capsules]);
+        };
+        let joints = self.joints(path, sidecar)?;
+        let (mut solids, mut looks) = (Vec::new(), Vec::new());
+        body.solids_at(joints, &mut solids)?;
+        body.place(seen, joints, &mut looks)?;
+        Ok([solids, looks])
+    }
+
+    /// Where the robot's hand is.
+    fn hand_m(&self, path: &Path, sidecar: &Sidecar) -> Result<Option<[f64; 3]>, SpaceError> {
+        match &self.body {
+            Some(CellBody { body, .. }) => Ok(Some(body.tool_at(self.joints(path, sidecar)?)?)),
+            None => Ok(sidecar.hand_m),
+        }
+    }
+
+    fn joints<'a>(&'a self, path: &Path, sidecar: &'a Sidecar) -> Result<&'a [f64], SpaceError> {
+        let said = self.cell.robot.as_ref().and_then(|robot| robot.joints_rad.as_deref());
+        sidecar.joints_rad.as_deref().or(said).ok_or_else(|| {
+            SpaceError::bad(
+                format!("{}: robot", path.display()),
+                "where were its joints? Give joints_rad in the config, or joints in a JSON file \
+                 beside the frame",
+            )
+        })
+    }
+}
