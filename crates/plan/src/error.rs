@@ -1,6 +1,7 @@
 //! What is wrong with what the planner was given.
 
 use citrange_core::{Classified, ErrorKind};
+use citrange_robot::RobotError;
 use citrange_space::SpaceError;
 
 /// A question that makes no sense. That there is no path is an answer, not an error: see
@@ -18,6 +19,9 @@ pub enum PlanError {
     /// The robot or the map makes no sense.
     #[error(transparent)]
     Space(#[from] SpaceError),
+    /// A robot, or what is asked of it, makes no sense.
+    #[error(transparent)]
+    Robot(#[from] RobotError),
 }
 
 impl PlanError {
@@ -30,6 +34,7 @@ impl Classified for PlanError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::Bad { .. } => ErrorKind::BadInput,
+            Self::Robot(error) => error.kind(),
             Self::Space(error) => error.kind(),
         }
     }
