@@ -11,7 +11,7 @@ use citrange_core::{Rig as _, RunReport, RunSettings, Tape};
 use citrange_sim::SimRig;
 use citrange_tape::{Dataset, WhenFull};
 use citrange_teleop::telemetry::{Phase, SavedEpisode, Session, Summary, Telemetry, percent};
-use citrange_teleop::{DriverLock, Order, Speeds, Teleop, Until};
+use citrange_teleop::{DriverLock, Order, Speeds, Teleop, Until, orders_in_words};
 use serde_json::json;
 
 use super::scene_info::stage_of;
@@ -22,6 +22,10 @@ use crate::context::RunContext;
 use crate::error::{Context as _, Result};
 use crate::recording::{Lost, Origin, RecordOptions, Take, cut_short, tell_repaired};
 use crate::session::Choice;
+
+/// Orders that people are told when an episode begins.
+const ORDERS: [Order; 5] =
+    [Order::Save, Order::Discard, Order::Success, Order::Failure, Order::Stop];
 
 /// What a session can be told.
 #[derive(Clone, Debug)]
@@ -287,7 +291,7 @@ impl<'a> Drive<'a> {
         }
         // Nothing moved, but time went by: the episode begins at its own beginning.
         self.set_back(layout)?;
-        self.message("→ save, ← again, Enter success, Backspace failure, Esc stop");
+        self.message(&orders_in_words(&ORDERS, ", "));
         let next = self.take(layout)?;
         if next == Next::Following && self.options.episodes != Some(self.tally.saved) {
             let pause = Stretch {
