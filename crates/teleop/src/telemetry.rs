@@ -5,8 +5,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::Key;
 use citrange_core::Picture;
-use citrange_teleop::Key;
 use serde::Serialize;
 
 /// What does not change while the server runs.
