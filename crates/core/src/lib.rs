@@ -28,6 +28,7 @@
 pub mod batch;
 pub mod command;
 pub mod dict;
+pub mod error_kind;
 pub mod event;
 pub mod names;
 pub mod observation;
@@ -55,6 +56,7 @@ pub mod yaml;
 pub use batch::BatchPilot;
 pub use command::{Command, Commanded};
 pub use dict::{DictObjectState, DictRobotState, DictState};
+pub use error_kind::{Classified, ErrorKind};
 pub use event::Event;
 pub use observation::{CameraImage, Mode, ObjectSeen, Observation, Want};
 pub use pace::{Late, Pace};
