@@ -1,5 +1,6 @@
 //! Colours of the surfaces a packet has met: Lambert and Blinn-Phong, per light, with shadows.
 
+use citrange_core::shape::Shape;
 use pulp::{Simd, WithSimd};
 
 use crate::geom::{Geom, Kind, TileFrame};
@@ -8,7 +9,6 @@ use crate::lights::{LightUse, Lights, LocalLight};
 use crate::packet::{NONE, Packet, RAYS};
 use crate::scene::{Material, SceneModel};
 use crate::shadow::{NOBODY, ShadowMap};
-use crate::shape::Shape;
 use crate::surface::{self, Point};
 use crate::view::View;
 

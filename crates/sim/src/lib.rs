@@ -84,6 +84,5 @@ pub use foreign_scene::OwnModel;
 pub use gl::{GlKind, GlRenderer, gl_probe};
 pub use read::StateQuery;
 pub use rig::SimRig;
-pub use show::ShownShape;
 pub use world::{Threads, World};
 pub use write::SetReport;

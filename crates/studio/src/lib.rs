@@ -46,12 +46,13 @@ pub mod protocol;
 mod request;
 mod routes;
 mod server;
+mod shown_shapes;
 mod telemetry;
 pub mod wire;
 
 pub use error::StudioError;
 pub use server::{ServeOptions, Server, serve};
 pub use telemetry::{
-    AutopilotInfo, AutopilotStatus, CameraInfo, FlightNote, Form, JointInfo, KeyInfo, NextStep,
-    Phase, Sample, SavedEpisode, SceneInfo, Session, ShapeInfo, Summary, Telemetry, Watcher,
+    AutopilotInfo, AutopilotStatus, CameraInfo, FlightNote, JointInfo, KeyInfo, NextStep, Phase,
+    Sample, SavedEpisode, SceneInfo, Session, Summary, Telemetry, Watcher,
 };

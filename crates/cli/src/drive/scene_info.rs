@@ -2,9 +2,8 @@
 
 use anyhow::Result;
 use citrange_core::Rig as _;
-use citrange_render::Shape;
-use citrange_sim::{ShownShape, SimRig};
-use citrange_studio::{CameraInfo, Form, JointInfo, KeyInfo, SceneInfo, ShapeInfo};
+use citrange_sim::SimRig;
+use citrange_studio::{CameraInfo, JointInfo, KeyInfo, SceneInfo};
 use citrange_teleop::Key;
 
 /// Everything that does not change while the arm is driven.
@@ -51,7 +50,7 @@ pub(crate) fn stage_of(rig: &SimRig, task: &str, speed_m_s: f64) -> Result<Scene
             })
             .collect(),
         bodies: scene.body_names().to_vec(),
-        shapes: scene.shapes()?.into_iter().map(shape).collect(),
+        shapes: scene.shapes()?,
         keys: Key::ALL
             .iter()
             .filter(|(key, ..)| works(*key, arm_joints, spec.joints.len() > arm_joints))
@@ -74,27 +73,5 @@ fn works(key: Key, arm_joints: usize, has_gripper: bool) -> bool {
         Key::RollLeft | Key::RollRight => arm_joints >= 5,
         Key::Open | Key::Close => has_gripper,
         _ => true,
-    }
-}
-
-fn shape(shown: ShownShape) -> ShapeInfo {
-    let form = match shown.shape {
-        Shape::Plane { half_m } => Form::Plane { half_m: half_m.map(|half| half.unwrap_or(0.0)) },
-        Shape::Sphere { radius_m } => Form::Sphere { radius_m },
-        Shape::Capsule { radius_m, half_length_m } => Form::Capsule { radius_m, half_length_m },
-        Shape::Cylinder { radius_m, half_length_m } => Form::Cylinder { radius_m, half_length_m },
-        Shape::Ellipsoid { radii_m } => Form::Ellipsoid { radii_m },
-        Shape::Box { half_m } => Form::Box { half_m },
-        Shape::Mesh(mesh) => Form::Mesh {
-            vertices_m: mesh.positions().to_vec(),
-            triangles: mesh.triangles().to_vec(),
-        },
-    };
-    ShapeInfo {
-        body: shown.body,
-        form,
-        pos_m: shown.pos_m,
-        quat_wxyz: shown.quat_wxyz,
-        rgba: shown.rgba,
     }
 }

@@ -34,9 +34,9 @@ pub(super) fn obstacles_of(
 
 /// Cylinders and ellipsoids count as the boxes around them, which are larger.
 fn add(obstacles: &mut Obstacles, names: &mut ObstacleNames, solid: &SolidAround) {
-    let Pose { pos_m, quat_wxyz } = solid.world_from_shape;
+    let Pose { pos_m, quat_wxyz } = solid.solid.pose;
     let name = if solid.body == "world" { "the floor" } else { &solid.body };
-    let half_m = match solid.shape {
+    let half_m = match solid.solid.shape {
         Shape::Sphere { radius_m } => {
             obstacles.balls.push(Ball { centre_m: pos_m, radius_m });
             names.balls.push(name.to_owned());
@@ -45,7 +45,7 @@ fn add(obstacles: &mut Obstacles, names: &mut ObstacleNames, solid: &SolidAround
         Shape::Capsule { radius_m, half_height_m } => {
             let along = Vector3::z() * half_height_m;
             let end = |along: Vector3<f64>| {
-                let at = solid.world_from_shape.isometry() * Point3::from(along);
+                let at = solid.solid.pose.isometry() * Point3::from(along);
                 at.coords.into()
             };
             obstacles.capsules.push(Capsule { a_m: end(-along), b_m: end(along), radius_m });
@@ -59,6 +59,7 @@ fn add(obstacles: &mut Obstacles, names: &mut ObstacleNames, solid: &SolidAround
         Shape::Ring { radius_m, bar_radius_m } => {
             [radius_m + bar_radius_m, radius_m + bar_radius_m, bar_radius_m]
         }
+        Shape::Plane { .. } | Shape::Mesh(_) => return,
     };
     obstacles.boxes.push(Cuboid { centre_m: pos_m, quat_wxyz, half_m });
     names.boxes.push(name.to_owned());
