@@ -1,7 +1,7 @@
 //! The collider against a plain brute force in double precision.
 
 #[allow(dead_code)] // tests of `space` use the rest
-#[path = "../../space/tests/all/robots.rs"]
+#[path = "../../robot/tests/all/robots.rs"]
 mod robots;
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -10,11 +10,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use citrange_core::rng::Rng;
+use citrange_lanes::Isa;
 use citrange_plan::{
     Arm, Ball, Capsule, Collider, ColliderSettings, Config, Cuboid, JointLimit, Motions, Obstacles,
     Touched,
 };
-use citrange_space::{Body, BodySettings, Grid, Isa, Snapshot};
+use citrange_robot::{Body, BodySettings};
+use citrange_space::{Grid, Snapshot};
 use nalgebra::{Isometry3, Point3, Quaternion, UnitQuaternion, Vector3};
 
 thread_local! {
