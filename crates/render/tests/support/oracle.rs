@@ -124,6 +124,7 @@ fn meet(shape: &Shape, o: Vec3, d: Vec3, keep: &mut impl FnMut(f64, Vec3)) {
                 }
             }
         }
+        Shape::Frustum { .. } | Shape::Ring { .. } => unreachable!("drawn as their pieces"),
         Shape::Mesh(mesh) => {
             for triangle in mesh.triangles() {
                 let [a, b, c] = triangle.map(|v| mesh.positions_m()[v as usize].map(f64::from));
