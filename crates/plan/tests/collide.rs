@@ -80,7 +80,7 @@ fn surroundings(rng: &mut Rng) -> Obstacles {
         let a_m = point(rng);
         let b_m = a_m.map(|c| c + rng.uniform(-0.3, 0.3));
         obstacles.solids.push(PosedShape::capsule(a_m, b_m, rng.uniform(0.01, 0.08)));
-        let mut half_turned = |rng: &mut Rng| Pose { pos_m: point(rng), quat_wxyz };
+        let half_turned = |rng: &mut Rng| Pose { pos_m: point(rng), quat_wxyz };
         let pose = half_turned(rng);
         let [radius_m, half_m] = [0.15, 0.2].map(|most| rng.uniform(0.02, most));
         obstacles.solids.push(PosedShape::cylinder(pose, radius_m, half_m));

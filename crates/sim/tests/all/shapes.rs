@@ -222,7 +222,8 @@ fn what_is_around_a_robot_is_all_that_is_solid() {
     world.reset_env(0, 0, 0).unwrap();
     let around = world.solids_around(0, "robot0").unwrap();
     assert!(around.iter().all(|solid| !solid.body.starts_with("robot0")));
-    let find = |shape: &dyn Fn(&Shape) -> bool| around.iter().find(|s| shape(&s.solid.shape)).unwrap();
+    let find =
+        |shape: &dyn Fn(&Shape) -> bool| around.iter().find(|s| shape(&s.solid.shape)).unwrap();
     let shelf = find(&|s| matches!(s, Shape::Box { half_m } if half_m[2] == 0.01));
     assert_eq!((shelf.solid.pose.pos_m, shelf.can_move), ([0.5, 0.0, 0.5], false));
     let ball = find(&|s| matches!(s, Shape::Sphere { radius_m } if *radius_m == 0.04));
