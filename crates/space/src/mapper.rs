@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use citrange_cloud::{DepthImage, Points, View};
-use citrange_core::Pose;
+use citrange_core::rig::CameraSpec;
+use citrange_core::{CameraImage, Pose};
 
 use crate::error::SpaceError;
 use crate::front::self_filter::Robot;
@@ -45,6 +46,32 @@ impl Mapper {
     ) -> Result<MapReport, SpaceError> {
         let view = View { world_from_camera: *world_from_camera, pinhole: Some(image.pinhole) };
         self.see(camera, &image.points()?, &view, robot)
+    }
+
+    /// Takes in what a camera of a rig shows; `None` where that is nothing new, has no depths, or
+    /// comes from nobody knows where. Waits for pixels that are still being drawn.
+    ///
+    /// # Errors
+    /// As [`Self::see_depth`], and when the picture could not be drawn.
+    pub fn see_image(
+        &mut self,
+        camera: u16,
+        spec: &CameraSpec,
+        image: &CameraImage,
+        robot: &Robot<'_>,
+    ) -> Result<Option<MapReport>, SpaceError> {
+        let (Some(depth), Some(pose), Some(intrinsics)) =
+            (&image.depth, &image.world_from_camera, spec.intrinsics)
+        else {
+            return Ok(None);
+        };
+        if !image.fresh || depth.is_left_out() {
+            return Ok(None);
+        }
+        let depth_m = depth.pixels().map_err(|e| SpaceError::bad(&spec.name, e.to_string()))?;
+        let size = [spec.width_px, spec.height_px].map(|pixels| pixels as usize);
+        let image = DepthImage::metres(size, depth_m, intrinsics.into(), image.at_ns);
+        self.see_depth(camera, &image, pose, robot).map(Some)
     }
 
     /// The same for points of any kind: messages, files.
