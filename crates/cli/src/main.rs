@@ -4,7 +4,6 @@
 //! input, 4 a check found problems, 5 robot or link, 130 interrupted; `exit.rs` chooses. What
 //! `--json` prints: `docs/json.md`.
 
-mod bodies;
 mod cell_body;
 mod collect;
 mod drive;

@@ -11,7 +11,7 @@
 use citrange_robot::lanes::Lane;
 
 use super::joints::{Frame, Rate};
-use super::robot::{Link, Robot};
+use super::robot::{KernelRobot, Link};
 use super::scene::{Scene, Solid};
 use super::sweep::Sweep;
 use super::vector::{Plain, Triple, Vector, add, cross, dot, load, store, sub};
@@ -47,7 +47,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    pub(super) fn new(robot: &Robot) -> Self {
+    pub(super) fn new(robot: &KernelRobot) -> Self {
         let nothing = Lane::splat(0.0);
         let frames = robot.joints.frames();
         let mut is_placed = vec![false; robot.links.len()];
@@ -75,7 +75,7 @@ impl Block {
 
     /// Places all links and the balls around them.
     #[inline(always)]
-    fn place<V: Vector>(&mut self, robot: &Robot) {
+    fn place<V: Vector>(&mut self, robot: &KernelRobot) {
         robot.joints.place::<V>(&self.positions, &mut self.frames);
         for (index, link) in robot.links.iter().enumerate().skip(1) {
             let around = robot.balls[link.around].centre_m;
@@ -88,7 +88,7 @@ impl Block {
 
     /// Places the balls of a link, if that is not done yet.
     #[inline(always)]
-    pub(super) fn place_balls<V: Vector>(&mut self, robot: &Robot, index: usize) {
+    pub(super) fn place_balls<V: Vector>(&mut self, robot: &KernelRobot, index: usize) {
         if self.is_placed[index] {
             return;
         }
@@ -103,7 +103,7 @@ impl Block {
     #[inline(always)]
     pub(super) fn velocity<V: Vector>(
         &mut self,
-        robot: &Robot,
+        robot: &KernelRobot,
         sweep: &Sweep,
         link: usize,
         point_m: &Triple<V>,
@@ -169,7 +169,7 @@ fn passes<V: Vector>(world: &mut World, sweep: &Sweep, block: &mut Block) -> Opt
 
 /// One link among the solids that it can reach.
 struct Task<'a> {
-    robot: &'a Robot,
+    robot: &'a KernelRobot,
     sweep: &'a Sweep,
     link: &'a Link,
     index: usize,

@@ -5,14 +5,14 @@ use citrange_robot::Convex;
 use citrange_robot::lanes::LANES;
 
 use super::block::Block;
-use super::robot::{Pair, Robot};
+use super::robot::{KernelRobot, Pair};
 use super::sweep::Sweep;
 use super::vector::{Vector, dot, load, sub};
 
 /// Lanes that stay open, or `None` for a hit.
 #[inline(always)]
 pub(super) fn pass<V: Vector>(
-    robot: &Robot,
+    robot: &KernelRobot,
     sweep: &Sweep,
     block: &mut Block,
     reach_m: f32,
@@ -28,7 +28,7 @@ pub(super) fn pass<V: Vector>(
 /// Collects pairs of balls that are not sure to stay apart; false for a hit.
 #[inline(always)]
 fn find<V: Vector>(
-    robot: &Robot,
+    robot: &KernelRobot,
     sweep: &Sweep,
     block: &mut Block,
     reach_m: f32,
@@ -67,7 +67,7 @@ fn find<V: Vector>(
 /// Looks more closely at what is not sure.
 #[inline(always)]
 fn settle<V: Vector>(
-    robot: &Robot,
+    robot: &KernelRobot,
     sweep: &Sweep,
     block: &mut Block,
     reach_m: f32,
@@ -93,7 +93,7 @@ fn settle<V: Vector>(
 /// Lanes in which two balls may meet.
 #[inline(always)]
 fn nearing<V: Vector>(
-    robot: &Robot,
+    robot: &KernelRobot,
     sweep: &Sweep,
     block: &mut Block,
     reach_m: f32,
@@ -119,7 +119,7 @@ fn nearing<V: Vector>(
 
 /// Of the lanes, those in which the shapes of two links may meet; `None` for a hit.
 fn shapes(
-    robot: &Robot,
+    robot: &KernelRobot,
     sweep: &Sweep,
     block: &Block,
     reach_m: f32,

@@ -5,14 +5,14 @@ use citrange_robot::lanes::{LANES, Lane};
 
 use super::block::Block;
 use super::field::Field;
-use super::robot::Robot;
+use super::robot::KernelRobot;
 use super::sweep::Sweep;
 use super::vector::{Vector, dot, load};
 
 /// Lanes that stay open, or `None` for a hit.
 #[inline(always)]
 pub(super) fn pass<V: Vector>(
-    robot: &Robot,
+    robot: &KernelRobot,
     field: &Field,
     sweep: &Sweep,
     block: &mut Block,
@@ -30,7 +30,7 @@ pub(super) fn pass<V: Vector>(
 /// Collects balls that the field does not tell enough about; false for a hit.
 #[inline(always)]
 fn find<V: Vector>(
-    robot: &Robot,
+    robot: &KernelRobot,
     field: &Field,
     sweep: &Sweep,
     block: &mut Block,
@@ -67,7 +67,7 @@ fn find<V: Vector>(
 /// Compares them with the bricks near to them.
 #[inline(always)]
 fn settle<V: Vector>(
-    robot: &Robot,
+    robot: &KernelRobot,
     field: &Field,
     sweep: &Sweep,
     block: &mut Block,
