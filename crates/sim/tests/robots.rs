@@ -6,7 +6,6 @@ use citrange_core::Pose;
 use citrange_robot::Robot;
 use citrange_sim::catalog::robot_names;
 
-#[allow(dead_code)] // other tests use the rest
 mod common;
 
 /// What the engine makes of a robot that stands alone.
