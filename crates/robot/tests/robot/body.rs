@@ -203,8 +203,13 @@ fn bodies_come_back_from_json_and_broken_ones_do_not() {
     let body = Robot::new(&chain, &shapes, &RobotSettings::default()).unwrap();
     let json = serde_json::to_value(&body).unwrap();
     assert_eq!(serde_json::from_value::<Robot>(json.clone()).unwrap(), body);
+    // The first version had no details.
+    let mut first = json.clone();
+    first["format"] = serde_json::json!(1);
+    first.as_object_mut().unwrap().remove("details");
+    assert_eq!(serde_json::from_value::<Robot>(first).unwrap(), body);
     let broken = [
-        ("/format", serde_json::json!(2)),
+        ("/format", serde_json::json!(3)),
         ("/spheres/0/link", serde_json::json!(90)),
         ("/spheres/0/radius_m", serde_json::json!(-1.0)),
         ("/pairs/0", serde_json::json!([3, 3])),
