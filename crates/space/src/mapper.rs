@@ -7,7 +7,7 @@ use citrange_core::rig::CameraSpec;
 use citrange_core::{CameraImage, Pose};
 
 use crate::error::SpaceError;
-use crate::front::self_filter::Robot;
+use crate::front::self_filter::PosedRobot;
 use crate::map::{Map, MapReport, MapSettings, Snapshot};
 use crate::pipeline::Pipeline;
 use crate::settings::Settings;
@@ -42,7 +42,7 @@ impl Mapper {
         camera: u16,
         image: &DepthImage<'_>,
         world_from_camera: &Pose,
-        robot: &Robot<'_>,
+        robot: &PosedRobot<'_>,
     ) -> Result<MapReport, SpaceError> {
         let view = View { world_from_camera: *world_from_camera, pinhole: Some(image.pinhole) };
         self.see(camera, &image.points()?, &view, robot)
@@ -58,7 +58,7 @@ impl Mapper {
         camera: u16,
         spec: &CameraSpec,
         image: &CameraImage,
-        robot: &Robot<'_>,
+        robot: &PosedRobot<'_>,
     ) -> Result<Option<MapReport>, SpaceError> {
         let (Some(depth), Some(pose), Some(intrinsics)) =
             (&image.depth, &image.world_from_camera, spec.intrinsics)
@@ -83,7 +83,7 @@ impl Mapper {
         camera: u16,
         points: &P,
         view: &View,
-        robot: &Robot<'_>,
+        robot: &PosedRobot<'_>,
     ) -> Result<MapReport, SpaceError> {
         let frame = self.pipeline.run(points, &view.world_from_camera, robot)?;
         self.map.integrate(camera, points, view, frame)

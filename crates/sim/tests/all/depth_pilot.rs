@@ -10,9 +10,9 @@ use citrange_core::{
     BoxError, CameraKind, Command, Notes, Observation, Outcome, Pace, Pilot, Rig as _, RunSettings,
     Start, Verdict, run,
 };
-use citrange_robot::{Body, BodySettings, LinkShape};
+use citrange_robot::{LinkShape, Robot, RobotSettings};
 use citrange_sim::SimRig;
-use citrange_space::{MapSettings, Mapper, Robot, Settings};
+use citrange_space::{MapSettings, Mapper, PosedRobot, Settings};
 
 use crate::common;
 
@@ -26,7 +26,7 @@ const RATE_RAD_PER_TICK: f64 = 0.004;
 
 /// Turns the first joint, and asks the map before every tick.
 struct Careful {
-    body: Body,
+    body: Robot,
     looks: Vec<LinkShape>,
     mapper: Mapper,
     camera: Option<CameraSpec>,
@@ -57,7 +57,7 @@ impl Pilot for Careful {
         {
             let mut looks = Vec::new();
             self.body.place(&self.looks, &seen.joint_pos, &mut looks)?;
-            let robot = Robot { solids: &looks, ..Robot::default() };
+            let robot = PosedRobot { solids: &looks, ..PosedRobot::default() };
             if self.mapper.see_image(0, spec, image, &robot)?.is_some() {
                 self.newest_ns = Some(image.at_ns);
                 self.pictures += 1;
@@ -99,7 +99,7 @@ fn a_pilot_stops_before_what_the_depth_camera_sees() {
     let plain = scene(None);
     let chain = plain.chain("robot0").unwrap();
     let shapes = plain.link_shapes("robot0").unwrap();
-    let body = Body::new(&chain, &shapes, &BodySettings::default()).unwrap();
+    let body = Robot::new(&chain, &shapes, &RobotSettings::default()).unwrap();
     let mut joints = SimRig::new(plain.clone(), Some(&[])).unwrap().joint_positions();
     let hand_m = body.tool_at(&joints).unwrap();
     joints[0] += POST_RAD;

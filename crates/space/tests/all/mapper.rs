@@ -2,7 +2,7 @@
 
 use citrange_cloud::{Cloud, DepthImage, Pinhole, Points as _, View, Workspace};
 use citrange_core::Pose;
-use citrange_space::{Map, MapSettings, Mapper, Pipeline, Robot, Settings, Solid};
+use citrange_space::{Map, MapSettings, Mapper, Pipeline, PosedRobot, Settings, Solid};
 
 const SIZE: [usize; 2] = [96, 64];
 const PINHOLE: Pinhole = Pinhole { fx: 80.0, fy: 80.0, cx: 47.5, cy: 31.5 };
@@ -29,7 +29,7 @@ fn a_depth_slice_becomes_an_answer() {
     let mut mapper = Mapper::new(settings(), &MapSettings::default()).unwrap();
     let nothing = mapper.snapshot();
     let image = DepthImage::metres(SIZE, &depth_m, PINHOLE, 1_000_000);
-    let report = mapper.see_depth(0, &image, &from_above(), &Robot::default()).unwrap();
+    let report = mapper.see_depth(0, &image, &from_above(), &PosedRobot::default()).unwrap();
     assert!(report.appeared > 9, "{report:?}");
     let map = mapper.snapshot();
     // The top of the tower is at 0.3 m, in the layer of voxels that begins there or just below.
@@ -43,15 +43,15 @@ fn a_depth_slice_becomes_an_answer() {
     let floor = vec![1.0; depth_m.len()];
     for stamp in 2..5 {
         let image = DepthImage::metres(SIZE, &floor, PINHOLE, stamp * 1_000_000);
-        mapper.see_depth(0, &image, &from_above(), &Robot::default()).unwrap();
+        mapper.see_depth(0, &image, &from_above(), &PosedRobot::default()).unwrap();
     }
     assert!(!mapper.snapshot().sphere_hit([0.0, 0.0, 0.33], 0.05));
     // What is not newer is refused, and says so.
     let old = DepthImage::metres(SIZE, &depth_m, PINHOLE, 3_000_000);
-    let error = mapper.see_depth(0, &old, &from_above(), &Robot::default()).unwrap_err();
+    let error = mapper.see_depth(0, &old, &from_above(), &PosedRobot::default()).unwrap_err();
     assert!(error.to_string().contains("time goes backwards"), "{error}");
     let short = DepthImage::metres(SIZE, &depth_m[1..], PINHOLE, 9_000_000);
-    assert!(mapper.see_depth(0, &short, &from_above(), &Robot::default()).is_err());
+    assert!(mapper.see_depth(0, &short, &from_above(), &PosedRobot::default()).is_err());
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn the_slice_and_the_cloud_make_the_same_map() {
     let depth_m = tower();
     let image = DepthImage::metres(SIZE, &depth_m, PINHOLE, 1_000_000);
     let robot = [Solid::capsule(0, [0.0, 0.0, 0.3], [0.3, 0.0, 0.3], 0.04)];
-    let robot = Robot { solids: &robot, ..Robot::default() };
+    let robot = PosedRobot { solids: &robot, ..PosedRobot::default() };
     let mut mapper = Mapper::new(settings(), &MapSettings::default()).unwrap();
     mapper.see_depth(0, &image, &from_above(), &robot).unwrap();
 
