@@ -1,12 +1,15 @@
 //! Episodes: record, collect, replay, verify, drive, import, export, film; for every Rig.
 
+mod answer;
 pub mod collect;
 mod context;
 pub mod drive;
+pub mod edit;
 mod error;
 pub mod export;
 pub mod film;
 pub mod import;
+pub mod look;
 mod objects;
 mod pilots;
 mod recording;
@@ -14,6 +17,7 @@ pub mod replay;
 mod session;
 mod tapes;
 
+pub use answer::Answer;
 pub use context::{Progress, Reporter, RunContext, Silent};
 pub use error::{EpisodesError, Result};
 pub use objects::{ObjectReport, Worst};

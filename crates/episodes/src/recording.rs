@@ -333,7 +333,7 @@ pub fn tell_repaired(repaired: &[Repaired], ctx: RunContext<'_>) -> Result<()> {
 }
 
 /// What an earlier recorder left, in words.
-fn repaired_words(one: &Repaired) -> String {
+pub(crate) fn repaired_words(one: &Repaired) -> String {
     if one.discarded {
         return format!(
             "recording {} was cut off and is thrown away: its collection makes it again",

@@ -64,6 +64,7 @@ mod render_worker;
 mod restore;
 mod rig;
 mod row;
+pub mod sanity;
 mod shapes;
 mod show;
 mod snapshot;
