@@ -53,12 +53,12 @@ impl Film {
     ///
     /// # Errors
     /// When it cannot be drawn or coded.
-    pub fn add(&mut self, pictures: &[Picture]) -> Result<()> {
+    pub fn add<'a>(&mut self, pictures: impl Iterator<Item = &'a Picture>) -> Result<()> {
         let image = |(picture, (width, height)): (&Picture, &(usize, usize))| {
             let rgb = picture.pixels()?.to_vec();
             Ok(Image { width: *width, height: *height, rgb })
         };
-        let images = pictures.iter().zip(&self.cameras).map(image);
+        let images = pictures.zip(&self.cameras).map(image);
         let images = images.collect::<Result<Vec<_>>>()?;
         self.add_image(&Image::sheet(&images, images.len()))
     }
@@ -125,11 +125,7 @@ pub fn film_episode(
     let specs: Vec<_> = cameras
         .iter()
         .zip(&films)
-        .map(|(name, film)| CameraSpec {
-            name: name.clone(),
-            width_px: film.width() as u32,
-            height_px: film.height() as u32,
-        })
+        .map(|(name, film)| CameraSpec::rgb(name, film.width() as u32, film.height() as u32))
         .collect();
     let frames = films.iter().map(|film| film.frames()).min().unwrap_or(0);
     if frames == 0 {

@@ -15,7 +15,6 @@ mod pilots;
 mod recording;
 pub mod replay;
 mod session;
-mod tapes;
 
 pub use answer::Answer;
 pub use context::{Progress, Reporter, RunContext, Silent};
