@@ -35,7 +35,7 @@ fn a_held_key_counts_in_full_after_the_soft_start_at_every_rate() {
         let ticket = lock.take("Ann").unwrap();
         ticket.hold(HeldKeys::new([Key::Up], [0.0; HeldKeys::STICKS]), 1);
         let mut pilot = Teleop::new(lock, controller(hz, &settings), speeds, Until::Order);
-        let mut command = Command::to(READY.to_vec());
+        let mut command = Command::at(&READY);
         let mut is_full_at_s = None;
         for tick in 1..=hz {
             let seen = Observation { joint_pos: command.pos.clone(), ..Observation::default() };
@@ -68,7 +68,7 @@ fn targets_in_force_fade_within_the_soft_start_at_every_rate() {
             let lock = DriverLock::new(Duration::from_secs(3600));
             let speeds = Speeds::of(&settings, &so101());
             let mut pilot = Teleop::new(lock, Arc::clone(&controller), speeds, Until::Order);
-            let mut command = Command::to(start.to_vec());
+            let mut command = Command::at(start);
             for _ in 0..ticks {
                 let seen = Observation { joint_pos: READY.to_vec(), ..Observation::default() };
                 pilot.decide(&seen, &mut command, &mut Vec::new()).unwrap();
