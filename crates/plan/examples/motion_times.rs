@@ -6,10 +6,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use citrange_core::rng::Rng;
-use citrange_plan::{
-    Arm, Ball, Capsule, Collider, ColliderSettings, Config, Cuboid, JointLimit, Motions, Obstacles,
-};
-use citrange_robot::Body;
+use citrange_core::shape::PosedShape;
+use citrange_plan::{Arm, Collider, ColliderSettings, Config, JointLimit, Motions, Obstacles};
+use citrange_robot::Robot;
 use citrange_space::{Grid, Snapshot};
 use serde_json::Value;
 
@@ -27,20 +26,15 @@ fn solids(problem: &Value) -> Obstacles {
     let cuboid = |b: &Value| {
         let [x, y, z, w] = numbers(&b["quat_xyzw"]);
         let (centre_m, half_m) = (numbers(&b["center"]), numbers(&b["half"]));
-        Cuboid { centre_m, quat_wxyz: [w, x, y, z], half_m }
+        PosedShape::cuboid(centre_m, [w, x, y, z], half_m)
     };
     let radius = |v: &Value| v["radius"].as_f64().unwrap_or(f64::NAN);
-    let ball = |b: &Value| Ball { centre_m: numbers(&b["center"]), radius_m: radius(b) };
-    let capsule = |c: &Value| {
-        let (a_m, b_m) = (numbers(&c["a"]), numbers(&c["b"]));
-        Capsule { a_m, b_m, radius_m: radius(c) }
-    };
-    Obstacles {
-        boxes: list(&problem["boxes"]).map(cuboid).collect(),
-        balls: list(&problem["spheres"]).map(ball).collect(),
-        capsules: list(&problem["capsules"]).map(capsule).collect(),
-        map: None,
-    }
+    let sphere = |b: &Value| PosedShape::sphere(numbers(&b["center"]), radius(b));
+    let capsule = |c: &Value| PosedShape::capsule(numbers(&c["a"]), numbers(&c["b"]), radius(c));
+    let boxes = list(&problem["boxes"]).map(cuboid);
+    let spheres = list(&problem["spheres"]).map(sphere);
+    let capsules = list(&problem["capsules"]).map(capsule);
+    Obstacles::of(boxes.chain(spheres).chain(capsules).collect())
 }
 
 fn voxels(problem: &Value) -> Result<Obstacles, Failure> {
@@ -82,7 +76,7 @@ fn main() -> Result<(), Failure> {
     let paths: Vec<String> = std::env::args().skip(1).collect();
     let [problems, body] = paths.as_slice() else { return Err("problems.json body.json".into()) };
     let problems: Value = serde_json::from_slice(&std::fs::read(problems)?)?;
-    let body: Body = serde_json::from_slice(&std::fs::read(body)?)?;
+    let body: Robot = serde_json::from_slice(&std::fs::read(body)?)?;
     let limit = JointLimit { range: [-3.2, 3.2], velocity: 3.0, acceleration: 10.0, jerk: 100.0 };
     let arm = Arm::new(body, vec![limit; 6], &[0.0; 6])?;
     for is_voxels in [false, true] {

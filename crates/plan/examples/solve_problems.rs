@@ -7,11 +7,12 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
+use citrange_core::shape::PosedShape;
 use citrange_plan::{
-    Arm, Ball, Collider, ColliderSettings, Config, JointLimit, Obstacles, Planner, Problem,
-    Problems, SearchResult, SearchSettings, path_length_rad,
+    Arm, Collider, ColliderSettings, Config, JointLimit, Obstacles, Planner, Problem, Problems,
+    SearchResult, SearchSettings, path_length_rad,
 };
-use citrange_robot::Body;
+use citrange_robot::Robot;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -43,7 +44,7 @@ fn main() -> Result<(), Failure> {
         return Err("needs: problems.json body.json [solids|cubes] [seeds] [settings]".into());
     };
     let problems = Problems::read(Path::new(problems))?;
-    let body: Body = serde_json::from_str(&std::fs::read_to_string(body)?)?;
+    let body: Robot = serde_json::from_str(&std::fs::read_to_string(body)?)?;
     let as_cubes = rest.first().is_some_and(|form| form == "cubes");
     let seeds: u64 = rest.get(1).map_or(Ok(1), |seeds| seeds.parse())?;
     let settings: SearchSettings = serde_json::from_str(rest.get(2).map_or("{}", |s| s))?;
@@ -169,7 +170,7 @@ fn mend(
     let mut joints = Vec::new();
     arm.all_joints(&before.toward(after, 0.5), &mut joints);
     let mut more = obstacles.clone();
-    more.balls.push(Ball { centre_m: arm.body().tool_at(&joints)?, radius_m: 0.05 });
+    more.solids.push(PosedShape::sphere(arm.body().tool_at(&joints)?, 0.05));
     collider.set_obstacles(&more)?;
     let began = Instant::now();
     let again = planner.replan(collider, &start, &[goal]);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use citrange_core::rng::Rng;
 use citrange_core::shape::Shape;
 use citrange_core::{DictObjectState, DictRobotState, DictState};
-use citrange_robot::{Body, BodySettings, Configs};
 use citrange_robot::{Chain, Kinematics, LinkShape};
+use citrange_robot::{Configs, Robot, RobotSettings};
 use citrange_sim::{CompiledScene, Threads, World};
 use citrange_space::{Checker, Isa};
 use mujoco_rs::prelude::MjData;
@@ -148,7 +148,7 @@ fn allowed_pairs_are_those_of_the_model() {
 }
 
 /// Pairs of links that are neither neighbours nor allowed to touch, whatever our body says.
-fn forbidden(chain: &Chain, body: &Body, allowed: &[[String; 2]]) -> Vec<[usize; 2]> {
+fn forbidden(chain: &Chain, body: &Robot, allowed: &[[String; 2]]) -> Vec<[usize; 2]> {
     let names: Vec<&str> = body.links().collect();
     let parent = |link: usize| chain.joints[link - 1].parent.map_or(0, |p| p + 1);
     let is_allowed = |a: usize, b: usize| {
@@ -168,12 +168,12 @@ fn self_collisions_are_those_of_the_engine() {
         let shapes = scene.link_shapes("robot0").unwrap();
         let description = &scene.robots["robot0"];
         let allowed_pairs = scene.allowed_pairs("robot0").unwrap();
-        let settings = BodySettings {
+        let settings = RobotSettings {
             home: description.poses.get(&description.home).cloned(),
             allowed_pairs: allowed_pairs.clone(),
-            ..BodySettings::default()
+            ..RobotSettings::default()
         };
-        let body = Body::new(&chain, &shapes, &settings).unwrap();
+        let body = Robot::new(&chain, &shapes, &settings).unwrap();
         let pairs = forbidden(&chain, &body, &allowed_pairs);
         let geoms = solid_geoms(&scene);
         let link = |index: usize| shapes[index].link.map_or(0, |j| j + 1);
@@ -222,16 +222,17 @@ fn what_is_around_a_robot_is_all_that_is_solid() {
     world.reset_env(0, 0, 0).unwrap();
     let around = world.solids_around(0, "robot0").unwrap();
     assert!(around.iter().all(|solid| !solid.body.starts_with("robot0")));
-    let find = |shape: &dyn Fn(&Shape) -> bool| around.iter().find(|s| shape(&s.shape)).unwrap();
+    let find =
+        |shape: &dyn Fn(&Shape) -> bool| around.iter().find(|s| shape(&s.solid.shape)).unwrap();
     let shelf = find(&|s| matches!(s, Shape::Box { half_m } if half_m[2] == 0.01));
-    assert_eq!((shelf.world_from_shape.pos_m, shelf.can_move), ([0.5, 0.0, 0.5], false));
+    assert_eq!((shelf.solid.pose.pos_m, shelf.can_move), ([0.5, 0.0, 0.5], false));
     let ball = find(&|s| matches!(s, Shape::Sphere { radius_m } if *radius_m == 0.04));
     assert!(ball.can_move && ball.body.contains("ball"));
-    let at = ball.world_from_shape.pos_m;
+    let at = ball.solid.pose.pos_m;
     assert!((at[0] - 0.4).abs() < 1e-9 && (at[1] - 0.3).abs() < 1e-9, "{at:?}");
     // The floor is a slab whose upper side is the floor.
     let floor = find(&|s| matches!(s, Shape::Box { half_m } if half_m[0] > 5.0));
-    let Shape::Box { half_m } = floor.shape else { panic!() };
-    assert!((floor.world_from_shape.pos_m[2] + half_m[2] + 1.0).abs() < 1e-9);
+    let Shape::Box { half_m } = floor.solid.shape else { panic!() };
+    assert!((floor.solid.pose.pos_m[2] + half_m[2] + 1.0).abs() < 1e-9);
     assert!(world.solids_around(0, "robot1").is_err());
 }

@@ -8,11 +8,12 @@ mod front_isa;
 mod layered;
 mod map;
 mod map_file;
+mod mapper;
 mod outliers;
 mod pipeline;
 mod query;
 mod readers;
-#[path = "../../../robot/tests/all/robots.rs"]
+#[path = "../../../robot/tests/robot/robots.rs"]
 mod robots;
 mod support;
 #[path = "../synthetic/mod.rs"]

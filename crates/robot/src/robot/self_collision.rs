@@ -1,4 +1,4 @@
-//! Whether a robot touches itself, for many configurations: first the balls, sixteen at once;
+//! Whether a robot touches itself, for many configurations: first the spheres, sixteen at once;
 //! where they touch, the shapes themselves.
 
 use nalgebra::Isometry3;
@@ -7,15 +7,15 @@ use super::batch::BatchKinematics;
 use super::convex::Convex;
 use super::kernel;
 use super::lanes::LANES;
-use super::tree::link_from_ours;
-use super::{Body, Configs, link_of};
+use super::tree::link_from_axis;
+use super::{Configs, Robot, link_of};
 use crate::error::RobotError;
 use citrange_core::solid::Form;
 
 /// Links are placed in single precision: shapes nearer than this count as touching.
 const SLACK_M: f64 = 2e-5;
 
-/// Two links that must not touch: their numbers and their balls.
+/// Two links that must not touch: their numbers and their spheres.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkPair {
     links: [usize; 2],
@@ -25,7 +25,7 @@ pub(crate) struct LinkPair {
 
 impl LinkPair {
     /// All pairs of a robot.
-    pub(crate) fn all(body: &Body) -> Vec<Self> {
+    pub(crate) fn all(body: &Robot) -> Vec<Self> {
         let range = |link: u16| {
             let from = body.spheres.partition_point(|s| s.link < link);
             from..body.spheres.partition_point(|s| s.link <= link)
@@ -40,11 +40,11 @@ impl LinkPair {
 }
 
 /// Shapes of every link, in the frames that a checker places.
-pub(crate) fn shapes(body: &Body) -> Vec<Vec<(Isometry3<f64>, Form)>> {
+pub(crate) fn shapes(body: &Robot) -> Vec<Vec<(Isometry3<f64>, Form)>> {
     let mut links = vec![Vec::new(); body.links.len()];
     for shape in &body.shapes {
         let link = link_of(shape);
-        let at = link_from_ours(body, link).inverse() * shape.link_from_shape.isometry();
+        let at = link_from_axis(body, link).inverse() * shape.link_from_shape.isometry();
         links[link].push((at, Form::of(&shape.shape)));
     }
     links
@@ -89,13 +89,13 @@ impl BatchKinematics {
         let touches = lanes.filter(|lane| {
             let mut pairs = self.pairs.iter();
             pairs.any(|p| {
-                self.balls_touch(p, *lane, margin) && self.shapes_touch(p, *lane, margin_m)
+                self.spheres_touch(p, *lane, margin) && self.shapes_touch(p, *lane, margin_m)
             })
         });
         touches.fold(0, |hit, lane| hit | 1 << lane)
     }
 
-    fn balls_touch(&self, pair: &LinkPair, lane: usize, margin_m: f32) -> bool {
+    fn spheres_touch(&self, pair: &LinkPair, lane: usize, margin_m: f32) -> bool {
         let radii = &self.radii_m;
         pair.first.clone().any(|a| {
             let from = self.centres[a].map(|axis| axis.0[lane]);
