@@ -63,6 +63,12 @@ impl Film {
         self.add_image(&Image::sheet(&images, images.len()))
     }
 
+    /// Pictures so far.
+    #[must_use]
+    pub fn frames(&self) -> usize {
+        self.samples.len()
+    }
+
     /// Adds one picture; all must be of one size.
     ///
     /// # Errors

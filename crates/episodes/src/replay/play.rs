@@ -76,13 +76,13 @@ impl Player<'_> {
         if report.frames >= of {
             filming.film.finish()?;
             self.ctx.say(&format!("film: {}", path.display()));
-        } else if report.frames == 0 {
+        } else if filming.film.frames() == 0 {
             self.ctx.say("film: none, it was stopped before the first frame");
         } else {
             // Under its own name it would be taken for the whole.
             let part = path.with_extension("partial.mp4");
+            let frames = filming.film.frames();
             filming.film.finish_as(&part)?;
-            let frames = report.frames;
             self.ctx
                 .say(&format!("film: stopped after {frames} of {of} frames: {}", part.display()));
         }
