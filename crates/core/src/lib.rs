@@ -25,6 +25,7 @@
 
 pub mod dict;
 pub mod names;
+pub mod origin;
 pub mod picture;
 pub mod pilot;
 pub mod placement;
@@ -37,6 +38,7 @@ pub mod rng;
 pub mod robot;
 pub mod run;
 pub mod scene;
+pub mod schema;
 pub mod shape;
 pub mod snapshot;
 pub mod solid;

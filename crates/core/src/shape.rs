@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// One piece of a fixture or object.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
     /// Shape and size.
@@ -60,7 +60,7 @@ fn yes() -> bool {
 }
 
 /// Shape and size. Axes of revolution are Z.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "field names carry meaning and unit")]
 pub enum Shape {
@@ -163,7 +163,7 @@ impl Part {
 }
 
 /// How far a thing reaches sideways from its origin, and how far below it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Footprint {
     /// Radius of a circle around the origin that holds the thing, seen from above.
