@@ -4,10 +4,10 @@ use std::error::Error;
 use std::time::Instant;
 
 use citrange_core::rng::Rng;
+use citrange_robot::{Body, BodySettings, Configs};
 use citrange_sim::{CompiledScene, load_scene};
 use citrange_space::{
-    Body, BodySettings, Checker, Clearance, CollisionSettings, Configs, Grid, Isa, Nearest,
-    RayBatch, Settings, Snapshot,
+    Checker, Clearance, CollisionSettings, Grid, Isa, Nearest, RayBatch, Settings, Snapshot,
 };
 use serde_json::{Map, Value, json};
 

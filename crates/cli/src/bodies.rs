@@ -1,8 +1,8 @@
 //! Robots of scenes as the space around them sees them.
 
 use citrange_robot::LinkShape;
+use citrange_robot::{Body, BodySettings};
 use citrange_sim::CompiledScene;
-use citrange_space::{Body, BodySettings};
 
 /// A robot of a scene and what it carries, with the balls that cover them.
 pub(crate) fn body_of(

@@ -9,7 +9,8 @@ use citrange_core::rng::Rng;
 use citrange_plan::{
     Arm, Ball, Capsule, Collider, ColliderSettings, Config, Cuboid, JointLimit, Motions, Obstacles,
 };
-use citrange_space::{Body, Grid, Snapshot};
+use citrange_robot::Body;
+use citrange_space::{Grid, Snapshot};
 use serde_json::Value;
 
 type Failure = Box<dyn std::error::Error>;

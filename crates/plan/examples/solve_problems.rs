@@ -11,7 +11,7 @@ use citrange_plan::{
     Arm, Ball, Collider, ColliderSettings, Config, JointLimit, Obstacles, Planner, Problem,
     Problems, SearchResult, SearchSettings, path_length_rad,
 };
-use citrange_space::Body;
+use citrange_robot::Body;
 
 type Failure = Box<dyn std::error::Error>;
 

@@ -1,7 +1,7 @@
 //! A robot whose arm is planned for: its body, what its other joints do meanwhile, its limits.
 
 use citrange_core::robot::RobotDescription;
-use citrange_space::Body;
+use citrange_robot::Body;
 
 use crate::config::{Config, MAX_JOINTS};
 use crate::error::PlanError;

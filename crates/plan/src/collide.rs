@@ -20,8 +20,8 @@ mod voxels;
 
 use std::sync::Arc;
 
+use citrange_robot::lanes::{LANES, Lane};
 use citrange_space::Isa;
-use citrange_space::lanes::{LANES, Lane};
 
 use crate::arm::Arm;
 use crate::config::{Config, MAX_JOINTS};

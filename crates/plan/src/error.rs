@@ -1,5 +1,6 @@
 //! What is wrong with what the planner was given.
 
+use citrange_robot::RobotError;
 use citrange_space::SpaceError;
 
 /// A question that makes no sense. That there is no path is an answer, not an error: see
@@ -17,6 +18,9 @@ pub enum PlanError {
     /// The robot or the map makes no sense.
     #[error(transparent)]
     Space(#[from] SpaceError),
+    /// A robot, or what is asked of it, makes no sense.
+    #[error(transparent)]
+    Robot(#[from] RobotError),
 }
 
 impl PlanError {

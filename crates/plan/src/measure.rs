@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use citrange_space::Body;
+use citrange_robot::Body;
 use serde_json::{Value, json};
 
 use crate::arm::{Arm, JointLimit};

@@ -2,8 +2,8 @@
 
 use citrange_core::names::suggestion;
 use citrange_core::robot::RobotDescription;
+use citrange_robot::Body;
 use citrange_robot::Chain;
-use citrange_space::Body;
 use serde_json::{Value, json};
 
 use crate::arm::Arm;

@@ -1,7 +1,7 @@
 //! The collider against a plain brute force in double precision.
 
 #[allow(dead_code)] // tests of `space` use the rest
-#[path = "../../space/tests/all/robots.rs"]
+#[path = "../../robot/tests/all/robots.rs"]
 mod robots;
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -14,7 +14,8 @@ use citrange_plan::{
     Arm, Ball, Capsule, Collider, ColliderSettings, Config, Cuboid, JointLimit, Motions, Obstacles,
     Touched,
 };
-use citrange_space::{Body, BodySettings, Grid, Isa, Snapshot};
+use citrange_robot::{Body, BodySettings};
+use citrange_space::{Grid, Isa, Snapshot};
 use nalgebra::{Isometry3, Point3, Quaternion, UnitQuaternion, Vector3};
 
 thread_local! {

@@ -8,7 +8,7 @@ use citrange_plan::{
     Arm, Ball, Collider, ColliderSettings, Config, Contact, Contacts, End, Goal, GoalReport,
     GoalSettings, JointLimit, Motions, Obstacles, Outcome, Touched, check_goal,
 };
-use citrange_space::Body;
+use citrange_robot::Body;
 use nalgebra::{Isometry3, Point3, Rotation3, Vector3};
 
 /// Up and bent, in front of the robot's base.

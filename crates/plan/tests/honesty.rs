@@ -11,7 +11,8 @@ use citrange_plan::{
     Arm, Ball, Capsule, Collider, ColliderSettings, Contact, Cuboid, Goal, JointLimit, Made,
     Obstacles, Outcome, Planner, Problems, Request, SearchSettings, Touched, make_plan,
 };
-use citrange_space::{Body, Grid, Snapshot};
+use citrange_robot::Body;
+use citrange_space::{Grid, Snapshot};
 use nalgebra::{Isometry3, Point3, Rotation3, UnitQuaternion, Vector3};
 
 const EACH: usize = 250;
@@ -33,7 +34,7 @@ fn arm() -> Arm {
 fn balls(arm: &Arm, joints: &[f64]) -> Vec<(usize, Point3<f64>, f64)> {
     let mut poses = [Isometry3::identity(); 7];
     arm.body().link_poses(joints, &mut poses).unwrap();
-    let place = |s: &citrange_space::Sphere| {
+    let place = |s: &citrange_robot::Sphere| {
         let link = usize::from(s.link);
         (link, poses[link] * Point3::from(s.centre_m), s.radius_m)
     };

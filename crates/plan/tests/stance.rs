@@ -1,14 +1,14 @@
 //! What a robot stands on, and what its gripper sweeps, against plain looks at balls.
 
 #[allow(dead_code)] // tests of `space` use the rest
-#[path = "../../space/tests/all/robots.rs"]
+#[path = "../../robot/tests/all/robots.rs"]
 mod robots;
 
 use citrange_core::rng::Rng;
 use citrange_plan::{
     Arm, Ball, Collider, ColliderSettings, Config, Cuboid, JointLimit, Motions, Obstacles, Touched,
 };
-use citrange_space::{Body, BodySettings};
+use citrange_robot::{Body, BodySettings};
 use nalgebra::{Isometry3, Point3};
 
 /// What a sweep may grow by.

@@ -11,4 +11,32 @@ pub enum RobotError {
         /// What does not fit, and what would.
         reason: String,
     },
+    /// Numbers or a file that do not fit the robot.
+    #[error("{what}: {reason}")]
+    BadInput {
+        /// What was given.
+        what: String,
+        /// What is wrong, and what would be right.
+        reason: String,
+    },
+    /// A setting out of range.
+    #[error("setting {key}: {reason}")]
+    Setting {
+        /// Its name.
+        key: String,
+        /// What is wrong and what would be right.
+        reason: String,
+    },
+}
+
+impl RobotError {
+    /// Input `what` is bad because of `reason`.
+    pub(crate) fn bad(what: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::BadInput { what: what.into(), reason: reason.into() }
+    }
+
+    /// Setting `key` is bad because of `reason`.
+    pub(crate) fn setting(key: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Setting { key: key.into(), reason: reason.into() }
+    }
 }

@@ -1,11 +1,13 @@
 //! One robot: chain, limits, shapes, covering spheres, allowed pairs, forward and inverse kinematics.
 
+mod body;
 mod chain;
 mod error;
 mod ik;
 mod inertia;
 mod kinematics;
 
+pub use body::{BatchKinematics, Body, BodySettings, Configs, Convex, JointHistory, Sphere, lanes};
 pub use chain::{Chain, ChainJoint, ChainSite, Guard, LinkShape, MAX_JOINTS};
 pub use error::RobotError;
 pub use ik::{

@@ -4,8 +4,8 @@
 #![allow(clippy::print_stdout)] // the JSON is the point of it
 
 use citrange_core::yaml::from_yaml;
+use citrange_robot::{Body, BodySettings};
 use citrange_sim::{CompiledScene, SceneSource};
-use citrange_space::{Body, BodySettings};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);

@@ -7,9 +7,8 @@
 use std::time::Instant;
 
 use citrange_core::rng::Rng;
-use citrange_space::{
-    Body, Checker, Clearance, CollisionSettings, Configs, Grid, Isa, Settings, Snapshot,
-};
+use citrange_robot::{Body, Configs};
+use citrange_space::{Checker, Clearance, CollisionSettings, Grid, Isa, Settings, Snapshot};
 
 /// Few enough for a run to be over before another process gets the core.
 const CONFIGS: usize = 512;

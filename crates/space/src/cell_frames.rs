@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use citrange_cloud::{CellRobot, Cloud, CloudFile, Sidecar, View};
-use citrange_robot::LinkShape;
+use citrange_robot::{Body, LinkShape};
 
-use crate::body::Body;
 use crate::cell::Cell;
 use crate::error::SpaceError;
 use crate::front::self_filter::Robot;

@@ -2,6 +2,8 @@
 
 use citrange_cloud::CloudError;
 
+use citrange_robot::RobotError;
+
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum SpaceError {
@@ -16,6 +18,9 @@ pub enum SpaceError {
     /// A cloud or a file beside it.
     #[error(transparent)]
     Cloud(#[from] CloudError),
+    /// A robot, or what is asked of it, makes no sense.
+    #[error(transparent)]
+    Robot(#[from] RobotError),
     /// A setting out of range.
     #[error("setting {key}: {reason}")]
     Setting {

@@ -34,16 +34,16 @@
 //! | how a frame becomes voxels | `pipeline.rs`, `front/`; numbers `settings.rs`; result `frame.rs`, as a picture `frame_picture.rs`, as files `save_frame.rs`; many frames, with times `frame_runner.rs` |
 //! | statistical outliers | `outliers/` |
 //! | groups of voxels | `clusters.rs` |
-//! | the robot: solids, spheres, pairs, clearance | `solid.rs`, `body/` |
+//! | how far a robot is from the map | `clearance.rs`; the robot itself is the crate `robot` |
 //! | the map over time, its field, its file | `map/` |
 //! | questions to the map | `query/` |
 //!
 //! Clouds come from the crate `cloud`, camera poses from `calibrate`. World frame, metres, seconds. Cameras look along +z, x right, y down. Kernels come in versions
 //! for several instruction sets ([`Isa`]) that give the same answers.
 
-mod body;
 mod cell;
 mod cell_frames;
+mod clearance;
 mod clusters;
 mod error;
 mod frame;
@@ -60,12 +60,9 @@ mod settings;
 mod simd;
 mod solid;
 
-pub use body::{
-    Body, BodySettings, Checker, Clearance, CollisionSettings, Configs, Convex, JointHistory,
-    Sphere, lanes,
-};
 pub use cell::{Cell, CellCamera};
 pub use cell_frames::{CellBody, CellFrame, CellFrames};
+pub use clearance::{Checker, Clearance, CollisionSettings};
 pub use error::SpaceError;
 pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
 pub use frame_picture::FramePicture;

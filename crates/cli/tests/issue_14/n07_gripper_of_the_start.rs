@@ -4,8 +4,9 @@
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 use std::path::Path;
 
+use citrange_robot::{Body, BodySettings};
 use citrange_sim::{CompiledScene, load_scene};
-use citrange_space::{Body, BodySettings, Form};
+use citrange_space::Form;
 use nalgebra::{Isometry3, Translation3, Vector3};
 use serde_json::Value;
 

@@ -8,7 +8,7 @@
 //! configuration, the plane's normal `u` and a bound `a` of the second derivative. What is open
 //! then must be cut into smaller parts.
 
-use citrange_space::lanes::Lane;
+use citrange_robot::lanes::Lane;
 
 use super::joints::{Frame, Rate};
 use super::robot::{Link, Robot};

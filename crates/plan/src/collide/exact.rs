@@ -1,6 +1,7 @@
 //! What a robot touches and how deep, in double precision: for people, not for the search.
 
-use citrange_space::{Body, Convex, Form, Snapshot};
+use citrange_robot::{Body, Convex};
+use citrange_space::{Form, Snapshot};
 use nalgebra::{Isometry3, Point3};
 
 use super::scene::{ball_distance_m, box_distance_m, capsule_distance_m};

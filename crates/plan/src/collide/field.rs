@@ -10,7 +10,7 @@ use citrange_space::Snapshot;
 
 use super::near::Near;
 use super::vector::{Triple, Vector};
-use citrange_space::lanes::{LANES, Lane};
+use citrange_robot::lanes::{LANES, Lane};
 
 /// Fine cells that are made at most: more would not stay in the cache.
 const MOST_CELLS: usize = 3 << 20;

@@ -4,8 +4,9 @@
 //! axis across this axis and the next one: so the way from one joint to the next is a step
 //! along x and z and a turn about x (as Denavit and Hartenberg chose them).
 
-use citrange_space::lanes::{LANES, Lane};
-use citrange_space::{Body, Form};
+use citrange_robot::Body;
+use citrange_robot::lanes::{LANES, Lane};
+use citrange_space::Form;
 use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
 use super::mount::Stand;

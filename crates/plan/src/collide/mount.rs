@@ -6,7 +6,8 @@
 //! over all the time, is equally far in every configuration: no motion can make that better or
 //! worse, so it is the mount and not an obstacle of that link. Other links get no such leave.
 
-use citrange_space::{Convex, Form};
+use citrange_robot::Convex;
+use citrange_space::Form;
 use nalgebra::{Isometry3, Translation3, Vector3};
 
 use super::scene::turn_of;

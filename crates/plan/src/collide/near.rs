@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use citrange_robot::lanes::{LANES, Lane};
 use citrange_space::Snapshot;
-use citrange_space::lanes::{LANES, Lane};
 
 use super::bricks::{Brick, bricks};
 use super::scene::rounding_m;

@@ -1,6 +1,7 @@
 //! A robot made ready for the kernels: links, balls, and how far each joint can move each ball.
 
-use citrange_space::{Body, Convex, Form};
+use citrange_robot::{Body, Convex};
+use citrange_space::Form;
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
 use super::joints::Joints;

@@ -1,8 +1,8 @@
 //! Links against links: first balls, sixteen configurations at once; where they meet and both
 //! links have shapes, the shapes themselves.
 
-use citrange_space::Convex;
-use citrange_space::lanes::LANES;
+use citrange_robot::Convex;
+use citrange_robot::lanes::LANES;
 
 use super::block::Block;
 use super::robot::{Pair, Robot};

@@ -1,7 +1,7 @@
 //! Sixteen numbers in registers, for each instruction set. All operations round alike and are
 //! never fused, so every instruction set gives the same bits.
 
-use citrange_space::lanes::{LANES, Lane};
+use citrange_robot::lanes::{LANES, Lane};
 
 /// Added to a number below 2^22, leaves its nearest whole number in the low bits.
 const TO_WHOLE: f32 = 12_582_912.0;

@@ -1,7 +1,7 @@
 //! Balls against the cubes of a map, sixteen configurations at once: bounds from the field, then
 //! bricks that are near where the bounds do not tell.
 
-use citrange_space::lanes::{LANES, Lane};
+use citrange_robot::lanes::{LANES, Lane};
 
 use super::block::Block;
 use super::field::Field;

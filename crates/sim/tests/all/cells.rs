@@ -7,9 +7,10 @@ use citrange_cloud::{Cloud, Pinhole};
 use citrange_core::Pose;
 use citrange_core::rng::Rng;
 use citrange_core::{DictObjectState, DictRobotState, DictState};
+use citrange_robot::{Body, BodySettings};
 use citrange_sim::DepthSensor;
 use citrange_sim::{Threads, World};
-use citrange_space::{Body, BodySettings, Fate, Form, Grid, Pipeline, Robot, Settings, Solid};
+use citrange_space::{Fate, Form, Grid, Pipeline, Robot, Settings, Solid};
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
 use crate::common;

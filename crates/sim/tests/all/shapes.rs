@@ -5,9 +5,10 @@ use std::sync::Arc;
 use citrange_core::rng::Rng;
 use citrange_core::shape::Shape;
 use citrange_core::{DictObjectState, DictRobotState, DictState};
+use citrange_robot::{Body, BodySettings, Configs};
 use citrange_robot::{Chain, Kinematics, LinkShape};
 use citrange_sim::{CompiledScene, Threads, World};
-use citrange_space::{Body, BodySettings, Checker, Configs, Isa};
+use citrange_space::{Checker, Isa};
 use mujoco_rs::prelude::MjData;
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector3};
 

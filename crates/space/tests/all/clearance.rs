@@ -2,9 +2,8 @@
 
 use citrange_core::rng::Rng;
 use citrange_core::shape::Shape;
-use citrange_space::{
-    Body, BodySettings, Checker, Clearance, CollisionSettings, Configs, Grid, Isa, Snapshot,
-};
+use citrange_robot::{Body, BodySettings, Configs};
+use citrange_space::{Checker, Clearance, CollisionSettings, Grid, Isa, Snapshot};
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use crate::robots::{arm_with, crane, positions};
@@ -22,7 +21,7 @@ fn to_cube(grid: &Grid, key: u32, point: &Point3<f64>) -> f64 {
 fn ball_distances(body: &Body, snapshot: &Snapshot, keys: &[u32], joints: &[f64]) -> Vec<f64> {
     let mut poses = vec![Isometry3::identity(); joints.len() + 1];
     body.link_poses(joints, &mut poses).unwrap();
-    let one = |s: &citrange_space::Sphere| {
+    let one = |s: &citrange_robot::Sphere| {
         let centre = poses[usize::from(s.link)] * Point3::from(s.centre_m);
         let nearest = keys.iter().map(|k| to_cube(snapshot.grid(), *k, &centre));
         nearest.fold(snapshot.reach_m(), f64::min) - s.radius_m

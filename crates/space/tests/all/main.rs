@@ -1,6 +1,5 @@
 //! Integration tests of `space`, one binary. Apart: `no_alloc_*`, each with an allocator of its own.
 
-mod body;
 mod carve;
 mod cell;
 mod clearance;
@@ -13,6 +12,7 @@ mod outliers;
 mod pipeline;
 mod query;
 mod readers;
+#[path = "../../../robot/tests/all/robots.rs"]
 mod robots;
 mod support;
 #[path = "../synthetic/mod.rs"]

@@ -3,13 +3,18 @@
 //! The gap field gives a lower bound for every ball, sixteen configurations at once. Then only
 //! balls whose bound is below the best answer so far are looked at exactly.
 
-use super::Configs;
-use super::checker::Checker;
-use super::kernel::{self, Lookup};
-use super::lanes::LANES;
-use super::near::Near;
+mod checker;
+mod kernel;
+mod near;
+
+pub use checker::Checker;
+use citrange_robot::Configs;
+use citrange_robot::lanes::LANES;
+
 use crate::error::SpaceError;
 use crate::map::Snapshot;
+use kernel::Lookup;
+use near::Near;
 
 /// How far a robot is from the nearest occupied cube.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,7 +25,7 @@ pub struct Clearance {
     pub distance_m: f64,
     /// The link of that ball.
     pub link: u16,
-    /// Number of that ball in [`crate::Body::spheres`].
+    /// Number of that ball in [`citrange_robot::Body::spheres`].
     pub sphere: u16,
     /// Key of the cube; `None` when nothing is within the map's reach.
     pub voxel: Option<u32>,
@@ -52,8 +57,8 @@ impl Checker {
         configs: &Configs,
         out: &mut [Clearance],
     ) -> Result<(), SpaceError> {
-        self.check(configs)?;
-        check_room(configs, out.len())?;
+        self.batch.check(configs)?;
+        configs.check_room(out.len())?;
         let Some(widest) = self.widest() else {
             return Err(SpaceError::bad("clearance", "the robot has no shapes"));
         };
@@ -63,12 +68,12 @@ impl Checker {
         let voxel_m = snapshot.grid().voxel_m();
         // Nothing is known beyond the reach: there, the widest ball decides.
         let mut start = Clearance {
-            distance_m: snapshot.reach_m() - self.balls.radii_m[widest],
-            link: self.balls.links[widest],
+            distance_m: snapshot.reach_m() - self.spheres.radii_m[widest],
+            link: self.spheres.links[widest],
             sphere: widest as u16,
             voxel: None,
         };
-        let balls = &self.balls;
+        let balls = &self.spheres;
         let answer = |sphere: usize, (distance, cell): (f32, [usize; 3])| Clearance {
             distance_m: f64::from(distance) * voxel_m - balls.radii_m[sphere],
             link: balls.links[sphere],
@@ -81,18 +86,18 @@ impl Checker {
         };
         // Balls of the base stand still: they are looked at once.
         let still = balls.links.partition_point(|link| *link == 0);
-        for (sphere, centre) in self.centres[..still].iter().enumerate() {
+        for (sphere, centre) in self.batch.block_centres()[..still].iter().enumerate() {
             let probe = near.probe(centre.map(|axis| axis.0[0]));
             let found = near.nearest::<false>(&probe, limit(sphere, &start));
             start = found.map_or(start, |f| answer(sphere, f));
         }
         for (block, out) in configs.blocks().zip(out.chunks_mut(LANES)) {
-            kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
+            self.batch.place(block);
             let moving = still..balls.links.len();
             let first = kernel::bounds(
                 self.isa,
                 &lookup,
-                &self.centres[moving.clone()],
+                &self.batch.block_centres()[moving.clone()],
                 &balls.radii_f32[moving.clone()],
                 &mut self.bounds[moving.clone()],
             );
@@ -103,7 +108,7 @@ impl Checker {
             // First the guesses, which cost little and shorten the search.
             let mut guess = |sphere: usize, lane: usize, best_m: &mut f32| {
                 let best = &mut out[lane];
-                let probe = near.probe(self.centres[sphere].map(|axis| axis.0[lane]));
+                let probe = near.probe(self.batch.block_centres()[sphere].map(|axis| axis.0[lane]));
                 let limit = limit(sphere, best);
                 if probe.least >= limit {
                     return;
@@ -127,7 +132,7 @@ impl Checker {
                 }
             }
             for sphere in moving {
-                let mut open = kernel::below(&self.bounds[sphere], &bests_m);
+                let mut open = self.bounds[sphere].below(&bests_m);
                 while open != 0 {
                     let lane = open.trailing_zeros() as usize;
                     open &= open - 1;
@@ -156,14 +161,14 @@ impl Checker {
         settings: &CollisionSettings,
         out: &mut [bool],
     ) -> Result<(), SpaceError> {
-        self.check(configs)?;
-        check_room(configs, out.len())?;
+        self.batch.check(configs)?;
+        configs.check_room(out.len())?;
         let margins = [settings.margin_m, settings.self_margin_m.unwrap_or(0.0)];
         if let Some(margin) = margins.iter().find(|m| !m.is_finite()) {
             let reason = format!("{margin} is not a length in metres, such as 0.01");
             return Err(SpaceError::setting("margin_m", reason));
         }
-        let farthest_m = self.widest().map_or(0.0, |w| self.balls.radii_m[w]) + settings.margin_m;
+        let farthest_m = self.widest().map_or(0.0, |w| self.spheres.radii_m[w]) + settings.margin_m;
         if farthest_m > snapshot.reach_m() {
             let reason = format!(
                 "{} and the widest ball reach {farthest_m} m from its centre, the map knows {} m",
@@ -178,10 +183,10 @@ impl Checker {
         let voxel_m = snapshot.grid().voxel_m();
         let margins_m = [settings.margin_m as f32 + SLACK_M; LANES];
         for (block, out) in configs.blocks().zip(out.chunks_mut(LANES)) {
-            kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
+            self.batch.place(block);
             let used = u16::MAX >> (LANES - out.len());
             let mut hit = 0_u16;
-            let (centres, balls) = (&self.centres, &self.balls);
+            let (centres, balls) = (self.batch.block_centres(), &self.spheres);
             let radii = &balls.radii_f32;
             let first = kernel::bounds(self.isa, &lookup, centres, radii, &mut self.bounds);
             let touches = |sphere: usize, lane: usize| {
@@ -199,7 +204,7 @@ impl Checker {
             }
             // From the hand to the base: the hand is where things are.
             for sphere in (0..self.bounds.len()).rev() {
-                let mut open = kernel::below(&self.bounds[sphere], &margins_m) & used & !hit;
+                let mut open = self.bounds[sphere].below(&margins_m) & used & !hit;
                 while open != 0 {
                     let lane = open.trailing_zeros() as usize;
                     open &= open - 1;
@@ -212,7 +217,7 @@ impl Checker {
                 }
             }
             if let Some(margin_m) = settings.self_margin_m {
-                hit |= self.self_hits(margin_m, used & !hit);
+                hit |= self.batch.self_hits(margin_m, used & !hit);
             }
             for (lane, answer) in out.iter_mut().enumerate() {
                 *answer = hit >> lane & 1 == 1;
@@ -223,15 +228,7 @@ impl Checker {
 
     /// The ball with the largest radius.
     fn widest(&self) -> Option<usize> {
-        let radii = &self.balls.radii_m;
+        let radii = &self.spheres.radii_m;
         (0..radii.len()).max_by(|a, b| radii[*a].total_cmp(&radii[*b]))
     }
-}
-
-pub(crate) fn check_room(configs: &Configs, answers: usize) -> Result<(), SpaceError> {
-    if configs.len() == answers {
-        return Ok(());
-    }
-    let reason = format!("room for {answers} answers to {} configurations", configs.len());
-    Err(SpaceError::bad("configurations", reason))
 }

@@ -1,32 +1,29 @@
 //! A robot as the space around it sees it: solids, balls that cover them, and which links may
 //! not touch each other.
 
-mod checker;
-mod clearance;
+mod batch;
 mod configs;
 mod convex;
 mod cover;
 mod history;
 mod kernel;
 pub mod lanes;
-mod near;
 mod pairs;
-mod self_filter;
+mod self_collision;
 mod swept;
 mod tree;
 
-use citrange_robot::{Chain, LinkShape};
+use crate::chain::{Chain, LinkShape};
 use nalgebra::{Isometry3, Point3, Translation3, Unit, UnitQuaternion, Vector3};
 use serde::{Deserialize, Serialize};
 
-pub use checker::Checker;
-pub use clearance::{Clearance, CollisionSettings};
+pub use batch::BatchKinematics;
 pub use configs::Configs;
 pub use convex::Convex;
 pub use history::JointHistory;
 
-use crate::error::SpaceError;
-use crate::solid::{Form, Solid};
+use crate::error::RobotError;
+use citrange_core::solid::{Form, Solid};
 
 /// Version of the JSON that a [`Body`] is written as.
 const FORMAT: u32 = 1;
@@ -107,11 +104,11 @@ impl Body {
         chain: &Chain,
         shapes: &[LinkShape],
         settings: &BodySettings,
-    ) -> Result<Self, SpaceError> {
+    ) -> Result<Self, RobotError> {
         let overhang_m = settings.overhang_m;
         if !(overhang_m.is_finite() && overhang_m > 0.0) {
             let reason = format!("{overhang_m} is not a length above 0, such as 0.015");
-            return Err(SpaceError::setting("overhang_m", reason));
+            return Err(RobotError::setting("overhang_m", reason));
         }
         check_shapes(chain, shapes)?;
         let mut links = vec!["base".to_owned()];
@@ -169,11 +166,11 @@ impl Body {
         &self,
         joints: &[f64],
         poses: &mut [Isometry3<f64>],
-    ) -> Result<(), SpaceError> {
+    ) -> Result<(), RobotError> {
         check_joints(&self.chain, joints)?;
         if poses.len() <= joints.len() {
             let reason = format!("room for {} of {} links", poses.len(), joints.len() + 1);
-            return Err(SpaceError::bad("link poses", reason));
+            return Err(RobotError::bad("link poses", reason));
         }
         poses[0] = self.chain.world_from_base.isometry();
         for (index, joint) in self.chain.joints.iter().enumerate() {
@@ -197,7 +194,7 @@ impl Body {
     ///
     /// # Errors
     /// When there are too few or too many joint positions, or one is no number.
-    pub fn tool_at(&self, joints: &[f64]) -> Result<[f64; 3], SpaceError> {
+    pub fn tool_at(&self, joints: &[f64]) -> Result<[f64; 3], RobotError> {
         let mut poses = [Isometry3::identity(); MAX_LINKS];
         self.link_poses(joints, &mut poses)?;
         let tool = &self.chain.tool;
@@ -209,7 +206,7 @@ impl Body {
     ///
     /// # Errors
     /// When there are too few or too many joint positions, or one is no number.
-    pub fn solids_at(&self, joints: &[f64], solids: &mut Vec<Solid>) -> Result<(), SpaceError> {
+    pub fn solids_at(&self, joints: &[f64], solids: &mut Vec<Solid>) -> Result<(), RobotError> {
         self.place(&self.shapes, joints, solids)
     }
 
@@ -223,10 +220,10 @@ impl Body {
         shapes: &[LinkShape],
         joints: &[f64],
         solids: &mut Vec<Solid>,
-    ) -> Result<(), SpaceError> {
+    ) -> Result<(), RobotError> {
         if let Some(shape) = shapes.iter().find(|shape| link_of(shape) > joints.len()) {
             let reason = format!("{}: the robot has no such link", shape.name);
-            return Err(SpaceError::bad("shapes", reason));
+            return Err(RobotError::bad("shapes", reason));
         }
         let mut poses = [Isometry3::identity(); MAX_LINKS];
         self.link_poses(joints, &mut poses)?;
@@ -251,11 +248,11 @@ impl From<Body> for BodyFile {
 }
 
 impl TryFrom<BodyFile> for Body {
-    type Error = SpaceError;
+    type Error = RobotError;
 
-    fn try_from(file: BodyFile) -> Result<Self, SpaceError> {
+    fn try_from(file: BodyFile) -> Result<Self, RobotError> {
         let BodyFile { format, chain, shapes, links, spheres, pairs } = file;
-        let bad = |reason: String| Err(SpaceError::bad(format!("body of {}", chain.robot), reason));
+        let bad = |reason: String| Err(RobotError::bad(format!("body of {}", chain.robot), reason));
         if format != FORMAT {
             return bad(format!("format {format} is not known; this version reads {FORMAT}"));
         }
@@ -287,8 +284,8 @@ fn link_of(shape: &LinkShape) -> usize {
     shape.link.map_or(0, |joint| joint + 1)
 }
 
-fn check_shapes(chain: &Chain, shapes: &[LinkShape]) -> Result<(), SpaceError> {
-    chain.check().map_err(|e| SpaceError::bad("chain", e.to_string()))?;
+fn check_shapes(chain: &Chain, shapes: &[LinkShape]) -> Result<(), RobotError> {
+    chain.check().map_err(|e| RobotError::bad("chain", e.to_string()))?;
     for shape in shapes {
         let form = Form::of(&shape.shape);
         let pose = &shape.link_from_shape;
@@ -305,22 +302,22 @@ fn check_shapes(chain: &Chain, shapes: &[LinkShape]) -> Result<(), SpaceError> {
                 chain.joints.len(),
                 shape
             );
-            return Err(SpaceError::bad(format!("shape {}", shape.name), reason));
+            return Err(RobotError::bad(format!("shape {}", shape.name), reason));
         }
     }
     Ok(())
 }
 
-pub(crate) fn check_joints(chain: &Chain, joints: &[f64]) -> Result<(), SpaceError> {
+pub(crate) fn check_joints(chain: &Chain, joints: &[f64]) -> Result<(), RobotError> {
     let count = chain.joints.len();
     if joints.len() != count {
         let reason = format!("{} positions, {} has {count} joints", joints.len(), chain.robot);
-        return Err(SpaceError::bad("joint positions", reason));
+        return Err(RobotError::bad("joint positions", reason));
     }
     match chain.joints.iter().zip(joints).find(|(_, p)| !p.is_finite()) {
         Some((joint, position)) => {
             let reason = format!("joint {} is at {position}, not a number", joint.name);
-            Err(SpaceError::bad("joint positions", reason))
+            Err(RobotError::bad("joint positions", reason))
         }
         None => Ok(()),
     }

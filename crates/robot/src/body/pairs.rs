@@ -5,8 +5,8 @@ use nalgebra::{Isometry3, Point3};
 
 use super::convex::Convex;
 use super::{Body, BodySettings, check_joints, link_of};
-use crate::error::SpaceError;
-use crate::solid::Form;
+use crate::error::RobotError;
+use citrange_core::solid::Form;
 
 /// Links that touch in more than this part of all poses, and at home, are made that way.
 const ALWAYS: f64 = 0.95;
@@ -17,9 +17,9 @@ const NEVER_M: f64 = 0.1;
 /// Pairs of links that can meet and must not: not neighbours, not allowed, not always touching,
 /// not always far apart. What "always" means is found out by trying; the poses are the same
 /// every time.
-pub(crate) fn find(body: &Body, settings: &BodySettings) -> Result<Vec<[u16; 2]>, SpaceError> {
+pub(crate) fn find(body: &Body, settings: &BodySettings) -> Result<Vec<[u16; 2]>, RobotError> {
     if settings.pair_samples == 0 {
-        return Err(SpaceError::setting("pair_samples", "must be above 0, such as 2000"));
+        return Err(RobotError::setting("pair_samples", "must be above 0, such as 2000"));
     }
     let chain = &body.chain;
     let allowed = allowed(body, settings)?;
@@ -77,14 +77,14 @@ pub(crate) fn find(body: &Body, settings: &BodySettings) -> Result<Vec<[u16; 2]>
 }
 
 /// The settings' allowed pairs as numbers of links, lower first.
-fn allowed(body: &Body, settings: &BodySettings) -> Result<Vec<[u16; 2]>, SpaceError> {
+fn allowed(body: &Body, settings: &BodySettings) -> Result<Vec<[u16; 2]>, RobotError> {
     let link = |name: &String| {
         let by_body = body.shapes.iter().find(|s| s.body() == name).map(link_of);
         let found = by_body.or_else(|| body.links.iter().position(|l| l == name));
         found.map(|link| link as u16).ok_or_else(|| {
             let known = body.links.join(", ");
             let reason = format!("no link has a body \"{name}\"; the links are {known}");
-            SpaceError::setting("allowed_pairs", reason)
+            RobotError::setting("allowed_pairs", reason)
         })
     };
     let pairs = settings.allowed_pairs.iter().map(|[a, b]| {

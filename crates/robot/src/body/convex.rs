@@ -6,7 +6,7 @@
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
-use crate::solid::Form;
+use citrange_core::solid::Form;
 
 /// Directions that are tried. Solids that are still not told apart then count as touching.
 const MOST_STEPS: usize = 32;

@@ -1,9 +1,8 @@
-//! What is done for sixteen configurations at once. One code in plain Rust, compiled for each
-//! instruction set; all give the same bits.
+//! Lower bounds of distances for sixteen configurations at once. One code in plain Rust, compiled
+//! for each instruction set; all give the same bits.
 
-use super::lanes::{LANES, Lane, TO_WHOLE};
-use super::self_filter::LinkPair;
-use super::tree::{LaneFrame, Tree};
+use citrange_robot::lanes::{LANES, Lane, TO_WHOLE};
+
 use crate::map::Snapshot;
 use crate::simd::Isa;
 
@@ -47,25 +46,6 @@ impl<'a> Lookup<'a> {
             last: size.map(|n| n as f32 - 0.5),
             strides: [1, size[0] as i32, (size[0] * size[1]) as i32],
         }
-    }
-}
-
-/// Centres of all balls for one block.
-pub(crate) fn place(
-    isa: Isa,
-    tree: &Tree,
-    block: &[Lane],
-    frames: &mut [LaneFrame],
-    centres: &mut [[Lane; 3]],
-) {
-    with_isa!(isa, place_plain, place_avx2, place_avx512, (tree, block, frames, centres));
-}
-
-#[inline(always)]
-fn place_plain(tree: &Tree, block: &[Lane], frames: &mut [LaneFrame], centres: &mut [[Lane; 3]]) {
-    tree.place(block, frames);
-    for (ball, centre) in tree.balls.iter().zip(centres) {
-        *centre = tree.centre(ball, frames);
     }
 }
 
@@ -118,59 +98,10 @@ fn bounds_plain(
     first
 }
 
-/// Which numbers are below their limits, as bits.
-#[inline]
-pub(crate) fn below(numbers: &Lane, limits: &[f32; LANES]) -> u16 {
-    let mut bits = 0;
-    for lane in 0..LANES {
-        bits |= u16::from(numbers.0[lane] < limits[lane]) << lane;
-    }
-    bits
-}
-
-/// In which configurations balls of a pair are nearer than the margin, as bits.
-pub(crate) fn self_hits(
-    isa: Isa,
-    pairs: &[LinkPair],
-    centres: &[[Lane; 3]],
-    radii_m: &[f32],
-    margin_m: f32,
-) -> u16 {
-    with_isa!(
-        isa,
-        self_hits_plain,
-        self_hits_avx2,
-        self_hits_avx512,
-        (pairs, centres, radii_m, margin_m)
-    )
-}
-
-#[inline(always)]
-fn self_hits_plain(
-    pairs: &[LinkPair],
-    centres: &[[Lane; 3]],
-    radii_m: &[f32],
-    margin_m: f32,
-) -> u16 {
-    // Least of squared distance less squared sum of radii: below 0 is a touch.
-    let mut least = Lane::splat(f32::INFINITY);
-    for pair in pairs {
-        let second = &centres[pair.second.clone()];
-        for (from, r) in centres[pair.first.clone()].iter().zip(&radii_m[pair.first.clone()]) {
-            for (to, s) in second.iter().zip(&radii_m[pair.second.clone()]) {
-                let (x, y, z) = (from[0] - to[0], from[1] - to[1], from[2] - to[2]);
-                let reach = (r + s + margin_m).max(0.0);
-                least = (x * x + y * y + z * z - Lane::splat(reach * reach)).lesser(least);
-            }
-        }
-    }
-    below(&least, &[0.0; LANES])
-}
-
 /// The same code, compiled for wider vectors.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{LANES, Lane, LaneFrame, LinkPair, Lookup, Tree};
+    use super::{LANES, Lane, Lookup};
 
     /// One function compiled for two instruction sets.
     macro_rules! compiled {
@@ -189,15 +120,7 @@ mod x86 {
     }
 
     compiled!(
-        place_plain, place_avx2, place_avx512,
-        (tree: &Tree, block: &[Lane], frames: &mut [LaneFrame], centres: &mut [[Lane; 3]]) -> ()
-    );
-    compiled!(
         bounds_plain, bounds_avx2, bounds_avx512,
         (lookup: &Lookup, centres: &[[Lane; 3]], radii_m: &[f32], out: &mut [Lane]) -> [u32; LANES]
-    );
-    compiled!(
-        self_hits_plain, self_hits_avx2, self_hits_avx512,
-        (pairs: &[LinkPair], centres: &[[Lane; 3]], radii_m: &[f32], margin_m: f32) -> u16
     );
 }

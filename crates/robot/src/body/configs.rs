@@ -1,7 +1,7 @@
 //! Many joint vectors side by side, laid out for vector instructions.
 
 use crate::body::lanes::{LANES, Lane};
-use crate::error::SpaceError;
+use crate::error::RobotError;
 
 /// Joint vectors of many configurations, in blocks of 16: within a block, first joint 0 of all
 /// 16, then joint 1, and so on.
@@ -17,9 +17,9 @@ impl Configs {
     ///
     /// # Errors
     /// When there are no joints.
-    pub fn new(joints: usize) -> Result<Self, SpaceError> {
+    pub fn new(joints: usize) -> Result<Self, RobotError> {
         if joints == 0 {
-            return Err(SpaceError::bad("configurations", "a robot has one joint or more"));
+            return Err(RobotError::bad("configurations", "a robot has one joint or more"));
         }
         Ok(Self { joints, count: 0, blocks: Vec::new() })
     }
@@ -35,15 +35,15 @@ impl Configs {
     /// # Errors
     /// When it has too few or too many joints, or one is no number or beyond 10,000. Nothing
     /// changes then.
-    pub fn push(&mut self, positions: &[f64]) -> Result<(), SpaceError> {
+    pub fn push(&mut self, positions: &[f64]) -> Result<(), RobotError> {
         if positions.len() != self.joints {
             let reason = format!("{} positions for {} joints", positions.len(), self.joints);
-            return Err(SpaceError::bad("configuration", reason));
+            return Err(RobotError::bad("configuration", reason));
         }
         // Turns beyond this lose the accuracy of sine and cosine.
         if let Some(joint) = positions.iter().position(|p| p.is_nan() || p.abs() > 1e4) {
             let reason = format!("joint {joint} is at {}", positions[joint]);
-            return Err(SpaceError::bad("configuration", reason));
+            return Err(RobotError::bad("configuration", reason));
         }
         let lane = self.count % LANES;
         if lane == 0 {
@@ -83,7 +83,19 @@ impl Configs {
     }
 
     /// Blocks of up to 16 configurations: one lane per configuration, one vector per joint.
-    pub(crate) fn blocks(&self) -> impl ExactSizeIterator<Item = &[Lane]> {
+    pub fn blocks(&self) -> impl ExactSizeIterator<Item = &[Lane]> {
         self.blocks.chunks_exact(self.joints)
+    }
+
+    /// Whether there is room for one answer to each.
+    ///
+    /// # Errors
+    /// When there is not.
+    pub fn check_room(&self, answers: usize) -> Result<(), RobotError> {
+        if self.len() == answers {
+            return Ok(());
+        }
+        let reason = format!("room for {answers} answers to {} configurations", self.len());
+        Err(RobotError::bad("configurations", reason))
     }
 }

@@ -47,6 +47,17 @@ impl Lane {
         self.zip(other, |a, b| if a < b { a } else { b })
     }
 
+    /// Which numbers are below their limits, as bits.
+    #[inline]
+    #[must_use]
+    pub fn below(&self, limits: &[f32; LANES]) -> u16 {
+        let mut bits = 0;
+        for lane in 0..LANES {
+            bits |= u16::from(self.0[lane] < limits[lane]) << lane;
+        }
+        bits
+    }
+
     /// Each times the same number.
     #[inline(always)]
     #[must_use]
@@ -80,7 +91,7 @@ impl Mul for Lane {
 }
 
 /// Added to a number below 2^22, leaves its nearest whole number in the low bits.
-pub(crate) const TO_WHOLE: f32 = 12_582_912.0;
+pub const TO_WHOLE: f32 = 12_582_912.0;
 
 /// A quarter turn in three parts; the first two have 8 and 11 bits, so that whole multiples up
 /// to 2^13 are exact.

@@ -1,47 +1,35 @@
-//! Places a robot's balls for many configurations at once.
+//! Places a robot's balls for many configurations at once: forward kinematics in lanes.
 
+use citrange_lanes::Isa;
 use nalgebra::Isometry3;
 
 use super::kernel;
 use super::lanes::{LANES, Lane};
-use super::near::{Probe, Roots};
-use super::self_filter::{self, LinkPair};
+use super::self_collision::{self, LinkPair};
 use super::tree::{LaneFrame, Tree};
 use super::{Body, Configs};
-use crate::error::SpaceError;
-use crate::simd::Isa;
-use crate::solid::Form;
+use crate::error::RobotError;
+use citrange_core::solid::Form;
 
-/// Answers for many configurations of one robot; one per thread. All memory is its own and is
-/// used again by the next call.
+/// Forward kinematics and self-collision of one robot, sixteen configurations at a time; one per
+/// thread. All memory is its own and is used again by the next call.
 ///
 /// Centres of balls are computed in single precision and are off by less than 5e-6 m for arms
 /// that reach up to 2 m.
 #[derive(Clone, Debug)]
-pub struct Checker {
+pub struct BatchKinematics {
     pub(crate) tree: Tree,
     pub(crate) isa: Isa,
-    pub(crate) balls: Balls,
+    /// Radii of the balls.
+    pub(crate) radii_m: Vec<f32>,
     pub(crate) pairs: Vec<LinkPair>,
     /// Shapes of every link, in its frame.
     pub(crate) shapes: Vec<Vec<(Isometry3<f64>, Form)>>,
     pub(crate) frames: Vec<LaneFrame>,
     pub(crate) centres: Vec<[Lane; 3]>,
-    pub(crate) bounds: Vec<Lane>,
-    pub(crate) roots: Roots,
-    /// Lane, ball and what is known of it, for balls that must be looked at closely.
-    pub(crate) waiting: Vec<(usize, usize, Probe)>,
 }
 
-/// Balls of a robot, in the order of their links.
-#[derive(Clone, Debug)]
-pub(crate) struct Balls {
-    pub(crate) links: Vec<u16>,
-    pub(crate) radii_m: Vec<f64>,
-    pub(crate) radii_f32: Vec<f32>,
-}
-
-impl Checker {
+impl BatchKinematics {
     /// For a robot, with an instruction set that this processor has.
     #[must_use]
     pub fn new(body: &Body, isa: Isa) -> Self {
@@ -49,19 +37,11 @@ impl Checker {
         let nothing = Lane::splat(0.0);
         let frames = tree.frames();
         let mut made = Self {
-            // An instruction set that is not there would be undefined behaviour.
-            isa: isa.min(Isa::best()),
-            balls: Balls {
-                links: body.spheres.iter().map(|s| s.link).collect(),
-                radii_m: body.spheres.iter().map(|s| s.radius_m).collect(),
-                radii_f32: body.spheres.iter().map(|s| s.radius_m as f32).collect(),
-            },
+            isa,
+            radii_m: body.spheres.iter().map(|s| s.radius_m as f32).collect(),
             pairs: LinkPair::all(body),
-            shapes: self_filter::shapes(body),
+            shapes: self_collision::shapes(body),
             centres: vec![[nothing; 3]; tree.balls.len()],
-            bounds: vec![nothing; tree.balls.len()],
-            roots: Roots::default(),
-            waiting: Vec::with_capacity(tree.balls.len() * LANES),
             frames,
             tree,
         };
@@ -79,7 +59,7 @@ impl Checker {
         &mut self,
         configs: &Configs,
         centres_m: &mut Vec<[f32; 3]>,
-    ) -> Result<(), SpaceError> {
+    ) -> Result<(), RobotError> {
         self.check(configs)?;
         centres_m.clear();
         let mut left = configs.len();
@@ -93,17 +73,33 @@ impl Checker {
         Ok(())
     }
 
-    pub(crate) fn check(&self, configs: &Configs) -> Result<(), SpaceError> {
+    /// Whether configurations have as many joints as the robot.
+    ///
+    /// # Errors
+    /// When they have not.
+    pub fn check(&self, configs: &Configs) -> Result<(), RobotError> {
         let joints = self.frames.len() - 1;
         if configs.joints() == joints {
             return Ok(());
         }
         let reason = format!("{} joints each, the robot has {joints}", configs.joints());
-        Err(SpaceError::bad("configurations", reason))
+        Err(RobotError::bad("configurations", reason))
     }
 
-    /// Fills `centres` for one block.
-    fn place(&mut self, block: &[Lane]) {
+    /// Places the robot in the sixteen configurations of a block of [`Configs::blocks`].
+    pub fn place(&mut self, block: &[Lane]) {
         kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
+    }
+
+    /// Centres of all balls in the block that was placed last, in the order of [`Body::spheres`].
+    #[must_use]
+    pub fn block_centres(&self) -> &[[Lane; 3]] {
+        &self.centres
+    }
+
+    /// The instruction set that is used.
+    #[must_use]
+    pub fn isa(&self) -> Isa {
+        self.isa
     }
 }

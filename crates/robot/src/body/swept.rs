@@ -4,14 +4,14 @@
 //! A ball that moves `travel` at most between the two is put down n times on its way, each time
 //! grown by `travel / 2n`: so no place of it is missed. Shapes the same.
 
+use crate::chain::LinkShape;
 use citrange_core::Pose;
 use citrange_core::shape::Shape;
-use citrange_robot::LinkShape;
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::{Body, Sphere, check_joints, cover, link_of};
-use crate::error::SpaceError;
-use crate::solid::Form;
+use crate::error::RobotError;
+use citrange_core::solid::Form;
 
 /// More copies of a ball or a shape than this are not made.
 const MOST_COPIES: f64 = 256.0;
@@ -30,13 +30,13 @@ impl Body {
         at: &[f64],
         [from, to]: [&[f64]; 2],
         slack_m: f64,
-    ) -> Result<Self, SpaceError> {
+    ) -> Result<Self, RobotError> {
         for positions in [at, from, to] {
             check_joints(&self.chain, positions)?;
         }
         if !(slack_m.is_finite() && slack_m > 0.0) {
             let reason = format!("{slack_m} is not a length above 0, such as 0.004");
-            return Err(SpaceError::setting("slack_m", reason));
+            return Err(RobotError::setting("slack_m", reason));
         }
         let sweep = Sweep { body: self, at, from, to, slack_m };
         let mut made = self.clone();
@@ -75,7 +75,7 @@ impl Sweep<'_> {
         }
     }
 
-    fn sphere(&self, sphere: &Sphere, all: &mut Vec<Sphere>) -> Result<(), SpaceError> {
+    fn sphere(&self, sphere: &Sphere, all: &mut Vec<Sphere>) -> Result<(), RobotError> {
         let link = usize::from(sphere.link);
         let centre = Point3::from(sphere.centre_m);
         let (copies, grown_m) = self.copies(self.travel_m(link, &centre, 0.0), self.slack_m)?;
@@ -88,7 +88,7 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    fn shape(&self, shape: &LinkShape, all: &mut Vec<LinkShape>) -> Result<(), SpaceError> {
+    fn shape(&self, shape: &LinkShape, all: &mut Vec<LinkShape>) -> Result<(), RobotError> {
         let link = link_of(shape);
         let at = shape.link_from_shape.isometry();
         let size_m = Vector3::from(Form::of(&shape.shape).half_extents_m()).norm();
@@ -110,18 +110,18 @@ impl Sweep<'_> {
     }
 
     /// How often something that travels so far is put down, and what it grows by.
-    fn copies(&self, travel_m: f64, slack_m: f64) -> Result<(usize, f64), SpaceError> {
+    fn copies(&self, travel_m: f64, slack_m: f64) -> Result<(usize, f64), RobotError> {
         let copies = (travel_m / (2.0 * slack_m)).ceil().max(1.0);
         if copies > MOST_COPIES {
             let reason = format!("too small for links that sweep {travel_m:.3} m");
-            return Err(SpaceError::setting("slack_m", reason));
+            return Err(RobotError::setting("slack_m", reason));
         }
         Ok((copies as usize, travel_m / (2.0 * copies)))
     }
 
     /// From a link as it is in the middle of one of the parts of the way to the same link `at`
     /// its place.
-    fn moved(&self, link: usize, part: usize, parts: usize) -> Result<Isometry3<f64>, SpaceError> {
+    fn moved(&self, link: usize, part: usize, parts: usize) -> Result<Isometry3<f64>, RobotError> {
         let share = (part as f64 + 0.5) / parts as f64;
         let there: Vec<f64> = (0..self.at.len())
             .map(|j| {

@@ -3,15 +3,14 @@
 
 use nalgebra::Isometry3;
 
-use super::checker::Checker;
-use super::clearance::check_room;
+use super::batch::BatchKinematics;
 use super::convex::Convex;
 use super::kernel;
 use super::lanes::LANES;
 use super::tree::link_from_ours;
 use super::{Body, Configs, link_of};
-use crate::error::SpaceError;
-use crate::solid::Form;
+use crate::error::RobotError;
+use citrange_core::solid::Form;
 
 /// Links are placed in single precision: shapes nearer than this count as touching.
 const SLACK_M: f64 = 2e-5;
@@ -51,7 +50,7 @@ pub(crate) fn shapes(body: &Body) -> Vec<Vec<(Isometry3<f64>, Form)>> {
     links
 }
 
-impl Checker {
+impl BatchKinematics {
     /// Which configurations have links that touch each other and must not. Exact with respect to
     /// the shapes, up to 0.02 mm: never free where they touch.
     ///
@@ -63,15 +62,15 @@ impl Checker {
         configs: &Configs,
         margin_m: f64,
         out: &mut [bool],
-    ) -> Result<(), SpaceError> {
+    ) -> Result<(), RobotError> {
         self.check(configs)?;
-        check_room(configs, out.len())?;
+        configs.check_room(out.len())?;
         if !margin_m.is_finite() {
             let reason = format!("{margin_m} is not a length in metres, such as 0.01");
-            return Err(SpaceError::setting("margin_m", reason));
+            return Err(RobotError::setting("margin_m", reason));
         }
         for (block, out) in configs.blocks().zip(out.chunks_mut(LANES)) {
-            kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
+            self.place(block);
             let hit = self.self_hits(margin_m, u16::MAX >> (LANES - out.len()));
             for (lane, answer) in out.iter_mut().enumerate() {
                 *answer = hit >> lane & 1 == 1;
@@ -80,9 +79,10 @@ impl Checker {
         Ok(())
     }
 
-    /// Which of the wanted lanes of the current block touch themselves.
-    pub(crate) fn self_hits(&self, margin_m: f64, wanted: u16) -> u16 {
-        let radii = &self.balls.radii_f32;
+    /// Which of the wanted lanes of the block that was placed last touch themselves, as bits.
+    #[must_use]
+    pub fn self_hits(&self, margin_m: f64, wanted: u16) -> u16 {
+        let radii = &self.radii_m;
         let margin = (margin_m + SLACK_M) as f32;
         let near = kernel::self_hits(self.isa, &self.pairs, &self.centres, radii, margin);
         let lanes = (0..LANES).filter(|lane| (near & wanted) >> lane & 1 == 1);
@@ -96,7 +96,7 @@ impl Checker {
     }
 
     fn balls_touch(&self, pair: &LinkPair, lane: usize, margin_m: f32) -> bool {
-        let radii = &self.balls.radii_f32;
+        let radii = &self.radii_m;
         pair.first.clone().any(|a| {
             let from = self.centres[a].map(|axis| axis.0[lane]);
             pair.second.clone().any(|b| {

@@ -16,12 +16,12 @@
 //!   point at `(r1 + r2) / (2 cos φ)`, where the corners of both arcs are equally far away. The
 //!   layers at the ends may be thicker than their share: a deeper ball stands out less.
 
-use citrange_robot::LinkShape;
+use crate::chain::LinkShape;
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::{Sphere, link_of};
-use crate::error::SpaceError;
-use crate::solid::Form;
+use crate::error::RobotError;
+use citrange_core::solid::Form;
 
 /// More cells per axis, layers, rings or sectors than this are not tried.
 const MOST_CELLS: usize = 48;
@@ -44,7 +44,7 @@ struct Piece {
 
 /// Balls around all shapes, without those whose piece is inside of a larger shape of the same
 /// link, and without those inside of another ball.
-pub(crate) fn spheres(shapes: &[LinkShape], overhang_m: f64) -> Result<Vec<Sphere>, SpaceError> {
+pub(crate) fn spheres(shapes: &[LinkShape], overhang_m: f64) -> Result<Vec<Sphere>, RobotError> {
     let forms: Vec<Form> = shapes.iter().map(|s| Form::of(&s.shape)).collect();
     let poses: Vec<Isometry3<f64>> = shapes.iter().map(|s| s.link_from_shape.isometry()).collect();
     // Larger shapes may stand for pieces of smaller ones, never the other way round: so every
@@ -62,7 +62,7 @@ pub(crate) fn spheres(shapes: &[LinkShape], overhang_m: f64) -> Result<Vec<Spher
         };
         let pieces = cover(&forms[index], allowed_m).ok_or_else(|| {
             let reason = format!("{overhang_m} is too small for {}: more than 0.005?", shape.name);
-            SpaceError::setting("overhang_m", reason)
+            RobotError::setting("overhang_m", reason)
         })?;
         for piece in pieces {
             let is_covered = (0..shapes.len()).any(|other| {

@@ -1,6 +1,6 @@
 //! Where the joints were when a picture was taken.
 
-use crate::error::SpaceError;
+use crate::error::RobotError;
 
 /// The newest joint positions with their times. Pictures arrive late: the robot must be taken
 /// out of a picture where it was then, not where it is now.
@@ -20,10 +20,10 @@ impl JointHistory {
     ///
     /// # Errors
     /// When there are no joints, or room for less than two positions.
-    pub fn new(joints: usize, capacity: usize, ahead_ns: u64) -> Result<Self, SpaceError> {
+    pub fn new(joints: usize, capacity: usize, ahead_ns: u64) -> Result<Self, RobotError> {
         if joints == 0 || capacity < 2 {
             let reason = format!("{joints} joints kept {capacity} times; needs 1 and 2 or more");
-            return Err(SpaceError::setting("joint history", reason));
+            return Err(RobotError::setting("joint history", reason));
         }
         let (stamps_ns, positions) = (Vec::with_capacity(capacity), Vec::new());
         let mut made = Self { joints, capacity, ahead_ns, stamps_ns, positions, oldest: 0 };
@@ -48,18 +48,18 @@ impl JointHistory {
     /// # Errors
     /// When there are too many or too few, one is no number, or the time is not after the last.
     /// Nothing changes then.
-    pub fn push(&mut self, stamp_ns: u64, positions: &[f64]) -> Result<(), SpaceError> {
+    pub fn push(&mut self, stamp_ns: u64, positions: &[f64]) -> Result<(), RobotError> {
         if positions.len() != self.joints {
             let reason = format!("{} positions for {} joints", positions.len(), self.joints);
-            return Err(SpaceError::bad("joint positions", reason));
+            return Err(RobotError::bad("joint positions", reason));
         }
         if let Some(joint) = positions.iter().position(|p| !p.is_finite()) {
             let reason = format!("joint {joint} is at {}, not a number", positions[joint]);
-            return Err(SpaceError::bad("joint positions", reason));
+            return Err(RobotError::bad("joint positions", reason));
         }
         if let Some(newest_ns) = self.newest_ns().filter(|newest| stamp_ns <= *newest) {
             let reason = format!("stamped {stamp_ns} ns, not after the last, {newest_ns} ns");
-            return Err(SpaceError::bad("joint positions", reason));
+            return Err(RobotError::bad("joint positions", reason));
         }
         if self.len() < self.capacity {
             self.stamps_ns.push(stamp_ns);
@@ -83,8 +83,8 @@ impl JointHistory {
     ///
     /// # Errors
     /// When the time is before the oldest kept, or too far after the newest.
-    pub fn at(&self, stamp_ns: u64, positions: &mut [f64]) -> Result<(), SpaceError> {
-        let fail = |reason: String| Err(SpaceError::bad("joint history", reason));
+    pub fn at(&self, stamp_ns: u64, positions: &mut [f64]) -> Result<(), RobotError> {
+        let fail = |reason: String| Err(RobotError::bad("joint history", reason));
         if positions.len() != self.joints {
             return fail(format!("room for {} of {} joints", positions.len(), self.joints));
         }
@@ -142,7 +142,7 @@ impl JointHistory {
 mod tests {
     use super::*;
 
-    fn at(history: &JointHistory, stamp_ns: u64) -> Result<f64, SpaceError> {
+    fn at(history: &JointHistory, stamp_ns: u64) -> Result<f64, RobotError> {
         let mut out = [0.0];
         history.at(stamp_ns, &mut out).map(|()| out[0])
     }

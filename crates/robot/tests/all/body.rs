@@ -4,8 +4,10 @@
 use citrange_core::Pose;
 use citrange_core::rng::Rng;
 use citrange_core::shape::Shape;
+use citrange_core::solid::{Form, Solid};
+use citrange_lanes::Isa;
 use citrange_robot::Kinematics;
-use citrange_space::{Body, BodySettings, Checker, Configs, Form, Isa, Solid, Sphere};
+use citrange_robot::{BatchKinematics, Body, BodySettings, Configs, Sphere};
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use crate::robots::{arm_with, crane, positions};
@@ -155,7 +157,7 @@ fn many_configurations_at_once_agree_with_one_by_one() {
         }));
     }
     let mut portable = Vec::new();
-    Checker::new(&body, Isa::Portable).centres(&configs, &mut portable).unwrap();
+    BatchKinematics::new(&body, Isa::SCALAR).centres(&configs, &mut portable).unwrap();
     assert_eq!(portable.len(), expected.len());
     let off = |(ours, exact): (&[f32; 3], &Vector3<f64>)| {
         (Vector3::from(ours.map(f64::from)) - exact).norm()
@@ -164,7 +166,7 @@ fn many_configurations_at_once_agree_with_one_by_one() {
     assert!(worst < 5e-6, "{worst:e}");
     for isa in Isa::available() {
         let mut centres = Vec::new();
-        Checker::new(&body, isa).centres(&configs, &mut centres).unwrap();
+        BatchKinematics::new(&body, isa).centres(&configs, &mut centres).unwrap();
         assert_eq!(centres, portable, "{isa:?}");
     }
 }
