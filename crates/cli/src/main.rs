@@ -7,6 +7,8 @@
 mod bodies;
 mod cell_body;
 mod collect;
+#[cfg(test)]
+mod documents;
 mod drive;
 mod exit;
 mod film;

@@ -5,15 +5,15 @@ use serde_json::{Map, Value, json};
 
 /// Which of several forms a value takes, and which name a key has.
 #[derive(Clone, Copy)]
-pub struct Choice {
+pub(crate) struct Choice {
     /// Of forms that exclude each other, this one (counted round).
-    pub form: usize,
+    pub(crate) form: usize,
     /// Keys under their old names, where they have one.
-    pub old_names: bool,
+    pub(crate) old_names: bool,
 }
 
 /// A document that names every key of a schema.
-pub fn whole(root: &Value, choice: Choice) -> Value {
+pub(crate) fn whole(root: &Value, choice: Choice) -> Value {
     sample(root, root, choice)
 }
 
@@ -77,7 +77,7 @@ fn mapping(root: &Value, schema: &Value, choice: Choice) -> Value {
 }
 
 /// Places of mappings in a document whose keys the schema lists, as JSON pointers.
-pub fn closed_mappings(root: &Value, document: &Value) -> Vec<String> {
+pub(crate) fn closed_mappings(root: &Value, document: &Value) -> Vec<String> {
     let mut all = Vec::new();
     walk(document, String::new(), &mut all);
     // A mapping that takes one more key is open: a map of names.
@@ -105,7 +105,7 @@ fn walk(value: &Value, pointer: String, all: &mut Vec<String>) {
 }
 
 /// The document with a key that nobody knows.
-pub fn with_one_more(document: &Value, pointer: &str) -> Value {
+pub(crate) fn with_one_more(document: &Value, pointer: &str) -> Value {
     let mut document = document.clone();
     document.pointer_mut(pointer).unwrap()["not_a_key"] = json!(1);
     document

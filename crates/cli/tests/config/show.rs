@@ -92,8 +92,9 @@ fn every_verb_shows_its_settings() {
         "plan",
         "plan bench",
         "demo",
-        "data info",
+        "data list",
         "data check",
+        "data export",
     ];
     for verb in verbs {
         let words: Vec<&str> = ["config", "show"].into_iter().chain(verb.split(' ')).collect();

@@ -8,7 +8,7 @@ const NOTES: [&str; 8] =
     ["$schema", "$defs", "title", "description", "default", "format", "deprecated", "$comment"];
 
 /// What is wrong with a value; empty if nothing.
-pub fn problems(schema: &Value, value: &Value) -> Vec<String> {
+pub(crate) fn problems(schema: &Value, value: &Value) -> Vec<String> {
     check(schema, schema, value, "")
 }
 
