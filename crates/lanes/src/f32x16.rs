@@ -80,11 +80,7 @@ impl<S: Simd> F32x16<S> {
     #[must_use]
     pub fn load_at(simd: S, from: &[f32], at: usize) -> Self {
         let from = &from[at..at + LANES];
-        let mut sixteen = from.as_chunks::<LANES>().0.iter();
-        match sixteen.next() {
-            Some(from) => Self::load(simd, from),
-            None => Self::splat(simd, 0.0),
-        }
+        from.first_chunk().map_or_else(|| Self::splat(simd, 0.0), |from| Self::load(simd, from))
     }
 
     /// Up to sixteen numbers of a slice; zeros behind them.

@@ -50,6 +50,17 @@ impl<S: Simd> I32x16<S> {
         Self::load(simd, &from.map(u32::cast_signed))
     }
 
+    /// Sixteen numbers without sign of a slice from place `at` on.
+    ///
+    /// # Panics
+    /// When they are not there.
+    #[inline(always)]
+    #[must_use]
+    pub fn load_u32_at(simd: S, from: &[u32], at: usize) -> Self {
+        let from = &from[at..at + LANES];
+        from.first_chunk().map_or_else(|| Self::splat(simd, 0), |from| Self::load_u32(simd, from))
+    }
+
     /// To memory, as numbers without sign.
     #[inline(always)]
     pub fn store_u32(self, to: &mut [u32; LANES]) {

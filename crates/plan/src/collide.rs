@@ -15,13 +15,11 @@ mod robot;
 mod scene;
 mod self_collision;
 mod sweep;
-mod vector;
 mod voxels;
 
 use std::sync::Arc;
 
-use citrange_robot::lanes::{LANES, Lane};
-use citrange_space::Isa;
+use citrange_lanes::{Isa, LANES, Lanes};
 
 use crate::arm::Arm;
 use crate::config::{Config, MAX_JOINTS};
@@ -87,7 +85,7 @@ pub struct Collider {
     /// Middles and halves of parts of a motion that are still open.
     parts: Vec<(f32, f32)>,
     /// Of the lanes of the block: where on the motion they are.
-    middles: Lane,
+    middles: Lanes,
     /// Boxes of joint positions that are still open, and how often they were cut.
     boxes: Vec<(Config, Config, usize)>,
 }
@@ -116,7 +114,7 @@ impl Collider {
         obstacles: &Obstacles,
         settings: &ColliderSettings,
     ) -> Result<Self, PlanError> {
-        let ColliderSettings { margin_m, self_margin_m, finest_rad, isa } = *settings;
+        let ColliderSettings { margin_m, self_margin_m, finest_rad, .. } = *settings;
         if [margin_m, self_margin_m].iter().any(|m| !(0.0..10.0).contains(m)) {
             let reason = format!("{margin_m} and {self_margin_m} must be lengths from 0 on");
             return Err(PlanError::bad("margin_m and self_margin_m", reason));
@@ -133,8 +131,7 @@ impl Collider {
         });
         let mut made = Self {
             arm: arm.clone(),
-            // An instruction set that is not there would be undefined behaviour.
-            settings: ColliderSettings { isa: isa.min(Isa::best()), ..*settings },
+            settings: *settings,
             obstacles: Obstacles::default(),
             has_obstacles: false,
             homes_m: homes_m.collect(),
@@ -150,7 +147,7 @@ impl Collider {
                 robot: Arc::new(robot),
             },
             parts: Vec::with_capacity(256),
-            middles: Lane::splat(0.0),
+            middles: Lanes::splat(0.0),
             boxes: Vec::with_capacity(LANES * MOST_BOX_CUTS),
         };
         made.set_obstacles(obstacles)?;
@@ -279,7 +276,7 @@ impl Collider {
             _ => 4,
         };
         let ways = LANES / taken;
-        let mut middles = Lane::splat(0.0);
+        let mut middles = Lanes::splat(0.0);
         let first = self.parts.len().saturating_sub(taken);
         for (part, (middle, half)) in self.parts.drain(first..).enumerate() {
             for way in 0..ways {
@@ -290,7 +287,8 @@ impl Collider {
             }
         }
         for joint in 0..self.world.robot.joints.len() {
-            self.block.positions[joint] = middles.times(rates[joint]) + Lane::splat(from.0[joint]);
+            let at = |middle: f32| middle * rates[joint] + from.0[joint];
+            self.block.positions[joint] = Lanes(middles.0.map(at));
         }
         self.middles = middles;
     }
@@ -306,8 +304,8 @@ impl Motions for Collider {
             return false;
         }
         self.set_sweep([0.0; MAX_JOINTS], false);
-        self.block.half = Lane::splat(0.0);
-        self.block.positions = at.0.map(Lane::splat);
+        self.block.half = Lanes::splat(0.0);
+        self.block.positions = at.0.map(Lanes::splat);
         self.check() == Verdict::Open(0)
     }
 
@@ -344,7 +342,7 @@ impl Motions for Collider {
         if !(is_width && ends.iter().all(|end| self.is_usable(end))) {
             return false;
         }
-        self.block.half = Lane::splat(1.0);
+        self.block.half = Lanes::splat(1.0);
         self.boxes.clear();
         self.boxes.push((*at, *half_width, 0));
         while let Some((at, half_width, cuts)) = self.boxes.pop() {
@@ -376,7 +374,7 @@ impl Collider {
             weights[joint] = longest * half_width.0[joint];
         }
         let mut smaller = *half_width;
-        self.block.positions = at.0.map(Lane::splat);
+        self.block.positions = at.0.map(Lanes::splat);
         for bit in 0..LANES.trailing_zeros() {
             let heaviest = (0..MAX_JOINTS).max_by(|a, b| weights[*a].total_cmp(&weights[*b]));
             let Some(joint) = heaviest else { break };

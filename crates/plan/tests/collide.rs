@@ -10,12 +10,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use citrange_core::rng::Rng;
+use citrange_lanes::Isa;
 use citrange_plan::{
     Arm, Ball, Capsule, Collider, ColliderSettings, Config, Cuboid, JointLimit, Motions, Obstacles,
     Touched,
 };
 use citrange_robot::{Body, BodySettings};
-use citrange_space::{Grid, Isa, Snapshot};
+use citrange_space::{Grid, Snapshot};
 use nalgebra::{Isometry3, Point3, Quaternion, UnitQuaternion, Vector3};
 
 thread_local! {

@@ -1,6 +1,6 @@
 //! Which pixels lie at an edge, and where to put more samples in them.
 
-use pulp::{Arch, Simd, WithSimd};
+use citrange_lanes::{Isa, Kernel, Simd};
 
 use crate::packet::TILE;
 use crate::settings::Antialias;
@@ -56,10 +56,9 @@ impl EdgeMap {
 
     /// Marks pixels with another owner beside them, or where the surface bends sharply: on a
     /// flat surface, inverse depth is a linear function of the pixel.
-    pub(crate) fn find(&mut self, focal: f64) {
+    pub(crate) fn find(&mut self, isa: Isa, focal: f64) {
         let [width, height] = self.size;
         let tolerance = CREASE_SLOPE / focal as f32;
-        let arch = Arch::new();
         for y in 0..height {
             let row = |y: usize| y * self.stride..y * self.stride + width;
             let (up, here, down) = (row(y.saturating_sub(1)), row(y), row((y + 1).min(height - 1)));
@@ -72,7 +71,7 @@ impl EdgeMap {
             ];
             let edge = &mut self.edge[here];
             let vertical = y > 0 && y + 1 < height;
-            arch.dispatch(MarkRow { owner, depth, edge, tolerance, vertical });
+            isa.run(MarkRow { owner, depth, edge, tolerance, vertical });
         }
     }
 
@@ -94,11 +93,11 @@ struct MarkRow<'a> {
     vertical: bool,
 }
 
-impl WithSimd for MarkRow<'_> {
+impl Kernel for MarkRow<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn run<S: Simd>(self, _: S) {
         mark_row(self);
     }
 }
@@ -140,23 +139,23 @@ mod tests {
     fn borders_between_owners_and_creases_are_edges_and_planes_are_not() {
         let mut map = EdgeMap::default();
         map.resize(20, 5);
-        map.find(600.0);
+        map.find(Isa::best(), 600.0);
         let all = |map: &EdgeMap, y| map.bits(0, y) | map.bits(16, y) << 16;
         assert!((0..5).all(|y| all(&map, y) == 0));
         // A tilted plane: inverse depth linear in the column.
         for (i, w) in map.inverse_depth.iter_mut().enumerate() {
             *w = 1.0 + 0.01 * (i % 32) as f32;
         }
-        map.find(600.0);
+        map.find(Isa::best(), 600.0);
         assert!((0..5).all(|y| all(&map, y) == 0));
         // It bends down behind column 10.
         for (i, w) in map.inverse_depth.iter_mut().enumerate() {
             *w -= 0.02 * (i % 32).saturating_sub(10) as f32;
         }
-        map.find(600.0);
+        map.find(Isa::best(), 600.0);
         assert!((0..5).all(|y| all(&map, y) == 1 << 10));
         map.owner[2 * 32 + 3] = 7;
-        map.find(600.0);
+        map.find(Isa::best(), 600.0);
         assert_eq!(all(&map, 2), 1 << 10 | 0b11100);
         assert_eq!(all(&map, 1), 1 << 10 | 0b1000);
     }

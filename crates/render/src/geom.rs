@@ -1,13 +1,13 @@
 //! Instances as one camera sees them: frames, sizes and screen bounds.
 
-use pulp::Simd;
+use citrange_lanes::Simd;
 
 use crate::bounds::{BOX_EDGES, Outline, ScreenBox};
 use crate::camera::Camera;
-use crate::lanes::{V, V3};
 use crate::math::{self, Vec3};
 use crate::scene::Placement;
 use crate::shape::Shape;
+use crate::vec3::{V, V3};
 
 /// Which intersection and normal to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

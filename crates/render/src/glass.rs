@@ -1,6 +1,6 @@
 //! Surfaces one can look through: drawn one by one over what is behind them.
 
-use pulp::Arch;
+use citrange_lanes::Isa;
 
 use crate::packet::{NONE, Packet, RAYS};
 use crate::shade::{Colours, Shade, Stage};
@@ -27,8 +27,8 @@ impl std::fmt::Debug for Glass {
 }
 
 impl Glass {
-    pub(crate) fn new() -> Self {
-        Self { view: View::new(), layers: Vec::new(), order: Vec::new() }
+    pub(crate) fn new(isa: Isa) -> Self {
+        Self { view: View::new(isa), layers: Vec::new(), order: Vec::new() }
     }
 
     /// Blends, per ray from back to front, all that lies before the opaque `packet`.
@@ -63,7 +63,7 @@ impl Glass {
             layer.packet.surf.fill(NONE);
             self.view.cast(tile, &mut layer.packet, false, |surf| self.view.owner(surf) == owner);
             let owners = layer.packet.surf.map(|surf| if surf == NONE { NONE } else { owner });
-            Arch::new().dispatch(Shade {
+            self.view.isa.run(Shade {
                 stage: Stage { view: &self.view, ..*stage },
                 tile,
                 packet: &layer.packet,

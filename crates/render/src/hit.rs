@@ -3,11 +3,11 @@
 //! Quadratics are solved around the point of the ray nearest to the centre (or axis): the
 //! half chord comes from a difference of small numbers, not from `b² - 4ac`.
 
-use pulp::{Simd, WithSimd};
+use citrange_lanes::{Kernel, LANES, Mask, Simd};
 
 use crate::geom::{Geom, Kind, TileFrame, Triangle};
-use crate::lanes::{Mask, V, V3};
 use crate::packet::{Packet, RAYS};
+use crate::vec3::{V, V3, load, store, write};
 
 /// Keeps divisions finite where a ray is parallel to an axis or face.
 const TINY: f32 = 1e-20;
@@ -29,11 +29,11 @@ pub(crate) struct CastGeom<'a> {
     pub(crate) packet: &'a mut Packet,
 }
 
-impl WithSimd for CastGeom<'_> {
+impl Kernel for CastGeom<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, s: S) {
+    fn run<S: Simd>(self, s: S) {
         let frame = self.geom.hit.at(self.centre);
         let (geom, near, surf, rays) = (self.geom, self.near, self.surf, self.rays);
         match geom.kind {
@@ -57,11 +57,11 @@ pub(crate) struct CastTriangle<'a> {
     pub(crate) packet: &'a mut Packet,
 }
 
-impl WithSimd for CastTriangle<'_> {
+impl Kernel for CastTriangle<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, s: S) {
+    fn run<S: Simd>(self, s: S) {
         let t = self.triangle;
         let [a, b, c] = [
             gradient(t.edges[0], self.centre),
@@ -80,14 +80,14 @@ impl WithSimd for CastTriangle<'_> {
 /// The farthest depth in a packet.
 pub(crate) struct Farthest<'a>(pub(crate) &'a [f32; RAYS]);
 
-impl WithSimd for Farthest<'_> {
+impl Kernel for Farthest<'_> {
     type Output = f32;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, s: S) -> f32 {
-        let mut most = V::load(s, self.0, 0);
-        for block in 1..RAYS / S::F32_LANES {
-            most = most.max(V::load(s, self.0, block));
+    fn run<S: Simd>(self, s: S) -> f32 {
+        let mut most = load(s, self.0, 0);
+        for block in 1..RAYS / LANES {
+            most = most.max(load(s, self.0, block));
         }
         most.reduce_max()
     }
@@ -103,14 +103,14 @@ fn sweep<S: Simd>(
     packet: &mut Packet,
 ) {
     let near = V::splat(s, near);
-    for block in rays[0] / S::F32_LANES..rays[1].div_ceil(S::F32_LANES) {
-        let (x, y) = (V::load(s, &packet.x, block), V::load(s, &packet.y, block));
+    for block in rays[0] / LANES..rays[1].div_ceil(LANES) {
+        let (x, y) = (load(s, &packet.x, block), load(s, &packet.y, block));
         let (t, hit) = surface.entry(s, x, y);
-        let z = V::load(s, &packet.z, block);
+        let z = load(s, &packet.z, block);
         let hit = hit & near.le(t) & t.lt(z);
         if hit.any() {
-            hit.select(t, z).store(&mut packet.z, block);
-            hit.write(&mut packet.surf, block, surf);
+            store(hit.select(t, z), &mut packet.z, block);
+            write(s, hit, &mut packet.surf, block, surf);
         }
     }
 }

@@ -86,7 +86,6 @@ mod geom;
 mod glass;
 mod hit;
 mod image;
-mod lanes;
 pub mod letters;
 mod lights;
 mod math;
@@ -99,6 +98,7 @@ mod shadow;
 mod shape;
 mod surface;
 mod texture;
+mod vec3;
 mod view;
 
 pub use batch::{Job, RenderPool};

@@ -1,6 +1,6 @@
 //! One frame: what is seen, then its colour, then more samples where it has edges.
 
-use pulp::Arch;
+use citrange_lanes::Isa;
 
 use crate::camera::Camera;
 use crate::edges::{self, EdgeMap};
@@ -46,9 +46,15 @@ impl Default for Renderer {
 impl Renderer {
     /// A renderer that has drawn nothing yet.
     pub fn new() -> Self {
+        Self::with_isa(Isa::best())
+    }
+
+    /// The same with given instructions; the pictures are the same to the bit.
+    #[must_use]
+    pub fn with_isa(isa: Isa) -> Self {
         Self {
-            view: View::new(),
-            glass: Glass::new(),
+            view: View::new(isa),
+            glass: Glass::new(isa),
             shadows: Vec::new(),
             shadow_of: Vec::new(),
             lights: Lights::default(),
@@ -92,7 +98,7 @@ impl Renderer {
         }
         let samples = edges::samples(settings.antialias);
         if !samples.is_empty() {
-            self.edges.find(camera.intrinsics.fx.min(camera.intrinsics.fy));
+            self.edges.find(self.view.isa, camera.intrinsics.fx.min(camera.intrinsics.fy));
         }
         self.colour_tiles(model, samples, &mut packet, frame);
         Ok(())
@@ -107,7 +113,7 @@ impl Renderer {
             let mut map = None;
             if settings.shadows && light.casts_shadow {
                 if self.shadows.len() == used {
-                    self.shadows.push(ShadowMap::new());
+                    self.shadows.push(ShadowMap::new(self.view.isa));
                 }
                 let texels = settings.shadow_texels;
                 if self.shadows[used].aim(model, placements, light, texels, &camera) {
@@ -125,7 +131,7 @@ impl Renderer {
         if used == 0 {
             return;
         }
-        let mut reach = Arch::new().dispatch(FindReach { packet, owners });
+        let mut reach = self.view.isa.run(FindReach { packet, owners });
         if !self.glass.view.is_empty_tile(tile) {
             let camera = &self.view.camera;
             reach = Reach { z: [camera.near_m as f32, camera.far_m as f32], owner: NOBODY };
@@ -242,7 +248,7 @@ impl Renderer {
                 }
                 self.colour_fine(model, tile, &mut fine, samples, &mut colours);
             }
-            write_rgb(&colours, corner, frame);
+            write_rgb(self.view.isa, &colours, corner, frame);
         }
     }
 
@@ -284,7 +290,7 @@ impl Renderer {
         let stage = Stage { model, view, lights, shadows };
         let owners = &owners;
         let out = &mut *colours;
-        Arch::new().dispatch(Shade { stage, tile, packet, owners, with_sky: true, out });
+        self.view.isa.run(Shade { stage, tile, packet, owners, with_sky: true, out });
         if !self.glass.view.is_empty_tile(tile) {
             self.glass.blend(&stage, tile, packet, colours);
         }
@@ -301,10 +307,10 @@ fn find_owners(view: &View, packet: &Packet, owners: &mut [u32; RAYS]) {
     }
 }
 
-fn write_rgb(colours: &Colours, [x0, y0]: [usize; 2], frame: &mut Frame) {
+fn write_rgb(isa: Isa, colours: &Colours, [x0, y0]: [usize; 2], frame: &mut Frame) {
     let mut packed = [0; RAYS];
     let mut blocks = [0; RAYS];
-    Arch::new().dispatch(Pack(colours, &mut blocks));
+    isa.run(Pack(colours, &mut blocks));
     reorder(&blocks, &mut packed);
     let columns = TILE.min(frame.width - x0);
     for row in 0..TILE.min(frame.height - y0) {

@@ -1,15 +1,15 @@
 //! Colours of the surfaces a packet has met: Lambert and Blinn-Phong, per light, with shadows.
 
-use pulp::{Simd, WithSimd};
+use citrange_lanes::{Kernel, LANES, Mask, Simd};
 
 use crate::geom::{Geom, Kind, TileFrame};
-use crate::lanes::{Mask, V, V3};
 use crate::lights::{LightUse, Lights, LocalLight};
 use crate::packet::{NONE, Packet, RAYS};
 use crate::scene::{Material, SceneModel};
 use crate::shadow::{NOBODY, ShadowMap};
 use crate::shape::Shape;
 use crate::surface::{self, Point};
+use crate::vec3::{V, V3, equal, inverse_sqrt, load, lobe, range, store};
 use crate::view::View;
 
 /// Red, green and blue of each ray, 1 being full; those of a tile's pixels in block order.
@@ -44,23 +44,23 @@ pub(crate) struct Shade<'a> {
     pub(crate) out: &'a mut Colours,
 }
 
-impl WithSimd for Shade<'_> {
+impl Kernel for Shade<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, s: S) {
+    fn run<S: Simd>(self, s: S) {
         let centre = self.stage.view.tile_centre(self.tile);
         let Shade { stage, packet, owners, with_sky, out, .. } = self;
         let mut cached = NONE;
         let mut frame = Geom::ABSENT.local.at(centre);
-        for block in 0..packet.len.div_ceil(S::F32_LANES) {
-            let lanes = &owners[block * S::F32_LANES..(block + 1) * S::F32_LANES];
+        for block in 0..packet.len.div_ceil(LANES) {
+            let lanes = &owners[block * LANES..(block + 1) * LANES];
             for (i, &owner) in lanes.iter().enumerate() {
                 // Each instance once per block, at its first lane.
                 if lanes[..i].contains(&owner) || (owner == NONE && !with_sky) {
                     continue;
                 }
-                let mine = Mask::equal(s, owners, block, owner);
+                let mine = equal(s, owners, block, owner);
                 let colour = if owner == NONE {
                     sky(s, &stage, centre, packet, block)
                 } else {
@@ -71,9 +71,9 @@ impl WithSimd for Shade<'_> {
                     surface_colour(s, &stage, &frame, packet, block, owner, mine)
                 };
                 let [r, g, b] = &mut out.rgb;
-                mine.select(colour.0, V::load(s, r, block)).store(r, block);
-                mine.select(colour.1, V::load(s, g, block)).store(g, block);
-                mine.select(colour.2, V::load(s, b, block)).store(b, block);
+                store(mine.select(colour.0, load(s, r, block)), r, block);
+                store(mine.select(colour.1, load(s, g, block)), g, block);
+                store(mine.select(colour.2, load(s, b, block)), b, block);
                 if i == 0 && lanes[1..].iter().all(|o| *o == owner) {
                     break;
                 }
@@ -85,15 +85,14 @@ impl WithSimd for Shade<'_> {
 /// Colours as one integer per ray, `red + 256 green + 65536 blue`.
 pub(crate) struct Pack<'a>(pub(crate) &'a Colours, pub(crate) &'a mut [u32; RAYS]);
 
-impl WithSimd for Pack<'_> {
+impl Kernel for Pack<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, s: S) {
+    fn run<S: Simd>(self, s: S) {
         let [r, g, b] = &self.0.rgb;
-        for block in 0..RAYS / S::F32_LANES {
-            V3(V::load(s, r, block), V::load(s, g, block), V::load(s, b, block))
-                .store_rgb(self.1, block);
+        for block in 0..RAYS / LANES {
+            V3(load(s, r, block), load(s, g, block), load(s, b, block)).store_rgb(self.1, block);
         }
     }
 }
@@ -101,10 +100,10 @@ impl WithSimd for Pack<'_> {
 #[inline(always)]
 fn sky<S: Simd>(s: S, stage: &Stage, centre: [f64; 2], packet: &Packet, block: usize) -> V3<S> {
     let rot = &stage.view.camera.rot;
-    let x = V::load(s, &packet.x, block) + centre[0] as f32;
-    let y = V::load(s, &packet.y, block) + centre[1] as f32;
+    let x = load(s, &packet.x, block) + centre[0] as f32;
+    let y = load(s, &packet.y, block) + centre[1] as f32;
     let up = x * rot[6] as f32 + y * rot[7] as f32 - rot[8] as f32;
-    let blend = up * (x * x + y * y + 1.0).inverse_sqrt() * 0.5 + 0.5;
+    let blend = up * inverse_sqrt(x * x + y * y + 1.0) * 0.5 + 0.5;
     V3::mix(blend, stage.model.sky.bottom, stage.model.sky.top)
 }
 
@@ -122,8 +121,8 @@ fn surface_colour<S: Simd>(
     let instance = &stage.model.instances[index];
     let geom = &stage.view.geoms[index];
     let material = &instance.material;
-    let (x, y) = (V::load(s, &packet.x, block), V::load(s, &packet.y, block));
-    let t = V::load(s, &packet.z, block);
+    let (x, y) = (load(s, &packet.x, block), load(s, &packet.y, block));
+    let t = load(s, &packet.z, block);
     let direction = frame.direction(s, x, y);
     // Lanes of other instances hold any depth: give them a harmless one.
     let t = mine.select(t, V::splat(s, 1.0));
@@ -131,7 +130,7 @@ fn surface_colour<S: Simd>(
     let mut point = Point { position, direction, t, normal: position, uv: None };
     match &instance.shape {
         Shape::Mesh(mesh) => {
-            let from = block * S::F32_LANES;
+            let from = block * LANES;
             surface::mesh_point(s, stage.view, mesh, packet, from, owner, &mut point);
         }
         _ => point.normal = surface::normal(s, geom, position),
@@ -196,7 +195,7 @@ impl<S: Simd> Lit<'_, S> {
             if let Some([cutoff, exponent]) = self.light.spot {
                 let along = zero - unit.dot(V3::splat(s, self.local.axis));
                 let inside = V::splat(s, cutoff).le(along);
-                power = inside.select(power * along.lobe(exponent), zero);
+                power = inside.select(power * lobe(along, exponent), zero);
             }
             unit
         };
@@ -223,7 +222,7 @@ impl<S: Simd> Lit<'_, S> {
             let glossy = lit & (bottom * (1.0 - 16.0 / exponent.max(1e-3))).lt(top * top);
             if glossy.any() {
                 let half2 = (top * top) / bottom.max(V::splat(s, 1e-6));
-                let shine = half2.min(one).lobe(exponent) * power * self.material.specular;
+                let shine = lobe(half2.min(one), exponent) * power * self.material.specular;
                 let shine = glossy.select(shine, zero);
                 let [r, g, b] = self.light.specular;
                 *gloss = *gloss + V3(shine * r, shine * g, shine * b);
@@ -244,10 +243,10 @@ impl<S: Simd> Lit<'_, S> {
         // The filter is two texels wide: over it, a tilted surface changes its depth by this.
         let cos2 = facing * facing;
         let sin2 = (one - cos2).max(V::splat(s, 1e-6));
-        let tilt = sin2 * sin2.inverse_sqrt() * cos2.max(V::splat(s, 1e-3)).inverse_sqrt();
+        let tilt = sin2 * inverse_sqrt(sin2) * inverse_sqrt(cos2.max(V::splat(s, 1e-3)));
         let biased = depth - depth * map.texel * (tilt.min(V::splat(s, 6.0)) * 2.0 + 0.5);
         // Most registers lie wholly in the light or wholly in the shadow.
-        let (us, vs, zs) = (u.range(lit), v.range(lit), biased.range(lit));
+        let (us, vs, zs) = (range(u, lit), range(v, lit), range(biased, lit));
         if let Some(share) = map.common_visibility(us, vs, zs, self.own) {
             return V::splat(s, share);
         }

@@ -4,15 +4,14 @@
 //! the part of itself that faces the light, so it never tests against itself, and needs no bias
 //! against self-shadowing. A directional light is a pinhole very far away.
 
-use pulp::{Arch, Simd, WithSimd};
+use citrange_lanes::{Isa, Kernel, LANES, Mask, Simd};
 
 use crate::camera::{Camera, Intrinsics};
-use crate::lanes::{Mask, V};
 use crate::math::{self, Vec3};
 use crate::packet::{NONE, Packet, RAYS, TILE};
 use crate::scene::{Instance, Light, LightKind, Placement, SceneModel};
 use crate::shape::Shape;
-use crate::surface::MAX_LANES;
+use crate::vec3::{V, equal, load, to_integers};
 use crate::view::View;
 
 /// How many times farther than the casters are wide a directional light's pinhole is.
@@ -81,21 +80,21 @@ pub(crate) struct FindReach<'a> {
     pub(crate) owners: &'a [u32; RAYS],
 }
 
-impl WithSimd for FindReach<'_> {
+impl Kernel for FindReach<'_> {
     type Output = Reach;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, s: S) -> Reach {
+    fn run<S: Simd>(self, s: S) -> Reach {
         let first = self.owners[0];
         let (zero, one) = (V::splat(s, 0.0), V::splat(s, 1.0));
         let far = V::splat(s, f32::INFINITY);
         let (mut low, mut high, mut differs) = (far, zero, zero);
-        for block in 0..self.packet.len.div_ceil(S::F32_LANES) {
-            let z = V::load(s, &self.packet.z, block);
-            let missed = Mask::equal(s, self.owners, block, NONE);
+        for block in 0..self.packet.len.div_ceil(LANES) {
+            let z = load(s, &self.packet.z, block);
+            let missed = equal(s, self.owners, block, NONE);
             low = low.min(missed.select(far, z));
             high = high.max(missed.select(zero, z));
-            let same = Mask::equal(s, self.owners, block, first);
+            let same = equal(s, self.owners, block, first);
             differs = differs.max(same.select(zero, one));
         }
         let z = [-(-low).reduce_max(), high.reduce_max()];
@@ -128,9 +127,9 @@ pub(crate) struct ShadowMap {
 }
 
 impl ShadowMap {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(isa: Isa) -> Self {
         Self {
-            view: View::new(),
+            view: View::new(isa),
             side: 0,
             texels: Vec::new(),
             cells: Vec::new(),
@@ -263,7 +262,7 @@ impl ShadowMap {
             }
         }
         let texels = &mut self.texels[tile];
-        let cells = Arch::new().dispatch(Keep { packet, texels });
+        let cells = self.view.isa.run(Keep { packet, texels });
         let stride = self.side / CELL;
         for (i, cell) in cells.into_iter().enumerate() {
             let to = (row * CELLS + i / CELLS) * stride + column * CELLS + i % CELLS;
@@ -339,15 +338,15 @@ impl ShadowMap {
         let (u, v) = (inside.select(u, elsewhere) - 0.5, inside.select(v, elsewhere) - 0.5);
         let (left, top) = (u.floor(), v.floor());
         let mut taps = Taps::EMPTY;
-        self.gather::<S>(&(left - 1.0).to_integers(), &(top - 1.0).to_integers(), &mut taps);
+        self.gather(&to_integers(left - 1.0), &to_integers(top - 1.0), &mut taps);
         let (fu, fv) = (u - left, v - top);
         let (wu, wv) = ([one - fu, one, one, fu], [one - fv, one, one, fv]);
         let mut dark = [zero; 4];
         let mut all = inside;
         for y in 0..4 {
             for x in 0..4 {
-                let depth = V::load(s, &taps.depth[4 * y + x], 0);
-                let is_own = Mask::equal(s, &taps.owner[4 * y + x], 0, own);
+                let depth = s.load(&taps.depth[4 * y + x]);
+                let is_own = equal(s, &taps.owner[4 * y + x], 0, own);
                 let blocked = is_own.select(V::splat(s, f32::INFINITY), depth).lt(z);
                 dark[x] = dark[x] + blocked.select(wv[y] * wu[x], zero);
                 all = all & blocked;
@@ -360,8 +359,8 @@ impl ShadowMap {
 
     /// Four by four texels for each lane, except at column 0.
     #[inline(always)]
-    fn gather<S: Simd>(&self, left: &[u32; MAX_LANES], top: &[u32; MAX_LANES], taps: &mut Taps) {
-        for lane in 0..S::F32_LANES.min(MAX_LANES) {
+    fn gather(&self, left: &[u32; LANES], top: &[u32; LANES], taps: &mut Taps) {
+        for lane in 0..LANES {
             if left[lane] == 0 {
                 continue;
             }
@@ -383,12 +382,12 @@ impl ShadowMap {
 /// Texels around the points of a register: by place, then by lane.
 #[repr(align(64))]
 struct Taps {
-    depth: [[f32; MAX_LANES]; 16],
-    owner: [[u32; MAX_LANES]; 16],
+    depth: [[f32; LANES]; 16],
+    owner: [[u32; LANES]; 16],
 }
 
 impl Taps {
-    const EMPTY: Self = Self { depth: [[0.0; MAX_LANES]; 16], owner: [[NONE; MAX_LANES]; 16] };
+    const EMPTY: Self = Self { depth: [[0.0; LANES]; 16], owner: [[NONE; LANES]; 16] };
 }
 
 /// Stores the texels of a tile, and finds its cells.
@@ -397,11 +396,11 @@ struct Keep<'a> {
     texels: &'a mut [Texel; RAYS],
 }
 
-impl WithSimd for Keep<'_> {
+impl Kernel for Keep<'_> {
     type Output = [Cell; CELLS * CELLS];
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
+    fn run<S: Simd>(self, _: S) -> Self::Output {
         let Keep { packet, texels } = self;
         for i in 0..RAYS {
             texels[i] = Texel { depth: packet.z[i], owner: packet.surf[i] };

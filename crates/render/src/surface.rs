@@ -1,17 +1,14 @@
 //! What a surface is like where a ray meets it: normals and texture.
 
-use pulp::Simd;
+use citrange_lanes::{LANES, Simd};
 
 use crate::geom::{Geom, Kind, TileFrame};
-use crate::lanes::{V, V3};
 use crate::packet::Packet;
 use crate::scene::Material;
 use crate::shape::Mesh;
 use crate::texture::{self, Texture};
+use crate::vec3::{V, V3, sign};
 use crate::view::View;
-
-/// The most lanes a register has.
-pub(crate) const MAX_LANES: usize = 16;
 
 /// Where rays met an instance, in its frame.
 pub(crate) struct Point<S: Simd> {
@@ -37,9 +34,9 @@ pub(crate) fn normal<S: Simd>(s: S, geom: &Geom, p: V3<S>) -> V3<S> {
             let is_x = ay.le(ax) & az.le(ax);
             let is_y = az.le(ay);
             V3(
-                is_x.select(x.sign(), zero),
-                is_x.select(zero, is_y.select(y.sign(), zero)),
-                is_x.select(zero, is_y.select(zero, z.sign())),
+                is_x.select(sign(x), zero),
+                is_x.select(zero, is_y.select(sign(y), zero)),
+                is_x.select(zero, is_y.select(zero, sign(z))),
             )
         }
         Kind::Cylinder => {
@@ -47,7 +44,7 @@ pub(crate) fn normal<S: Simd>(s: S, geom: &Geom, p: V3<S>) -> V3<S> {
             let cap = around.lt(p.2 * p.2 * (1.0 / (c * c)));
             let inverse = 1.0 / a;
             let (x, y) = (p.0 * inverse, p.1 * inverse);
-            V3(cap.select(zero, x), cap.select(zero, y), cap.select(p.2.sign(), zero))
+            V3(cap.select(zero, x), cap.select(zero, y), cap.select(sign(p.2), zero))
         }
         Kind::Capsule => V3(p.0, p.1, p.2 - p.2.clamp(-c, c)).scaled([1.0 / a; 3]),
         Kind::Ellipsoid => {
@@ -68,14 +65,14 @@ pub(crate) fn mesh_point<S: Simd>(
     owner: u32,
     point: &mut Point<S>,
 ) {
-    let mut at = [[0.0; MAX_LANES]; 3];
-    let mut normals = [[0.0; MAX_LANES]; 3];
-    let mut coordinates = [[0.0; MAX_LANES]; 3];
+    let mut at = [[0.0; LANES]; 3];
+    let mut normals = [[0.0; LANES]; 3];
+    let mut coordinates = [[0.0; LANES]; 3];
     // Barycentric coordinates come from the position in the mesh's own frame.
-    point.position.0.store(&mut at[0], 0);
-    point.position.1.store(&mut at[1], 0);
-    point.position.2.store(&mut at[2], 0);
-    for lane in 0..S::F32_LANES {
+    point.position.0.store(&mut at[0]);
+    point.position.1.store(&mut at[1]);
+    point.position.2.store(&mut at[2]);
+    for lane in 0..LANES {
         let surf = packet.surf[from + lane] as usize;
         let Some(triangle) = surf.checked_sub(view.geoms.len()).and_then(|i| view.triangles.get(i))
         else {
@@ -164,13 +161,13 @@ pub(crate) fn textured<S: Simd>(
             V3::mix(blend, *first, *second).scaled([r, g, b])
         }
         texture::Kind::Image(levels) => {
-            let mut values = [[0.0; MAX_LANES]; 4];
-            u.store(&mut values[0], 0);
-            v.store(&mut values[1], 0);
-            width_u.store(&mut values[2], 0);
-            width_v.store(&mut values[3], 0);
-            let mut out = [[0.0; MAX_LANES]; 3];
-            for lane in 0..S::F32_LANES {
+            let mut values = [[0.0; LANES]; 4];
+            u.store(&mut values[0]);
+            v.store(&mut values[1]);
+            width_u.store(&mut values[2]);
+            width_v.store(&mut values[3]);
+            let mut out = [[0.0; LANES]; 3];
+            for lane in 0..LANES {
                 let [u, v, wu, wv] = values.map(|of| of[lane]);
                 let texel = texture::sample_image(levels, [u, v], [wu, wv]);
                 for k in 0..3 {

@@ -1,6 +1,6 @@
 //! What one camera (or light) sees: instances in its frame, sorted into tiles.
 
-use pulp::Arch;
+use citrange_lanes::Isa;
 
 use crate::bounds::{Outline, ScreenBox};
 use crate::camera::Camera;
@@ -26,11 +26,11 @@ pub(crate) struct View {
     bins: Vec<Vec<u32>>,
     order: Vec<u32>,
     vertices: Vec<Vec3>,
-    arch: Arch,
+    pub(crate) isa: Isa,
 }
 
 impl View {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(isa: Isa) -> Self {
         let none = [0.0; 3];
         Self {
             camera: Camera::from_fovy(none, math::look_along(none, none), 1.0, 1, 1),
@@ -40,7 +40,7 @@ impl View {
             bins: Vec::new(),
             order: Vec::new(),
             vertices: Vec::new(),
-            arch: Arch::new(),
+            isa,
         }
     }
 
@@ -167,7 +167,7 @@ impl View {
                 continue;
             }
             if tried == CULL_INTERVAL {
-                farthest = self.arch.dispatch(Farthest(&packet.z));
+                farthest = self.isa.run(Farthest(&packet.z));
                 tried = 0;
             }
             let geom = self.geoms.get(surf as usize);
@@ -190,16 +190,16 @@ impl View {
             match geom {
                 Some(geom) => {
                     if geom.kind == Kind::Plane {
-                        let most = self.arch.dispatch(Farthest(&packet.z));
+                        let most = self.isa.run(Farthest(&packet.z));
                         if self.plane_is_hidden(geom, centre, most) {
                             continue;
                         }
                     }
-                    self.arch.dispatch(CastGeom { geom, centre, near, surf, rays, packet });
+                    self.isa.run(CastGeom { geom, centre, near, surf, rays, packet });
                 }
                 None => {
                     let triangle = &self.triangles[surf as usize - self.geoms.len()];
-                    self.arch.dispatch(CastTriangle { triangle, centre, near, surf, rays, packet });
+                    self.isa.run(CastTriangle { triangle, centre, near, surf, rays, packet });
                 }
             }
         }

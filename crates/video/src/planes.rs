@@ -1,10 +1,10 @@
 //! Pictures as H.264 wants them: BT.601, limited range, colour at half size.
 //!
-//! Loops are plain; `pulp` compiles them for the widest registers of the machine at run time.
+//! Loops are plain; kernels compile them for the widest registers of the machine.
 //! All arithmetic is in integers, so every machine gives the same bytes.
 
+use citrange_lanes::{Isa, Kernel, Simd, kernel};
 use openh264::formats::YUVSource;
-use pulp::{Arch, Simd, WithSimd};
 
 /// One picture in three planes, and the memory to make it.
 #[derive(Debug, Clone)]
@@ -42,7 +42,7 @@ impl Planes {
 
     /// `rgb` holds `width * height * 3` bytes; what is beyond is ignored.
     pub(crate) fn read_rgb(&mut self, rgb: &[u8]) {
-        Arch::new().dispatch(FromRgb { planes: self, rgb });
+        convert(Isa::best(), self, rgb);
     }
 
     #[inline(always)]
@@ -73,18 +73,9 @@ impl Planes {
     }
 }
 
-/// A type of its own, because closures are not inlined into what is compiled for wide registers.
-struct FromRgb<'a> {
-    planes: &'a mut Planes,
-    rgb: &'a [u8],
-}
-
-impl WithSimd for FromRgb<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        self.planes.convert(self.rgb);
+kernel! {
+    fn convert(simd, planes: &mut Planes, rgb: &[u8]) {
+        planes.convert(rgb);
     }
 }
 
@@ -156,7 +147,7 @@ impl YUVSource for Planes {
 pub(crate) fn write_rgb(picture: &impl YUVSource, rgb: &mut Vec<u8>) -> bool {
     let (width, height) = picture.dimensions();
     rgb.resize(width * height * 3, 0);
-    Arch::new().dispatch(ToRgb { picture, rgb })
+    Isa::best().run(ToRgb { picture, rgb })
 }
 
 struct ToRgb<'a, P> {
@@ -164,11 +155,11 @@ struct ToRgb<'a, P> {
     rgb: &'a mut [u8],
 }
 
-impl<P: YUVSource> WithSimd for ToRgb<'_, P> {
+impl<P: YUVSource> Kernel for ToRgb<'_, P> {
     type Output = bool;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> bool {
+    fn run<S: Simd>(self, _: S) -> bool {
         let Self { picture, rgb } = self;
         let (width, _) = picture.dimensions();
         let (ys, us, vs) = picture.strides();

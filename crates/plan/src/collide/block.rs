@@ -8,13 +8,12 @@
 //! configuration, the plane's normal `u` and a bound `a` of the second derivative. What is open
 //! then must be cut into smaller parts.
 
-use citrange_robot::lanes::Lane;
+use citrange_lanes::{Lanes, Scalar, Simd, Triple, add, cross, dot, store, sub};
 
 use super::joints::{Frame, Rate};
 use super::robot::{Link, Robot};
 use super::scene::{Scene, Solid};
 use super::sweep::Sweep;
-use super::vector::{Plain, Triple, Vector, add, cross, dot, load, store, sub};
 use super::{self_collision, voxels};
 use crate::collide::World;
 use crate::config::MAX_JOINTS;
@@ -31,31 +30,31 @@ pub(super) enum Verdict {
 /// Configurations and everything that is found out about them.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
-    pub(super) positions: [Lane; MAX_JOINTS],
+    pub(super) positions: [Lanes; MAX_JOINTS],
     /// Half of each lane's share of the motion.
-    pub(super) half: Lane,
+    pub(super) half: Lanes,
     pub(super) frames: Vec<Frame>,
     pub(super) rates: Vec<Rate>,
     has_rates: bool,
-    pub(super) centres_m: Vec<[Lane; 3]>,
+    pub(super) centres_m: Vec<[Lanes; 3]>,
     is_placed: Vec<bool>,
     /// Ball and solid, where distance alone does not tell.
     unsure: Vec<(usize, usize)>,
     pub(super) unsure_pairs: Vec<(usize, [u16; 2])>,
     /// Ball and what it is away from voxels at least.
-    pub(super) unsure_voxels: Vec<(usize, Lane)>,
+    pub(super) unsure_voxels: Vec<(usize, Lanes)>,
 }
 
 impl Block {
     pub(super) fn new(robot: &Robot) -> Self {
-        let nothing = Lane::splat(0.0);
+        let nothing = Lanes::splat(0.0);
         let frames = robot.joints.frames();
         let mut is_placed = vec![false; robot.links.len()];
         let mut centres_m = vec![[nothing; 3]; robot.balls.len()];
         // The base is placed once and for all.
         for (centre, ball) in centres_m.iter_mut().zip(&robot.balls) {
             if ball.link == 0 {
-                store(&frames[0].point::<Plain>(ball.centre_m), centre);
+                store(&frames[0].point(Scalar::new(), ball.centre_m), centre);
             }
         }
         is_placed[0] = true;
@@ -75,11 +74,11 @@ impl Block {
 
     /// Places all links and the balls around them.
     #[inline(always)]
-    fn place<V: Vector>(&mut self, robot: &Robot) {
-        robot.joints.place::<V>(&self.positions, &mut self.frames);
+    fn place<S: Simd>(&mut self, simd: S, robot: &Robot) {
+        robot.joints.place(simd, &self.positions, &mut self.frames);
         for (index, link) in robot.links.iter().enumerate().skip(1) {
             let around = robot.balls[link.around].centre_m;
-            let centre = self.frames[index].point::<V>(around);
+            let centre = self.frames[index].point(simd, around);
             store(&centre, &mut self.centres_m[link.around]);
             self.is_placed[index] = false;
         }
@@ -88,60 +87,66 @@ impl Block {
 
     /// Places the balls of a link, if that is not done yet.
     #[inline(always)]
-    pub(super) fn place_balls<V: Vector>(&mut self, robot: &Robot, index: usize) {
+    pub(super) fn place_balls<S: Simd>(&mut self, simd: S, robot: &Robot, index: usize) {
         if self.is_placed[index] {
             return;
         }
         self.is_placed[index] = true;
         for ball in robot.links[index].spheres.clone() {
-            let centre = self.frames[index].point::<V>(robot.balls[ball].centre_m);
+            let centre = self.frames[index].point(simd, robot.balls[ball].centre_m);
             store(&centre, &mut self.centres_m[ball]);
         }
     }
 
     /// Velocity of a point that is fixed to a link.
     #[inline(always)]
-    pub(super) fn velocity<V: Vector>(
+    pub(super) fn velocity<S: Simd>(
         &mut self,
         robot: &Robot,
         sweep: &Sweep,
         link: usize,
-        point_m: &Triple<V>,
-    ) -> Triple<V> {
+        point_m: &Triple<S>,
+    ) -> Triple<S> {
+        let simd = point_m[0].simd();
         if !self.has_rates {
-            robot.joints.rates::<V>(&self.frames, &sweep.rates, &mut self.rates);
+            robot.joints.rates(simd, &self.frames, &sweep.rates, &mut self.rates);
             self.has_rates = true;
         }
         let rate = &self.rates[link];
-        let arm = sub(point_m, &load(&self.frames[link].origin_m));
-        add(&load(&rate.origin), &cross(&load(&rate.turn), &arm))
+        let arm = sub(point_m, &simd.load3(&self.frames[link].origin_m));
+        add(&simd.load3(&rate.origin), &cross(&simd.load3(&rate.turn), &arm))
     }
 
     /// Where a ball may come nearer than `touch`: `away` from the nearest point, moving at
     /// `velocity` in the same axes, with a second derivative of at most `bend`.
     #[inline(always)]
-    pub(super) fn nearing<V: Vector>(
+    pub(super) fn nearing<S: Simd>(
         &self,
-        away: &Triple<V>,
-        velocity: &Triple<V>,
+        away: &Triple<S>,
+        velocity: &Triple<S>,
         touch: f32,
         bend: f32,
     ) -> u16 {
-        let half = V::load(&self.half);
-        let far = dot(away, away).root();
-        let bent = half.times(half).by(0.5 * bend);
-        let left = far.minus(V::splat(touch)).minus(bent);
+        let half = away[0].simd().load(&self.half.0);
+        let far = dot(away, away).sqrt();
+        let bent = half * half * (0.5 * bend);
+        let left = far - touch - bent;
         // Both sides times the distance, so that nothing is divided by it.
-        let toward = dot(away, velocity).size().times(half);
-        left.times(far).not_at_least(toward)
+        let toward = dot(away, velocity).abs() * half;
+        (left * far).not_at_least(toward)
     }
 }
 
 /// Looks at a block whose positions and halves are set.
 #[inline(always)]
-pub(super) fn check<V: Vector>(world: &mut World, sweep: &Sweep, block: &mut Block) -> Verdict {
-    block.place::<V>(&world.robot);
-    match passes::<V>(world, sweep, block) {
+pub(super) fn check<S: Simd>(
+    simd: S,
+    world: &mut World,
+    sweep: &Sweep,
+    block: &mut Block,
+) -> Verdict {
+    block.place(simd, &world.robot);
+    match passes(simd, world, sweep, block) {
         Some(lanes) => Verdict::Open(lanes),
         None => Verdict::Hit,
     }
@@ -149,22 +154,22 @@ pub(super) fn check<V: Vector>(world: &mut World, sweep: &Sweep, block: &mut Blo
 
 /// Lanes that stay open, or `None` for a hit.
 #[inline(always)]
-fn passes<V: Vector>(world: &mut World, sweep: &Sweep, block: &mut Block) -> Option<u16> {
+fn passes<S: Simd>(simd: S, world: &mut World, sweep: &Sweep, block: &mut Block) -> Option<u16> {
     let World { robot, scenes, field, reach_m, self_reach_m } = world;
     let mut open = 0;
     // From the hand to the base: the hand is where things are.
     for (index, link) in robot.links.iter().enumerate().skip(1).rev() {
         let Scene { upright, turned, rounds, rods } = &mut scenes[index];
         let task = Task { robot, sweep, link, index, reach_m: *reach_m };
-        open |= task.pass::<V, _>(upright, block)?;
-        open |= task.pass::<V, _>(turned, block)?;
-        open |= task.pass::<V, _>(rounds, block)?;
-        open |= task.pass::<V, _>(rods, block)?;
+        open |= task.pass(simd, upright, block)?;
+        open |= task.pass(simd, turned, block)?;
+        open |= task.pass(simd, rounds, block)?;
+        open |= task.pass(simd, rods, block)?;
     }
     if let Some(field) = field {
-        open |= voxels::pass::<V>(robot, field, sweep, block, *reach_m)?;
+        open |= voxels::pass(simd, robot, field, sweep, block, *reach_m)?;
     }
-    Some(open | self_collision::pass::<V>(robot, sweep, block, *self_reach_m)?)
+    Some(open | self_collision::pass(simd, robot, sweep, block, *self_reach_m)?)
 }
 
 /// One link among the solids that it can reach.
@@ -179,34 +184,34 @@ struct Task<'a> {
 impl Task<'_> {
     /// Lanes that stay open, or `None` for a hit.
     #[inline(always)]
-    fn pass<V: Vector, S: Solid>(&self, solids: &mut [S], block: &mut Block) -> Option<u16> {
+    fn pass<S: Simd>(&self, simd: S, solids: &mut [impl Solid], block: &mut Block) -> Option<u16> {
         let Self { robot, sweep, link, index, reach_m } = *self;
         if link.spheres.is_empty() || solids.is_empty() {
             return Some(0);
         }
-        let around = load::<V>(&block.centres_m[link.around]);
-        let half = V::load(&block.half);
-        let reach = V::splat(robot.balls[link.around].radius_m + reach_m)
-            .plus(half.by(sweep.speed(0, link.around)));
+        let around = simd.load3(&block.centres_m[link.around]);
+        let half = simd.load(&block.half.0);
+        let reach = robot.balls[link.around].radius_m + reach_m;
+        let reach = half * sweep.speed(0, link.around) + reach;
         let mut unsure = std::mem::take(&mut block.unsure);
         unsure.clear();
         for at in 0..solids.len() {
             let solid = solids[at];
             let away = solid.away(&around);
-            let reach = reach.plus(V::splat(solid.radius_m()));
-            if dot(&away, &away).all_at_least(reach.times(reach)) {
+            let reach = reach + solid.radius_m();
+            if dot(&away, &away).all_at_least(reach * reach) {
                 continue;
             }
-            block.place_balls::<V>(robot, index);
+            block.place_balls(simd, robot, index);
             for ball in link.spheres.clone() {
-                let away = solid.away(&load::<V>(&block.centres_m[ball]));
+                let away = solid.away(&simd.load3(&block.centres_m[ball]));
                 let distance2 = dot(&away, &away);
                 let touch = robot.balls[ball].radius_m + reach_m + solid.radius_m();
-                let sure = V::splat(touch).plus(half.by(sweep.speed(0, ball)));
-                if distance2.all_at_least(sure.times(sure)) {
+                let sure = half * sweep.speed(0, ball) + touch;
+                if distance2.all_at_least(sure * sure) {
                     continue;
                 }
-                if !distance2.all_at_least(V::splat(touch * touch)) {
+                if !distance2.all_at_least(simd.splat(touch * touch)) {
                     // What is hit now is likely to be hit next time.
                     solids.swap(0, at);
                     block.unsure = unsure;
@@ -218,15 +223,15 @@ impl Task<'_> {
         let mut open = 0;
         for (ball, at) in unsure.iter().copied() {
             let solid = solids[at];
-            let centre = load::<V>(&block.centres_m[ball]);
+            let centre = simd.load3(&block.centres_m[ball]);
             let away = solid.away(&centre);
             let touch = robot.balls[ball].radius_m + reach_m + solid.radius_m();
             open |= if sweep.has_direction {
                 let velocity = solid.turned(&block.velocity(robot, sweep, index, &centre));
                 block.nearing(&away, &velocity, touch, sweep.bend(0, ball))
             } else {
-                let sure = V::splat(touch).plus(half.by(sweep.speed(0, ball)));
-                dot(&away, &away).not_at_least(sure.times(sure))
+                let sure = half * sweep.speed(0, ball) + touch;
+                dot(&away, &away).not_at_least(sure * sure)
             };
         }
         block.unsure = unsure;

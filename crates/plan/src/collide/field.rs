@@ -6,11 +6,10 @@
 
 use std::sync::Arc;
 
+use citrange_lanes::{F32x16, Simd, Triple};
 use citrange_space::Snapshot;
 
 use super::near::Near;
-use super::vector::{Triple, Vector};
-use citrange_robot::lanes::{LANES, Lane};
 
 /// Fine cells that are made at most: more would not stay in the cache.
 const MOST_CELLS: usize = 3 << 20;
@@ -38,9 +37,9 @@ pub(super) struct Field {
 }
 
 /// Bounds of the distance between 16 points and the map.
-pub(super) struct Bounds<V> {
-    pub(super) least_m: V,
-    pub(super) most_m: V,
+pub(super) struct Bounds<S: Simd> {
+    pub(super) least_m: F32x16<S>,
+    pub(super) most_m: F32x16<S>,
 }
 
 impl Field {
@@ -89,34 +88,27 @@ impl Field {
 
     /// Bounds for points, which may be outside of the grid.
     #[inline(always)]
-    pub(super) fn bounds<V: Vector>(&self, points_m: &Triple<V>) -> Bounds<V> {
-        let nothing = V::splat(0.0);
+    pub(super) fn bounds<S: Simd>(&self, points_m: &Triple<S>) -> Bounds<S> {
+        let simd = points_m[0].simd();
+        let nothing = simd.splat(0.0);
         let (mut inside2, mut away2, mut key) = (nothing, nothing, nothing);
         for axis in 0..3 {
-            let lower = V::splat(self.lower_m[axis]);
+            let lower_m = self.lower_m[axis];
             let point = points_m[axis];
             // The nearest point of the grid is not further from anything in it.
-            let inside = point.greater(lower).lesser(V::splat(self.upper_m[axis]));
-            let at = inside.minus(lower).by(self.per_m).minus(V::splat(0.5));
-            let (_, cell) = at.greater(nothing).lesser(V::splat(self.last[axis])).whole();
+            let inside = point.clamp(lower_m, self.upper_m[axis]);
+            let at = (inside - lower_m) * self.per_m - 0.5;
+            let (_, cell) = at.clamp(0.0, self.last[axis]).whole();
             // Keys are below 2^24: exact.
-            key = key.plus(cell.by(self.strides[axis]));
-            let middle = cell.plus(V::splat(0.5)).by(self.cell_m).plus(lower);
-            let (off, way) = (inside.minus(middle), point.minus(middle));
-            inside2 = inside2.plus(off.times(off));
-            away2 = away2.plus(way.times(way));
+            key = key + cell * self.strides[axis];
+            let middle = (cell + 0.5) * self.cell_m + lower_m;
+            let (off, way) = (inside - middle, point - middle);
+            inside2 = inside2 + off * off;
+            away2 = away2 + way * way;
         }
-        let mut keys = Lane([0.0; LANES]);
-        key.store(&mut keys);
-        let mut steps = Lane([0.0; LANES]);
-        for (step, key) in steps.0.iter_mut().zip(keys.0) {
-            *step = f32::from(self.steps.get(key as usize).copied().unwrap_or(0));
-        }
-        let middle_m = V::load(&steps).by(self.step_m);
-        Bounds {
-            least_m: middle_m.minus(inside2.root()),
-            most_m: middle_m.plus(V::splat(self.step_m)).plus(away2.root()),
-        }
+        let step = |key: f32| f32::from(self.steps.get(key as usize).copied().unwrap_or(0));
+        let middle_m = simd.load(&key.to_array().map(step)) * self.step_m;
+        Bounds { least_m: middle_m - inside2.sqrt(), most_m: middle_m + self.step_m + away2.sqrt() }
     }
 }
 

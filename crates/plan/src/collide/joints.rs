@@ -4,14 +4,13 @@
 //! axis across this axis and the next one: so the way from one joint to the next is a step
 //! along x and z and a turn about x (as Denavit and Hartenberg chose them).
 
+use citrange_lanes::{LANES, Lanes, Simd, Triple, add, cross, store, sub};
 use citrange_robot::Body;
-use citrange_robot::lanes::{LANES, Lane};
 use citrange_space::Form;
 use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
 use super::mount::Stand;
 use super::robot::moved_by;
-use super::vector::{Triple, Vector, add, cross, load, store, sub};
 use crate::arm::Arm;
 use crate::config::MAX_JOINTS;
 use crate::error::PlanError;
@@ -58,15 +57,15 @@ struct ExactStep {
 /// Poses of one link in 16 configurations: three axes and the origin.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
-    pub(super) axes: [[Lane; 3]; 3],
-    pub(super) origin_m: [Lane; 3],
+    pub(super) axes: [[Lanes; 3]; 3],
+    pub(super) origin_m: [Lanes; 3],
 }
 
 /// How fast a link moves: turning, and its origin.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
-    pub(super) turn: [Lane; 3],
-    pub(super) origin: [Lane; 3],
+    pub(super) turn: [Lanes; 3],
+    pub(super) origin: [Lanes; 3],
 }
 
 /// A frame with its z axis along a joint's axis, in the body's frame of the link.
@@ -261,35 +260,39 @@ impl Joints {
 
     /// Places all links but the first for 16 configurations.
     #[inline(always)]
-    pub(super) fn place<V: Vector>(&self, positions: &[Lane; MAX_JOINTS], frames: &mut [Frame]) {
-        let [mut x, mut y, mut z, mut origin] = self.first.map(|column| column.map(V::splat));
+    pub(super) fn place<S: Simd>(
+        &self,
+        simd: S,
+        positions: &[Lanes; MAX_JOINTS],
+        frames: &mut [Frame],
+    ) {
+        let [mut x, mut y, mut z, mut origin] = self.first.map(|column| simd.splat3(&column));
         for (index, (step, position)) in self.steps.iter().zip(positions).enumerate() {
-            let moved = V::load(position).minus(V::splat(step.zero));
-            let angle = if step.is_slide { V::splat(step.fixed_rad) } else { moved };
-            let (sin, cos) = angle.sine_cosine();
+            let moved = simd.load(&position.0) - step.zero;
+            let angle = if step.is_slide { simd.splat(step.fixed_rad) } else { moved };
+            let (sin, cos) = angle.sin_cos();
             for row in 0..3 {
                 if index > 0 {
                     let [along_x, along_y, along_z] = step.along_m;
                     let (y0, z0) = (y[row], z[row]);
-                    origin[row] = origin[row].plus(x[row].by(along_x)).plus(z0.by(along_z));
+                    origin[row] = origin[row] + x[row] * along_x + z0 * along_z;
                     if along_y != 0.0 {
-                        origin[row] = origin[row].plus(y0.by(along_y));
+                        origin[row] = origin[row] + y0 * along_y;
                     }
                     (y[row], z[row]) = if step.cos == 0.0 {
-                        (z0.by(step.sin), y0.by(-step.sin))
+                        (z0 * step.sin, y0 * -step.sin)
                     } else if step.sin == 0.0 {
-                        (y0.by(step.cos), z0.by(step.cos))
+                        (y0 * step.cos, z0 * step.cos)
                     } else {
-                        let across = y0.by(step.cos).plus(z0.by(step.sin));
-                        (across, z0.by(step.cos).minus(y0.by(step.sin)))
+                        (y0 * step.cos + z0 * step.sin, z0 * step.cos - y0 * step.sin)
                     };
                 }
                 if step.is_slide {
-                    origin[row] = origin[row].plus(z[row].times(moved));
+                    origin[row] = origin[row] + z[row] * moved;
                 }
                 let (x0, y0) = (x[row], y[row]);
-                x[row] = x0.times(cos).plus(y0.times(sin));
-                y[row] = y0.times(cos).minus(x0.times(sin));
+                x[row] = x0 * cos + y0 * sin;
+                y[row] = y0 * cos - x0 * sin;
             }
             let Some(frame) = frames.get_mut(index + 1) else { break };
             store(&x, &mut frame.axes[0]);
@@ -301,16 +304,22 @@ impl Joints {
 
     /// How fast all links move when the joints go at these rates.
     #[inline(always)]
-    pub(super) fn rates<V: Vector>(&self, frames: &[Frame], speeds: &[f32], rates: &mut [Rate]) {
-        let mut turn = [V::splat(0.0); 3];
+    pub(super) fn rates<S: Simd>(
+        &self,
+        simd: S,
+        frames: &[Frame],
+        speeds: &[f32],
+        rates: &mut [Rate],
+    ) {
+        let mut turn = [simd.splat(0.0); 3];
         let mut origin = turn;
         for (index, (step, speed)) in self.steps.iter().zip(speeds).enumerate() {
             let at = &frames[index + 1];
             if index > 0 {
-                let arm = sub(&load(&at.origin_m), &load(&frames[index].origin_m));
+                let arm = sub(&simd.load3(&at.origin_m), &simd.load3(&frames[index].origin_m));
                 origin = add(&origin, &cross(&turn, &arm));
             }
-            let along = load::<V>(&at.axes[2]).map(|z| z.by(*speed));
+            let along = simd.load3(&at.axes[2]).map(|z| z * *speed);
             if step.is_slide {
                 origin = add(&origin, &along);
             } else {
@@ -323,10 +332,10 @@ impl Joints {
 
     /// Frames to be filled by [`Joints::place`]; that of link 0 is the world's.
     pub(super) fn frames(&self) -> Vec<Frame> {
-        let unit = |a: usize, b: usize| Lane::splat(if a == b { 1.0 } else { 0.0 });
+        let unit = |a: usize, b: usize| Lanes::splat(if a == b { 1.0 } else { 0.0 });
         let world = Frame {
             axes: std::array::from_fn(|a| std::array::from_fn(|b| unit(a, b))),
-            origin_m: [Lane::splat(0.0); 3],
+            origin_m: [Lanes::splat(0.0); 3],
         };
         vec![world; self.len() + 1]
     }
@@ -364,10 +373,10 @@ impl ExactStep {
 impl Frame {
     /// A point of the link in the world.
     #[inline(always)]
-    pub(super) fn point<V: Vector>(&self, point_m: [f32; 3]) -> Triple<V> {
-        let mut at = load::<V>(&self.origin_m);
+    pub(super) fn point<S: Simd>(&self, simd: S, point_m: [f32; 3]) -> Triple<S> {
+        let mut at = simd.load3(&self.origin_m);
         for axis in 0..3 {
-            let along = load::<V>(&self.axes[axis]).map(|a| a.by(point_m[axis]));
+            let along = simd.load3(&self.axes[axis]).map(|a| a * point_m[axis]);
             at = add(&at, &along);
         }
         at

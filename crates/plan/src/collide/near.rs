@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use citrange_robot::lanes::{LANES, Lane};
+use citrange_lanes::{LANES, Simd, Triple};
 use citrange_space::Snapshot;
 
 use super::bricks::{Brick, bricks};
 use super::scene::rounding_m;
-use super::vector::{Triple, Vector};
 
 /// Cells that lists are made for are not smaller than about this, however fine the voxels are:
 /// there would be too many.
@@ -50,11 +49,10 @@ impl Wall {
 
     /// From the nearest point of it to the points.
     #[inline(always)]
-    pub(super) fn away<V: Vector>(&self, points_m: &Triple<V>) -> Triple<V> {
+    pub(super) fn away<S: Simd>(&self, points_m: &Triple<S>) -> Triple<S> {
         std::array::from_fn(|axis| {
             let point = points_m[axis];
-            let low = V::splat(self.low_m[axis]);
-            point.minus(point.greater(low).lesser(V::splat(self.high_m[axis])))
+            point - point.clamp(self.low_m[axis], self.high_m[axis])
         })
     }
 }
@@ -92,18 +90,15 @@ impl Near {
     /// Numbers of the lists of points. A point outside of the grid has that of the nearest cell:
     /// it is further than that one from everything inside.
     #[inline(always)]
-    pub(super) fn lists<V: Vector>(&self, points_m: &Triple<V>) -> [u32; LANES] {
-        let mut key = V::splat(0.0);
+    pub(super) fn lists<S: Simd>(&self, points_m: &Triple<S>) -> [u32; LANES] {
+        let mut key = points_m[0].simd().splat(0.0);
         for axis in 0..3 {
-            let at = points_m[axis].minus(V::splat(self.lower_m[axis])).by(self.per_m);
-            let at = at.minus(V::splat(0.5)).greater(V::splat(0.0));
-            let (_, cell) = at.lesser(V::splat(self.last[axis])).whole();
+            let at = (points_m[axis] - self.lower_m[axis]) * self.per_m - 0.5;
+            let (_, cell) = at.clamp(0.0, self.last[axis]).whole();
             // Keys are below 2^24: exact.
-            key = key.plus(cell.by(self.strides[axis]));
+            key = key + cell * self.strides[axis];
         }
-        let mut keys = Lane([0.0; LANES]);
-        key.store(&mut keys);
-        keys.0.map(|key| self.lists.get(key as usize).copied().unwrap_or(0))
+        key.to_array().map(|key| self.lists.get(key as usize).copied().unwrap_or(0))
     }
 
     /// What is on a list.
@@ -210,9 +205,9 @@ fn for_rows_near(
 #[cfg(test)]
 mod tests {
     use citrange_core::rng::Rng;
+    use citrange_lanes::{Scalar, dot};
     use citrange_space::Grid;
 
-    use super::super::vector::{Plain, dot};
     use super::*;
 
     /// In corners, on edges of cells, outside of the grid and beyond a last cube that sticks out
@@ -235,14 +230,14 @@ mod tests {
                     let whole = ((any - lower) / voxel_m).round() * voxel_m + lower;
                     if on_edge { whole } else { any }
                 });
-                let points = point_m.map(|c| Plain::splat(c as f32));
-                let mut least2 = Lane::splat(near.reach_m().powi(2));
+                let points = point_m.map(|c| Scalar::new().splat(c as f32));
+                let mut least2 = Scalar::new().splat(near.reach_m().powi(2));
                 for wall in near.walls(near.lists(&points)[3]) {
                     let away = wall.away(&points);
-                    dot(&away, &away).lesser(Plain::load(&least2)).store(&mut least2);
+                    least2 = dot(&away, &away).min(least2);
                 }
                 let exact_m = snapshot.distance(point_m).distance_m.min(0.12);
-                let found_m = f64::from(least2.0[3].sqrt());
+                let found_m = f64::from(least2.to_array()[3].sqrt());
                 assert!((found_m - exact_m).abs() < 5e-6, "{point_m:?} {found_m} {exact_m}");
                 seen += usize::from(exact_m < 0.12);
             }

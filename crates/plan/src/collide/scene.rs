@@ -1,8 +1,8 @@
 //! Solids in single precision, as the kernels read them: for each link those that it can reach.
 
+use citrange_lanes::{Simd, Triple, sub};
 use nalgebra::{Point3, Quaternion, UnitQuaternion, Vector3};
 
-use super::vector::{Triple, Vector, sub};
 use crate::error::PlanError;
 use crate::obstacles::{Ball, Capsule, Cuboid, Obstacles};
 
@@ -12,10 +12,10 @@ const ABSURD_M: f64 = 1e3;
 /// A convex solid with all points within a radius of a core.
 pub(super) trait Solid: Copy {
     /// From the nearest point of the core to the points, in the solid's own axes.
-    fn away<V: Vector>(&self, points_m: &Triple<V>) -> Triple<V>;
+    fn away<S: Simd>(&self, points_m: &Triple<S>) -> Triple<S>;
 
     /// Directions of the world in the solid's own axes.
-    fn turned<V: Vector>(&self, directions: &Triple<V>) -> Triple<V>;
+    fn turned<S: Simd>(&self, directions: &Triple<S>) -> Triple<S>;
 
     /// How far the surface is from the core.
     fn radius_m(&self) -> f32;
@@ -197,32 +197,33 @@ pub(super) fn capsule_distance_m(capsule: &Capsule, point: &Point3<f64>) -> f64 
 
 /// How far coordinates in a box's axes are outside of it.
 #[inline(always)]
-fn outside<V: Vector>(local: Triple<V>, half_m: &[f32; 3]) -> Triple<V> {
+fn outside<S: Simd>(local: Triple<S>, half_m: &[f32; 3]) -> Triple<S> {
     let mut away = local;
     for axis in 0..3 {
-        let half = V::splat(half_m[axis]);
-        let lower = V::splat(-half_m[axis]);
+        let half = local[axis].simd().splat(half_m[axis]);
+        let lower = local[axis].simd().splat(-half_m[axis]);
         // With its sign: directions matter later.
-        away[axis] = local[axis].minus(half.lesser(lower.greater(local[axis])));
+        away[axis] = local[axis] - half.min(lower.max(local[axis]));
     }
     away
 }
 
+/// From a fixed point to points.
 #[inline(always)]
-fn splat<V: Vector>(point: &[f32; 3]) -> Triple<V> {
-    point.map(V::splat)
+fn from<S: Simd>(point: &[f32; 3], points_m: &Triple<S>) -> Triple<S> {
+    sub(points_m, &points_m[0].simd().splat3(point))
 }
 
 impl Solid for UprightBox {
     #[inline(always)]
-    fn away<V: Vector>(&self, points_m: &Triple<V>) -> Triple<V> {
-        outside(self.turned(&sub(points_m, &splat(&self.centre_m))), &self.half_m)
+    fn away<S: Simd>(&self, points_m: &Triple<S>) -> Triple<S> {
+        outside(self.turned(&from(&self.centre_m, points_m)), &self.half_m)
     }
 
     #[inline(always)]
-    fn turned<V: Vector>(&self, directions: &Triple<V>) -> Triple<V> {
+    fn turned<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
         let [x, y, z] = *directions;
-        [x.by(self.cos).plus(y.by(self.sin)), y.by(self.cos).minus(x.by(self.sin)), z]
+        [x * self.cos + y * self.sin, y * self.cos - x * self.sin, z]
     }
 
     #[inline(always)]
@@ -233,14 +234,14 @@ impl Solid for UprightBox {
 
 impl Solid for TurnedBox {
     #[inline(always)]
-    fn away<V: Vector>(&self, points_m: &Triple<V>) -> Triple<V> {
-        outside(self.turned(&sub(points_m, &splat(&self.centre_m))), &self.half_m)
+    fn away<S: Simd>(&self, points_m: &Triple<S>) -> Triple<S> {
+        outside(self.turned(&from(&self.centre_m, points_m)), &self.half_m)
     }
 
     #[inline(always)]
-    fn turned<V: Vector>(&self, directions: &Triple<V>) -> Triple<V> {
+    fn turned<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
         let [x, y, z] = *directions;
-        self.axes.map(|axis| x.by(axis[0]).plus(y.by(axis[1])).plus(z.by(axis[2])))
+        self.axes.map(|axis| x * axis[0] + y * axis[1] + z * axis[2])
     }
 
     #[inline(always)]
@@ -251,12 +252,12 @@ impl Solid for TurnedBox {
 
 impl Solid for Round {
     #[inline(always)]
-    fn away<V: Vector>(&self, points_m: &Triple<V>) -> Triple<V> {
-        sub(points_m, &splat(&self.centre_m))
+    fn away<S: Simd>(&self, points_m: &Triple<S>) -> Triple<S> {
+        from(&self.centre_m, points_m)
     }
 
     #[inline(always)]
-    fn turned<V: Vector>(&self, directions: &Triple<V>) -> Triple<V> {
+    fn turned<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
         *directions
     }
 
@@ -268,17 +269,17 @@ impl Solid for Round {
 
 impl Solid for Rod {
     #[inline(always)]
-    fn away<V: Vector>(&self, points_m: &Triple<V>) -> Triple<V> {
-        let from = sub(points_m, &splat::<V>(&self.from_m));
+    fn away<S: Simd>(&self, points_m: &Triple<S>) -> Triple<S> {
+        let from = from(&self.from_m, points_m);
         let [x, y, z] = self.along_m;
-        let along = from[0].by(x).plus(from[1].by(y)).plus(from[2].by(z));
-        let part = along.by(self.per_length2);
-        let part = V::splat(1.0).lesser(V::splat(0.0).greater(part));
-        [from[0].minus(part.by(x)), from[1].minus(part.by(y)), from[2].minus(part.by(z))]
+        let along = from[0] * x + from[1] * y + from[2] * z;
+        let (zero, one) = (along.simd().splat(0.0), along.simd().splat(1.0));
+        let part = one.min(zero.max(along * self.per_length2));
+        [from[0] - part * x, from[1] - part * y, from[2] - part * z]
     }
 
     #[inline(always)]
-    fn turned<V: Vector>(&self, directions: &Triple<V>) -> Triple<V> {
+    fn turned<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
         *directions
     }
 

@@ -1,17 +1,17 @@
 //! Links against links: first balls, sixteen configurations at once; where they meet and both
 //! links have shapes, the shapes themselves.
 
+use citrange_lanes::{LANES, Simd, dot, sub};
 use citrange_robot::Convex;
-use citrange_robot::lanes::LANES;
 
 use super::block::Block;
 use super::robot::{Pair, Robot};
 use super::sweep::Sweep;
-use super::vector::{Vector, dot, load, sub};
 
 /// Lanes that stay open, or `None` for a hit.
 #[inline(always)]
-pub(super) fn pass<V: Vector>(
+pub(super) fn pass<S: Simd>(
+    simd: S,
     robot: &Robot,
     sweep: &Sweep,
     block: &mut Block,
@@ -19,43 +19,45 @@ pub(super) fn pass<V: Vector>(
 ) -> Option<u16> {
     let mut unsure = std::mem::take(&mut block.unsure_pairs);
     unsure.clear();
-    let is_free = find::<V>(robot, sweep, block, reach_m, &mut unsure);
-    let open = if is_free { settle::<V>(robot, sweep, block, reach_m, &unsure) } else { None };
+    let is_free = find(simd, robot, sweep, block, reach_m, &mut unsure);
+    let open = if is_free { settle(simd, robot, sweep, block, reach_m, &unsure) } else { None };
     block.unsure_pairs = unsure;
     open
 }
 
 /// Collects pairs of balls that are not sure to stay apart; false for a hit.
 #[inline(always)]
-fn find<V: Vector>(
+fn find<S: Simd>(
+    simd: S,
     robot: &Robot,
     sweep: &Sweep,
     block: &mut Block,
     reach_m: f32,
     unsure: &mut Vec<(usize, [u16; 2])>,
 ) -> bool {
-    let half = V::load(&block.half);
+    let half = simd.load(&block.half.0);
     for (index, pair) in robot.pairs.iter().enumerate() {
         let [a, b] = pair.links;
         let [first, second] = pair.links.map(|link| robot.links[link].around);
-        let away = sub(&load::<V>(&block.centres_m[second]), &load(&block.centres_m[first]));
+        let away = sub(&simd.load3(&block.centres_m[second]), &simd.load3(&block.centres_m[first]));
         let touch = robot.balls[first].radius_m + robot.balls[second].radius_m + reach_m;
-        let sure = V::splat(touch).plus(half.by(sweep.speed(a, second)));
-        if dot(&away, &away).all_at_least(sure.times(sure)) {
+        let sure = half * sweep.speed(a, second) + touch;
+        if dot(&away, &away).all_at_least(sure * sure) {
             continue;
         }
-        block.place_balls::<V>(robot, a);
-        block.place_balls::<V>(robot, b);
+        block.place_balls(simd, robot, a);
+        block.place_balls(simd, robot, b);
         for balls in &pair.balls {
             let [first, second] = balls.map(usize::from);
-            let away = sub(&load::<V>(&block.centres_m[second]), &load(&block.centres_m[first]));
+            let away =
+                sub(&simd.load3(&block.centres_m[second]), &simd.load3(&block.centres_m[first]));
             let distance2 = dot(&away, &away);
             let touch = robot.balls[first].radius_m + robot.balls[second].radius_m + reach_m;
-            let sure = V::splat(touch).plus(half.by(sweep.speed(a, second)));
-            if distance2.all_at_least(sure.times(sure)) {
+            let sure = half * sweep.speed(a, second) + touch;
+            if distance2.all_at_least(sure * sure) {
                 continue;
             }
-            if !pair.has_shapes && !distance2.all_at_least(V::splat(touch * touch)) {
+            if !pair.has_shapes && !distance2.all_at_least(simd.splat(touch * touch)) {
                 return false;
             }
             unsure.push((index, *balls));
@@ -66,7 +68,8 @@ fn find<V: Vector>(
 
 /// Looks more closely at what is not sure.
 #[inline(always)]
-fn settle<V: Vector>(
+fn settle<S: Simd>(
+    simd: S,
     robot: &Robot,
     sweep: &Sweep,
     block: &mut Block,
@@ -80,7 +83,7 @@ fn settle<V: Vector>(
         };
         let mut near = 0;
         for (_, balls) in same {
-            near |= nearing::<V>(robot, sweep, block, reach_m, pair, *balls);
+            near |= nearing(simd, robot, sweep, block, reach_m, pair, *balls);
         }
         if pair.has_shapes {
             near = shapes(robot, sweep, block, reach_m, pair, near)?;
@@ -92,7 +95,8 @@ fn settle<V: Vector>(
 
 /// Lanes in which two balls may meet.
 #[inline(always)]
-fn nearing<V: Vector>(
+fn nearing<S: Simd>(
+    simd: S,
     robot: &Robot,
     sweep: &Sweep,
     block: &mut Block,
@@ -102,8 +106,8 @@ fn nearing<V: Vector>(
 ) -> u16 {
     let [first, second] = balls.map(usize::from);
     let [a, b] = pair.links;
-    let centre = load::<V>(&block.centres_m[second]);
-    let away = sub(&centre, &load(&block.centres_m[first]));
+    let centre = simd.load3(&block.centres_m[second]);
+    let away = sub(&centre, &simd.load3(&block.centres_m[first]));
     let touch = robot.balls[first].radius_m + robot.balls[second].radius_m + reach_m;
     if sweep.has_direction {
         // As seen from the first link, which moves as well.
@@ -111,9 +115,9 @@ fn nearing<V: Vector>(
         let velocity = sub(&velocity, &block.velocity(robot, sweep, a, &centre));
         block.nearing(&away, &velocity, touch, sweep.bend(a, second))
     } else {
-        let half = V::load(&block.half);
-        let sure = V::splat(touch).plus(half.by(sweep.speed(a, second)));
-        dot(&away, &away).not_at_least(sure.times(sure))
+        let half = simd.load(&block.half.0);
+        let sure = half * sweep.speed(a, second) + touch;
+        dot(&away, &away).not_at_least(sure * sure)
     }
 }
 

@@ -1,17 +1,17 @@
 //! Balls against the cubes of a map, sixteen configurations at once: bounds from the field, then
 //! bricks that are near where the bounds do not tell.
 
-use citrange_robot::lanes::{LANES, Lane};
+use citrange_lanes::{Lanes, Simd, dot};
 
 use super::block::Block;
 use super::field::Field;
 use super::robot::Robot;
 use super::sweep::Sweep;
-use super::vector::{Vector, dot, load};
 
 /// Lanes that stay open, or `None` for a hit.
 #[inline(always)]
-pub(super) fn pass<V: Vector>(
+pub(super) fn pass<S: Simd>(
+    simd: S,
     robot: &Robot,
     field: &Field,
     sweep: &Sweep,
@@ -20,45 +20,44 @@ pub(super) fn pass<V: Vector>(
 ) -> Option<u16> {
     let mut unsure = std::mem::take(&mut block.unsure_voxels);
     unsure.clear();
-    let is_free = find::<V>(robot, field, sweep, block, reach_m, &mut unsure);
+    let is_free = find(simd, robot, field, sweep, block, reach_m, &mut unsure);
     let open =
-        if is_free { settle::<V>(robot, field, sweep, block, reach_m, &unsure) } else { None };
+        if is_free { settle(simd, robot, field, sweep, block, reach_m, &unsure) } else { None };
     block.unsure_voxels = unsure;
     open
 }
 
 /// Collects balls that the field does not tell enough about; false for a hit.
 #[inline(always)]
-fn find<V: Vector>(
+fn find<S: Simd>(
+    simd: S,
     robot: &Robot,
     field: &Field,
     sweep: &Sweep,
     block: &mut Block,
     reach_m: f32,
-    unsure: &mut Vec<(usize, Lane)>,
+    unsure: &mut Vec<(usize, Lanes)>,
 ) -> bool {
     for (index, link) in robot.links.iter().enumerate().skip(1).rev() {
-        let half = V::load(&block.half);
-        let reach = V::splat(robot.balls[link.around].radius_m + reach_m)
-            .plus(half.by(sweep.speed(0, link.around)));
-        let bounds = field.bounds(&load::<V>(&block.centres_m[link.around]));
+        let half = simd.load(&block.half.0);
+        let reach = robot.balls[link.around].radius_m + reach_m;
+        let reach = half * sweep.speed(0, link.around) + reach;
+        let bounds = field.bounds(&simd.load3(&block.centres_m[link.around]));
         if bounds.least_m.all_at_least(reach) {
             continue;
         }
-        block.place_balls::<V>(robot, index);
+        block.place_balls(simd, robot, index);
         for ball in link.spheres.clone() {
-            let bounds = field.bounds(&load::<V>(&block.centres_m[ball]));
+            let bounds = field.bounds(&simd.load3(&block.centres_m[ball]));
             let touch = robot.balls[ball].radius_m + reach_m;
-            let sure = V::splat(touch).plus(half.by(sweep.speed(0, ball)));
+            let sure = half * sweep.speed(0, ball) + touch;
             if bounds.least_m.all_at_least(sure) {
                 continue;
             }
-            if !bounds.most_m.all_at_least(V::splat(touch)) {
+            if !bounds.most_m.all_at_least(simd.splat(touch)) {
                 return false;
             }
-            let mut least_m = Lane([0.0; LANES]);
-            bounds.least_m.store(&mut least_m);
-            unsure.push((ball, least_m));
+            unsure.push((ball, Lanes(bounds.least_m.to_array())));
         }
     }
     true
@@ -66,32 +65,33 @@ fn find<V: Vector>(
 
 /// Compares them with the bricks near to them.
 #[inline(always)]
-fn settle<V: Vector>(
+fn settle<S: Simd>(
+    simd: S,
     robot: &Robot,
     field: &Field,
     sweep: &Sweep,
     block: &mut Block,
     reach_m: f32,
-    unsure: &[(usize, Lane)],
+    unsure: &[(usize, Lanes)],
 ) -> Option<u16> {
     let near = field.near();
-    let half = V::load(&block.half);
+    let half = simd.load(&block.half.0);
     let mut open = 0;
     for (ball, least_m) in unsure {
         let at = &robot.balls[*ball];
-        let centre = load::<V>(&block.centres_m[*ball]);
+        let centre = simd.load3(&block.centres_m[*ball]);
         let (touch, bend) = (at.radius_m + reach_m, sweep.bend(0, *ball));
-        let mut moved = half.by(sweep.speed(0, *ball));
-        let mut velocity = [V::splat(0.0); 3];
+        let mut moved = half * sweep.speed(0, *ball);
+        let mut velocity = [simd.splat(0.0); 3];
         if sweep.has_direction {
-            velocity = block.velocity::<V>(robot, sweep, at.link, &centre);
-            let bent = half.times(half).by(0.5 * bend);
-            moved = moved.lesser(dot(&velocity, &velocity).root().times(half).plus(bent));
+            velocity = block.velocity(robot, sweep, at.link, &centre);
+            let bent = half * half * (0.5 * bend);
+            moved = moved.min(dot(&velocity, &velocity).sqrt() * half + bent);
         }
-        let sure = V::splat(touch).plus(moved);
-        let lanes = V::load(least_m).not_at_least(sure);
+        let sure = moved + touch;
+        let lanes = simd.load(&least_m.0).not_at_least(sure);
         // Of what is beyond the lists only the distance is known.
-        open |= lanes & V::splat(near.reach_m()).not_at_least(sure);
+        open |= lanes & simd.splat(near.reach_m()).not_at_least(sure);
         let lists = near.lists(&centre);
         let mut left = lanes;
         while left != 0 {
@@ -102,11 +102,11 @@ fn settle<V: Vector>(
             for wall in near.walls(list) {
                 let away = wall.away(&centre);
                 let distance2 = dot(&away, &away);
-                let mut close = distance2.not_at_least(sure.times(sure)) & lanes;
+                let mut close = distance2.not_at_least(sure * sure) & lanes;
                 if close == 0 {
                     continue;
                 }
-                if !distance2.all_at_least(V::splat(touch * touch)) {
+                if !distance2.all_at_least(simd.splat(touch * touch)) {
                     return None;
                 }
                 if sweep.has_direction && close & !open != 0 {

@@ -1,6 +1,7 @@
 //! The same bits for any number of threads, any history, and any settings of the colours.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+use citrange_lanes::Isa;
 use citrange_render::{Antialias, Camera, Frame, Job, RenderPool, Renderer, Settings};
 
 use crate::support::random::Random;
@@ -37,6 +38,27 @@ fn batches_equal_single_frames_for_any_number_of_threads() {
         for _ in 0..2 {
             threads.install(|| pool.render_batch(&jobs, &settings, &mut frames)).unwrap();
             assert!(frames == single);
+        }
+    }
+}
+
+#[test]
+fn every_instruction_set_draws_the_same_bits() {
+    let settings = Settings { shadow_texels: 256, ..Settings::default() };
+    let robot = RobotScene::new(2);
+    let (model, placements) = Random::new(11).scene(25);
+    let camera = Camera::look_at([1.2, -1.1, 1.5], [0.35, 0.0, 0.78], 0.8, 210, 130);
+    for (model, placements) in [(&robot.model, &robot.placements), (&model, &placements)] {
+        let mut pictures = Isa::available().into_iter().map(|isa| {
+            let mut frame = Frame::new();
+            let mut renderer = Renderer::with_isa(isa);
+            renderer.render(model, placements, &camera, &settings, &mut frame).unwrap();
+            (isa, frame)
+        });
+        let (_, first) = pictures.next().unwrap();
+        assert!(first.rgb.iter().any(|byte| *byte != first.rgb[0]), "something is seen");
+        for (isa, frame) in pictures {
+            assert!(frame == first, "{isa:?}");
         }
     }
 }
