@@ -19,7 +19,7 @@ use clap::{Arg, ArgAction, ArgMatches};
 use serde_json::{Value, json};
 
 use super::drive_config;
-use crate::exit::Usage;
+use crate::exit::usage;
 use crate::output;
 
 #[derive(Debug, clap::Subcommand)]
@@ -131,18 +131,18 @@ fn traced(words: &[&String]) -> anyhow::Result<Traced> {
 
 /// Parses; what a verb needs may be missing.
 fn matches(words: Vec<OsString>) -> anyhow::Result<ArgMatches> {
-    let usage = |e: clap::Error| {
+    let told = |e: clap::Error| {
         let text = e.to_string();
-        Usage(text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned())
+        usage(text.lines().next().unwrap_or_default().trim_start_matches("error: "))
     };
     match crate::Cli::grouped().try_get_matches_from(words.clone()) {
         Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {
             Ok(crate::Cli::grouped()
                 .ignore_errors(true)
                 .try_get_matches_from(words)
-                .map_err(usage)?)
+                .map_err(told)?)
         }
-        answer => Ok(answer.map_err(usage)?),
+        answer => answer.map_err(told),
     }
 }
 
