@@ -137,10 +137,8 @@ fn matches(words: Vec<OsString>) -> anyhow::Result<ArgMatches> {
     };
     match crate::Cli::grouped().try_get_matches_from(words.clone()) {
         Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {
-            Ok(crate::Cli::grouped()
-                .ignore_errors(true)
-                .try_get_matches_from(words)
-                .map_err(told)?)
+            let command = crate::Cli::grouped().ignore_errors(true);
+            command.try_get_matches_from(words).map_err(told)
         }
         answer => answer.map_err(told),
     }
