@@ -3,7 +3,6 @@
 //! `cargo run -p citrange-examples --bin map_and_plan`
 
 use std::f64::consts::PI;
-use std::sync::Arc;
 
 use citrange_cloud::{Cloud, View};
 use citrange_core::Pose;
@@ -32,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let frame = pipeline.run(&cloud, &view.world_from_camera, &Robot::default())?;
     let mut map = Map::new(&MapSettings::default(), &frame.grid)?;
     map.integrate(0, &cloud, &view, frame)?;
-    let map = Arc::new(map.snapshot());
+    let map = map.snapshot();
     println!("{count} points, {} voxels", map.voxels().len());
 
     // The arm and its limits: rad, rad/s, rad/s², rad/s³.
