@@ -10,8 +10,8 @@ use citrange_plan::{
     Arm, Collider, ColliderSettings, Goal, JointLimit, Obstacles, Outcome, Planner, Request,
     make_plan,
 };
-use citrange_robot::Body;
-use citrange_space::{Map, MapSettings, Pipeline, Robot, Settings};
+use citrange_robot::Robot;
+use citrange_space::{Map, MapSettings, Pipeline, PosedRobot, Settings};
 
 /// A UR5 with a gripper on a pedestal: chain, shapes, and the spheres that cover them.
 const UR5: &str = include_str!("../benches/plan/ur5_robotiq.json");
@@ -28,14 +28,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Points become voxels, voxels become a map over time. The robot would be taken out here.
     let mut pipeline = Pipeline::new(Settings::default())?;
-    let frame = pipeline.run(&cloud, &view.world_from_camera, &Robot::default())?;
+    let frame = pipeline.run(&cloud, &view.world_from_camera, &PosedRobot::default())?;
     let mut map = Map::new(&MapSettings::default(), &frame.grid)?;
     map.integrate(0, &cloud, &view, frame)?;
     let map = map.snapshot();
     println!("{count} points, {} voxels", map.voxels().len());
 
     // The arm and its limits: rad, rad/s, rad/s², rad/s³.
-    let body: Body = serde_json::from_str(UR5)?;
+    let body: Robot = serde_json::from_str(UR5)?;
     let limit = JointLimit { range: [-PI, PI], velocity: PI, acceleration: 5.0, jerk: 50.0 };
     let arm = Arm::new(body, vec![limit; 6], &[0.0; 6])?;
 
