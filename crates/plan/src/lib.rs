@@ -2,8 +2,10 @@
 //! can follow.
 //!
 //! ```
+//! use citrange_core::Pose;
+//! use citrange_core::shape::{PosedShape, Shape};
 //! use citrange_plan::{
-//!     Arm, Ball, Collider, ColliderSettings, Goal, JointLimit, Obstacles, Outcome, Planner, Request,
+//!     Arm, Collider, ColliderSettings, Goal, JointLimit, Obstacles, Outcome, Planner, Request,
 //!     make_plan,
 //! };
 //!
@@ -12,8 +14,9 @@
 //! let limit = JointLimit { range: [-3.14, 3.14], velocity: 3.0, acceleration: 5.0, jerk: 50.0 };
 //! let arm = Arm::new(serde_json::from_str(&text)?, vec![limit; 6], &[0.0; 6])?;
 //! // Something stands where the arm would sweep through.
-//! let ball = Ball { centre_m: [0.55, 0.1, 1.1], radius_m: 0.1 };
-//! let obstacles = Obstacles { balls: vec![ball], ..Obstacles::default() };
+//! let shape = Shape::Sphere { radius_m: 0.1 };
+//! let world_from_shape = Pose::from_yaw([0.55, 0.1, 1.1], 0.0);
+//! let obstacles = Obstacles::of(vec![PosedShape { shape, world_from_shape }]);
 //! let mut collider = Collider::new(&arm, &obstacles, &ColliderSettings::default())?;
 //!
 //! let request = Request::default();
@@ -70,7 +73,7 @@ pub use goal::{Contacts, Goal, GoalReport, GoalSettings, check_goal};
 pub use make::{Made, Request, Times, make_plan};
 pub use measure::{Bench, BenchTally, ObstacleKind, Solved};
 pub use motions::Motions;
-pub use obstacles::{Ball, Capsule, Cuboid, Obstacles};
+pub use obstacles::Obstacles;
 pub use outcome::{Contact, End, Outcome, Path, Touched};
 pub use pilot::{Feedforward, PilotSettings, PlanPilot, ServoLoad};
 pub use problems::{Problem, Problems};
