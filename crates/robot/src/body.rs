@@ -7,7 +7,6 @@ mod convex;
 mod cover;
 mod history;
 mod kernel;
-pub mod lanes;
 mod pairs;
 mod self_collision;
 mod swept;

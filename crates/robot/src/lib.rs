@@ -7,7 +7,7 @@ mod ik;
 mod inertia;
 mod kinematics;
 
-pub use body::{BatchKinematics, Body, BodySettings, Configs, Convex, JointHistory, Sphere, lanes};
+pub use body::{BatchKinematics, Body, BodySettings, Configs, Convex, JointHistory, Sphere};
 pub use chain::{Chain, ChainJoint, ChainSite, Guard, LinkShape, MAX_JOINTS};
 pub use error::RobotError;
 pub use ik::{
