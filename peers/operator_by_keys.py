@@ -6,10 +6,6 @@ Only what a person has is used: keys of the keyboard, and what the page shows.
 import math
 import time
 
-KEYS = {
-    "forward": "KeyW", "backward": "KeyS", "left": "KeyA", "right": "KeyD", "up": "KeyQ", "down": "KeyE",
-    "roll_left": "BracketLeft", "roll_right": "BracketRight", "open": "KeyO", "close": "KeyC",
-}  # fmt: skip
 # Where a block of 3 cm has to be in the gripper's frame before the jaws close: between them, a
 # little nearer to the fixed one, as deep as the tips allow above the table.
 BETWEEN_JAWS = (0.011, 0.0, -0.09)
@@ -34,6 +30,8 @@ class Operator:
     def __init__(self, page):
         self.page = page
         self.held = set()
+        # The page shows which key does what; this is the same table.
+        self.codes = page.evaluate("() => window.citrange.codes")
 
     def look(self):
         return self.page.evaluate("() => window.citrange.state")
@@ -42,9 +40,9 @@ class Operator:
         """Holds exactly these keys."""
         wanted = set(names)
         for name in sorted(self.held - wanted):
-            self.page.keyboard.up(KEYS[name])
+            self.page.keyboard.up(self.codes[name])
         for name in sorted(wanted - self.held):
-            self.page.keyboard.down(KEYS[name])
+            self.page.keyboard.down(self.codes[name])
         self.held = wanted
 
     def is_braked(self):

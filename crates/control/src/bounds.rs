@@ -40,7 +40,7 @@ impl CartesianController {
     ) -> Vector3<f64> {
         let mut v = wanted;
         if let Some(floor_m) = self.floor_m {
-            let most = ((lowest_m - floor_m - SOFT_FLOOR_M) / self.fade_secs).max(0.0);
+            let most = ((lowest_m - floor_m - SOFT_FLOOR_M) / self.fade_s).max(0.0);
             if v.z < -most {
                 v.z = -most;
                 status.floor = true;
@@ -51,8 +51,8 @@ impl CartesianController {
         let back = PUSH_BACK * v.norm();
         let mut fade = |v: &mut Vector3<f64>, along: Vector3<f64>, at: f64, span: [f64; 2]| {
             let speed = v.dot(&along);
-            let most = ((span[1] - at) / self.fade_secs).max(-back);
-            let least = ((span[0] - at) / self.fade_secs).min(back).min(most);
+            let most = ((span[1] - at) / self.fade_s).max(-back);
+            let least = ((span[0] - at) / self.fade_s).min(back).min(most);
             let allowed = speed.clamp(least, most);
             if allowed != speed {
                 *v += along * (allowed - speed);
@@ -78,7 +78,7 @@ impl CartesianController {
     pub(crate) fn room(&self, joint: usize, at: f64) -> [f64; 2] {
         match self.chain.joints[joint].range {
             Some([low, high]) => {
-                [((low - at) / self.fade_secs).min(0.0), ((high - at) / self.fade_secs).max(0.0)]
+                [((low - at) / self.fade_s).min(0.0), ((high - at) / self.fade_s).max(0.0)]
             }
             None => [f64::NEG_INFINITY, f64::INFINITY],
         }
@@ -105,8 +105,8 @@ impl CartesianController {
         };
         let moved = (scratch.measured[joint] - memory.measured[joint]).abs();
         let damping = joint_is.damping.unwrap_or(0.0);
-        let needed = (PRESS * effort + damping * moved / self.control_secs) / stiffness;
-        (LEAD_MIN + needed + scratch.rates[joint].abs() * self.control_secs).min(most)
+        let needed = (PRESS * effort + damping * moved / self.tick_s) / stiffness;
+        (LEAD_MIN + needed + scratch.rates[joint].abs() * self.tick_s).min(most)
     }
 
     /// Holds back joints that the arm does not follow, each for itself. Coming back is free at
@@ -130,8 +130,8 @@ impl CartesianController {
             } else if is_out && rate * ahead < 0.0 {
                 let back = self.limiter.speed_with_stop(j, ahead.abs()).min(self.limits[j]);
                 scratch.rates[j] = rate.abs().max(back).copysign(-ahead);
-            } else if rate * ahead > 0.0 && (ahead + rate * self.tick_secs).abs() > lead {
-                let room = (lead - ahead.abs()).max(0.0) / self.tick_secs;
+            } else if rate * ahead > 0.0 && (ahead + rate * self.substep_s).abs() > lead {
+                let room = (lead - ahead.abs()).max(0.0) / self.substep_s;
                 scratch.rates[j] = rate.clamp(-room, room);
                 memory.blocked[j] = 1.0;
                 waits = true;
@@ -177,7 +177,7 @@ impl CartesianController {
                 break;
             }
             status.floor = true;
-            let up_m_s = (missing + LIFT_MARGIN_M) / self.tick_secs;
+            let up_m_s = (missing + LIFT_MARGIN_M) / self.substep_s;
             for j in 0..arm {
                 scratch.rates[j] += scratch.lift[j] * up_m_s;
             }
@@ -200,7 +200,7 @@ impl CartesianController {
     /// Positions after the tick, in range; speeds that led out of it are cut.
     fn place(&self, memory: &Memory, scratch: &mut Scratch) {
         for (j, joint) in self.chain.joints.iter().enumerate() {
-            let free = memory.desired[j] + scratch.rates[j] * self.tick_secs;
+            let free = memory.desired[j] + scratch.rates[j] * self.substep_s;
             // What carries the weight may hold a wanted position a little outside: it stays there.
             scratch.next[j] = match joint.range {
                 Some([low, high]) => {
@@ -209,7 +209,7 @@ impl CartesianController {
                 None => free,
             };
             if scratch.next[j] != free {
-                scratch.rates[j] = (scratch.next[j] - memory.desired[j]) / self.tick_secs;
+                scratch.rates[j] = (scratch.next[j] - memory.desired[j]) / self.substep_s;
             }
         }
     }

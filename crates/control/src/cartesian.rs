@@ -20,7 +20,7 @@ use citrange_robot::{Chain, ChainJoint, ChainSite, Frame, Kinematics, RobotError
 
 /// Time in which speed towards a limit (floor, workspace, end of a joint) would use up what is
 /// left; so it fades as the limit comes near.
-const FADE_SECS: f64 = 0.1;
+const FADE_S: f64 = 0.1;
 
 /// Slow loops integrate in several steps per tick: a hand that turns while it moves leaves its
 /// line within 50 ms.
@@ -35,13 +35,14 @@ pub struct CartesianController {
     pub(crate) chain: Chain,
     pub(crate) settings: Settings,
     pub(crate) roles: Roles,
-    /// Steps of integration in a tick, and the length of one.
+    /// Steps of integration in a tick, and the length of one. Everything that is counted once a
+    /// tick (soft start, targets, windup) goes by `tick_s`, never by this.
     substeps: u32,
-    pub(crate) tick_secs: f64,
+    pub(crate) substep_s: f64,
     /// Length of a control tick, at whose end targets are sent.
-    pub(crate) control_secs: f64,
+    pub(crate) tick_s: f64,
     pub(crate) limiter: TargetLimiter,
-    pub(crate) fade_secs: f64,
+    pub(crate) fade_s: f64,
     /// Share of the new speed per tick: arm, wrist, brake.
     pub(crate) smooth: f64,
     pub(crate) smooth_wrist: f64,
@@ -81,19 +82,19 @@ impl CartesianController {
         }
         let substeps = SUBSTEP_HZ.div_ceil(control_hz);
         let steps_hz = control_hz.saturating_mul(substeps);
-        let tick_secs = 1.0 / f64::from(steps_hz);
+        let substep_s = 1.0 / f64::from(steps_hz);
         let floor_m = floor_z_m.filter(|_| settings.floor_guard);
         Ok(Self {
             roles,
             substeps,
-            tick_secs,
-            control_secs: 1.0 / f64::from(control_hz),
+            substep_s,
+            tick_s: 1.0 / f64::from(control_hz),
             limiter: TargetLimiter::new(&chain, control_hz),
             span_m: span_m(&chain),
-            fade_secs: FADE_SECS.max(2.0 * tick_secs),
+            fade_s: FADE_S.max(2.0 * substep_s),
             smooth: Settings::smoothing_at(settings.smooth_dq, steps_hz),
             smooth_wrist: Settings::smoothing_at(settings.smooth_dq_wrist, steps_hz),
-            smooth_brake: 1.0 - (-tick_secs / settings.brake_s).exp(),
+            smooth_brake: 1.0 - (-substep_s / settings.brake_s).exp(),
             limits: limits(&chain, settings, roles.kind),
             grip: grip(&chain),
             floor_m: floor_m.map(|z| z + settings.floor_clearance_m),
@@ -126,7 +127,7 @@ impl CartesianController {
     /// Length of a control tick, at whose end targets are sent.
     #[must_use]
     pub fn tick_s(&self) -> f64 {
-        self.control_secs
+        self.tick_s
     }
 
     /// Takes the arm over without a jump: the first targets continue those in force.

@@ -15,9 +15,9 @@ use axis::{At, Axis};
 use citrange_robot::{Chain, ChainJoint};
 
 /// Time in which a joint reaches its largest speed, where its description gives no acceleration.
-const SPEED_REACHED_SECS: f64 = 0.25;
+const SPEED_REACHED_S: f64 = 0.25;
 /// Time in which a joint reaches its largest acceleration, where its description gives no jerk.
-const ACCELERATION_REACHED_SECS: f64 = 0.1;
+const ACCELERATION_REACHED_S: f64 = 0.1;
 /// Speed of a joint whose description gives none, rad/s and m/s.
 const SPEED: [f64; 2] = [1.0, 0.1];
 
@@ -38,8 +38,8 @@ impl MotionLimits {
     #[must_use]
     pub fn of(joint: &ChainJoint) -> Self {
         let speed = joint.max_speed.unwrap_or(SPEED[usize::from(joint.is_slide)]);
-        let acceleration = joint.max_acceleration.unwrap_or(speed / SPEED_REACHED_SECS);
-        let jerk = joint.max_jerk.unwrap_or(acceleration / ACCELERATION_REACHED_SECS);
+        let acceleration = joint.max_acceleration.unwrap_or(speed / SPEED_REACHED_S);
+        let jerk = joint.max_jerk.unwrap_or(acceleration / ACCELERATION_REACHED_S);
         Self { speed, acceleration, jerk }
     }
 }
@@ -104,10 +104,10 @@ impl TargetLimiter {
     /// For a robot whose targets are sent `control_hz` times a second.
     #[must_use]
     pub fn new(chain: &Chain, control_hz: u32) -> Self {
-        let tick_secs = 1.0 / f64::from(control_hz.max(1));
+        let tick_s = 1.0 / f64::from(control_hz.max(1));
         let limits: Vec<MotionLimits> = chain.joints.iter().map(MotionLimits::of).collect();
         let axes = limits.iter().zip(&chain.joints);
-        let axes = axes.map(|(limits, joint)| Axis::new(limits, joint.range, tick_secs)).collect();
+        let axes = axes.map(|(limits, joint)| Axis::new(limits, joint.range, tick_s)).collect();
         Self { axes, limits, arm_joints: chain.arm_joints }
     }
 

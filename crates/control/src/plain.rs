@@ -61,7 +61,7 @@ impl CartesianController {
             scratch.rates[arm + k] = wanted.gripper_per_s * share;
         }
         for (j, joint) in self.chain.joints.iter().enumerate() {
-            let free = memory.desired[j] + scratch.rates[j] * self.tick_secs;
+            let free = memory.desired[j] + scratch.rates[j] * self.substep_s;
             scratch.next[j] = joint.clamp(free);
             if scratch.next[j] != free {
                 status.joints_at_limit |= 1 << j;

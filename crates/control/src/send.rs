@@ -42,17 +42,17 @@ impl CartesianController {
         status: &mut Status,
     ) {
         // Taking an arm over, its weight is taken over too; then nothing moves unless it is driven.
-        let is_new = memory.ticks * self.control_secs < self.settings.soft_start_s;
+        let is_new = memory.ticks * self.tick_s < self.settings.soft_start_s;
         let is_driven = (wanted.moves_the_hand() || is_new) && !brake;
         scratch.offset.copy_from_slice(&memory.offset);
         self.carry(memory, scratch, is_driven);
         if self.settings.method == Method::Plain {
             return self.send_as_it_is(memory, scratch);
         }
-        let secs = self.control_secs;
+        let tick_s = self.tick_s;
         for j in 0..memory.desired.len() {
             let target = memory.desired[j] + scratch.carry[j];
-            scratch.rates[j] = (target - memory.motion.pos[j]) / secs;
+            scratch.rates[j] = (target - memory.motion.pos[j]) / tick_s;
         }
         let is_weighed = self.choose(memory, scratch, is_driven, status);
         self.limiter.advance(&mut memory.motion, &scratch.accelerations[0]);
@@ -62,7 +62,7 @@ impl CartesianController {
         }
         for j in 0..memory.desired.len() {
             memory.desired[j] = memory.motion.pos[j] - scratch.carry[j];
-            memory.rates[j] = (memory.desired[j] - scratch.before[j]) / secs;
+            memory.rates[j] = (memory.desired[j] - scratch.before[j]) / tick_s;
         }
         if !is_weighed {
             self.weigh(memory, scratch);
@@ -79,8 +79,8 @@ impl CartesianController {
     fn send_as_it_is(&self, memory: &mut Memory, scratch: &Scratch) {
         for (j, joint) in self.chain.joints.iter().enumerate() {
             let target = joint.clamp(memory.desired[j] + scratch.carry[j]);
-            let speed = (target - memory.motion.pos[j]) / self.control_secs;
-            memory.motion.acceleration[j] = (speed - memory.motion.speed[j]) / self.control_secs;
+            let speed = (target - memory.motion.pos[j]) / self.tick_s;
+            memory.motion.acceleration[j] = (speed - memory.motion.speed[j]) / self.tick_s;
             (memory.motion.speed[j], memory.motion.pos[j]) = (speed, target);
         }
     }
@@ -114,7 +114,7 @@ impl CartesianController {
     /// Part of the offset that is left after another tick. At the start it goes with minimum jerk;
     /// what comes later (weight that changed on the way to rest) is little, and fades.
     fn offset_left(&self, ticks: f64) -> f64 {
-        let all = self.settings.soft_start_s / self.control_secs;
+        let all = self.settings.soft_start_s / self.tick_s;
         let left = |t: f64| 1.0 - t * t * t * (10.0 - 15.0 * t + 6.0 * t * t);
         if ticks + 1.0 < all {
             left((ticks + 1.0) / all) / left(ticks / all)

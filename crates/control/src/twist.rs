@@ -104,7 +104,7 @@ impl CartesianController {
             turn += (asked * slower - turn) * share;
             let is_over = waits || (asked == Vector3::zeros() && turn.norm() < TURN_MIN_RAD_S);
             memory.turn = if is_over { [0.0; 3] } else { turn.into() };
-            let ahead = error + Vector3::from(memory.turn) * self.tick_secs;
+            let ahead = error + Vector3::from(memory.turn) * self.substep_s;
             let most = HELD_AHEAD_RAD.min(ahead.norm());
             let kept = ahead.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(Vector3::zeros) * most;
             if kept != Vector3::zeros() && (kept != error || memory.turn != [0.0; 3]) {

@@ -49,6 +49,7 @@ pub(crate) const ALL: &[Asset] = &[
     ours!(SCRIPT, "cameras.js"),
     ours!(SCRIPT, "drive.js"),
     ours!(SCRIPT, "gamepad.js"),
+    ours!(SCRIPT, "keys.js"),
     ours!(SCRIPT, "last.js"),
     ours!(SCRIPT, "link.js"),
     ours!(SCRIPT, "main.js"),

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use citrange_core::Picture;
+use citrange_teleop::Key;
 use serde::Serialize;
 
 /// What does not change while the server runs.
@@ -76,6 +77,12 @@ pub struct KeyInfo {
     pub name: String,
     /// The letter people press.
     pub letter: char,
+}
+
+impl From<Key> for KeyInfo {
+    fn from(key: Key) -> Self {
+        Self { name: key.name().to_owned(), letter: key.letter() }
+    }
 }
 
 /// What an autopilot can be asked to do.

@@ -1,6 +1,6 @@
 //! What the server says to pages.
 //!
-//! JSON texts: `hello` once, `status` on change and 5 times a second, `seat` as the answer to
+//! JSON texts: `hello` once (with the table of keys), `status` on change and 5 times a second, `seat` as the answer to
 //! `take` and `leave`, `error` for a message that made no sense. Binary messages, little endian:
 //!
 //! | state: at | type | what |
@@ -26,6 +26,7 @@
 //! | 8 | u64 | frame |
 //! | 16 | bytes | JPEG |
 
+use citrange_teleop::KEY_TABLE;
 use serde::Serialize;
 
 use crate::telemetry::{AutopilotStatus, Sample, Session};
@@ -217,7 +218,11 @@ impl ServerText<'_> {
 /// The first text of a connection.
 pub(crate) fn hello(you: &str, stage_json: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
-    format!(r#"{{"type":"hello","version":"{version}","you":"{you}","stage":{stage_json}}}"#)
+    // Plain rows of words always have a JSON form.
+    let keys = serde_json::to_string(&KEY_TABLE).unwrap_or_default();
+    format!(
+        r#"{{"type":"hello","version":"{version}","you":"{you}","keys":{keys},"stage":{stage_json}}}"#
+    )
 }
 
 #[cfg(test)]
@@ -314,5 +319,6 @@ mod tests {
             (json["type"].as_str(), json["you"].as_str()),
             (Some("hello"), Some("viewer 2"))
         );
+        assert_eq!(json["keys"].as_array().unwrap().len(), KEY_TABLE.len());
     }
 }

@@ -29,22 +29,22 @@ export class Autopilot {
   }
 
   // Without work for it there is no panel.
-  build(autopilot) {
+  build(autopilot, keys) {
     byId("autopilot-panel").hidden = !autopilot;
     this.targets = autopilot?.targets ?? [];
-    const all = this.targets.length > 1 ? [["0", "all"]] : [];
-    const named = [...this.targets.map((name, at) => [String(at + 1), name]), ...all];
-    this.buttons = named.map(([key, name]) => this.button(key, name));
+    const all = this.targets.length > 1 ? [[0, "all"]] : [];
+    const named = [...this.targets.map((name, at) => [at + 1, name]), ...all];
+    this.buttons = named.map(([target, name]) => this.button(target, name, keys.sends(target)?.caps[0] ?? ""));
     byId("targets").replaceChildren(...this.buttons);
     this.states = new Map((autopilot?.states ?? []).map((name) => [name, make("li", "", words(name))]));
     byId("states").replaceChildren(...this.states.values());
   }
 
-  button(key, name) {
-    const button = make("button", "", make("kbd", "", key), make("span", "", name), make("i", "tick", "✓"));
+  button(target, name, cap) {
+    const button = make("button", "", make("kbd", "", cap), make("span", "", name), make("i", "tick", "✓"));
     button.type = "button";
     button.title = name === "all" ? "Fetch everything, in this order" : `Fetch ${name}`;
-    button.addEventListener("click", () => this.fly(Number(key)));
+    button.addEventListener("click", () => this.fly(target));
     return button;
   }
 

@@ -4,17 +4,6 @@ const PHASES = {
   starting: "Getting ready", free: "Driving", countdown: "Get ready", recording: "Recording",
   asking: "Keep it?", saving: "Saving", reset: "Put things back", replay: "Replay", finished: "Finished",
 };
-// Rows of keycaps as they lie on a keyboard; null is a gap.
-const GROUPS = [
-  [["up", "forward", "down"], ["left", "backward", "right"]],
-  [["roll_left", "roll_right"], ["open", "close"]],
-  [[null, "tilt_forward", null], ["tilt_left", "tilt_backward", "tilt_right"]],
-];
-const ORDERS = [
-  ["success", "Success", "Enter"], ["failure", "Failure", "Backspace"], ["save", "Save", "→"],
-  ["discard", "Discard", "←"], ["reset", "Reset", "R"], ["stop", "Stop and end", "Esc"],
-];
-const SHORT = { backward: "back", tilt_forward: "tilt fwd", tilt_backward: "tilt back" };
 const TOAST_MS = 4000;
 
 const byId = (id) => document.getElementById(id);
@@ -37,7 +26,7 @@ function make(tag, className, ...children) {
 
 export class Bars {
   constructor({ take, leave, order, hold, letGo, again, halt }) {
-    Object.assign(this, { hold, letGo, again });
+    Object.assign(this, { hold, letGo, again, order });
     this.caps = new Map();
     const button = byId("take");
     button.addEventListener("click", () => (this.driving ? leave() : take()));
@@ -45,19 +34,13 @@ export class Bars {
     byId("ask-keep").addEventListener("click", () => order("success"));
     byId("ask-throw").addEventListener("click", () => order("failure"));
     byId("help-open").addEventListener("click", () => byId("help").showModal());
-    for (const [name, label, key] of ORDERS) {
-      const order_button = make("button", name, label, make("kbd", "", key));
-      order_button.type = "button";
-      order_button.addEventListener("click", () => order(name));
-      byId("orders").append(order_button);
-    }
     // A clicked button must not keep the focus: the next Enter is meant for the arm.
     addEventListener("click", (event) => {
       if (event.detail > 0) event.target.closest?.("button")?.blur();
     });
   }
 
-  build(hello) {
+  build(hello, keys) {
     const { stage } = hello;
     text("task", stage.task || stage.title || stage.scene);
     byId("task").title = byId("task").textContent;
@@ -65,34 +48,50 @@ export class Bars {
     document.body.classList.toggle("replay", stage.is_replay);
     text("version", `citrange ${hello.version}, you are ${hello.you}`);
     document.title = `${stage.title || stage.scene || "Citrange"} – studio`;
-    const keys = new Map(stage.keys.map((key) => [key.name, key.letter.toUpperCase()]));
     this.caps.clear();
-    byId("caps").replaceChildren(...GROUPS.map((rows) => this.group(rows, keys)));
-    const targets = stage.autopilot?.targets ?? [];
-    const sent = targets.map((name, at) => [String(at + 1), `fetch ${name}`]);
-    if (targets.length) sent.push(["0", "fetch all"], ["Space", "stop the autopilot"]);
-    byId("help-autopilot").hidden = targets.length === 0;
-    const orders = ORDERS.map(([, label, key]) => [key, label]);
-    const all = [...[...keys].map(([name, letter]) => [letter, words(name)]), ...sent, ...orders];
-    byId("help-keys").replaceChildren(...all.map(([key, meaning]) => make("li", "", make("kbd", "", key), meaning)));
+    byId("caps").replaceChildren(...this.groups(keys.all("hold")));
+    byId("orders").replaceChildren(...keys.all("order").map((key) => this.orderButton(key)));
+    for (const element of document.querySelectorAll("kbd[data-key]")) element.textContent = keys.cap(element.dataset.key);
+    this.help(keys, stage.autopilot?.targets ?? []);
   }
 
-  group(rows, keys) {
-    const group = make("div", "group");
-    const used = rows.flat().some((name) => keys.has(name));
-    group.classList.toggle("hidden", !used);
-    rows.forEach((row, down) => row.forEach((name, across) => {
-      if (!keys.has(name)) return;
-      const cap = this.cap(name, keys.get(name));
+  help(keys, targets) {
+    const line = (key, meaning = key.words) => make("li", "", make("kbd", "", key.caps[0]), meaning);
+    const sent = targets.map((name, at) => [keys.sends(at + 1), `fetch ${name}`]).filter(([key]) => key);
+    if (targets.length) sent.push([keys.sends(0), "fetch all"]);
+    byId("help-autopilot").hidden = targets.length === 0;
+    byId("help-keys").replaceChildren(
+      ...keys.all("hold").map((key) => line(key)),
+      ...sent.map(([key, meaning]) => line(key, meaning)),
+      ...[...keys.all("order"), ...keys.all("stop_arm")].map((key) => line(key)),
+    );
+  }
+
+  orderButton(key) {
+    const button = make("button", key.name, key.label, make("kbd", "", key.caps[0]));
+    button.type = "button";
+    button.title = key.words;
+    button.disabled = !this.driving;
+    button.addEventListener("click", () => this.order(key.name));
+    return button;
+  }
+
+  // Keycaps as they lie on a keyboard.
+  groups(keys) {
+    const groups = new Map();
+    for (const key of keys) {
+      const [at, down, across] = key.place;
+      const cap = this.cap(key);
       cap.style.gridRow = down + 1;
       cap.style.gridColumn = across + 1;
-      group.append(cap);
-    }));
-    return group;
+      if (!groups.has(at)) groups.set(at, make("div", "group"));
+      groups.get(at).append(cap);
+    }
+    return groups.values();
   }
 
-  cap(name, letter) {
-    const cap = make("button", "cap", make("kbd", "", letter), make("span", "", SHORT[name] ?? words(name)));
+  cap({ name, label, caps }) {
+    const cap = make("button", "cap", make("kbd", "", caps[0]), make("span", "", label));
     cap.title = words(name);
     cap.type = "button";
     cap.tabIndex = -1;

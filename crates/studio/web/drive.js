@@ -3,6 +3,7 @@
 // holds for an autopilot that was sent from here: it is stopped when this page might not be seen.
 
 import { Gamepad } from "./gamepad.js";
+import { KeyTable } from "./keys.js";
 
 const REPEAT_MS = 40;
 const RELEASES = 3;
@@ -10,16 +11,6 @@ const RELEASES = 3;
 const SENT_MS = 500;
 // A key that also had to take the wheel counts when that was given so soon.
 const WHEEL_MS = 1000;
-
-const CODES = {
-  KeyW: "forward", KeyS: "backward", KeyA: "left", KeyD: "right", KeyQ: "up", KeyE: "down",
-  BracketLeft: "roll_left", BracketRight: "roll_right", KeyO: "open", KeyC: "close",
-  KeyI: "tilt_forward", KeyK: "tilt_backward", KeyJ: "tilt_left", KeyL: "tilt_right",
-};
-const ORDER_CODES = {
-  ArrowRight: "save", ArrowLeft: "discard", Enter: "success", NumpadEnter: "success",
-  Backspace: "failure", Escape: "stop", KeyR: "reset",
-};
 
 export class Drive {
   // `may` says whether this page drives, `want` asks for the wheel, `changed` shows what is held,
@@ -34,7 +25,7 @@ export class Drive {
     this.codes = new Map();
     this.pointers = new Map();
     this.sticks = null;
-    this.known = new Set(Object.values(CODES));
+    this.keys = new KeyTable([], []);
     this.releases = 0;
     this.gamepad = new Gamepad({
       sticks: (sticks) => this.setSticks(sticks),
@@ -55,9 +46,9 @@ export class Drive {
     document.addEventListener("fullscreenchange", () => this.releaseAll());
   }
 
-  // Only keys that do something on this robot, and as many targets as its autopilot has.
-  setKnown(names, targets) {
-    this.known = new Set(names);
+  // The table of keys, and as many targets as the autopilot has.
+  setKeys(keys, targets) {
+    this.keys = keys;
     this.targets = targets;
     this.flying = false;
   }
@@ -107,7 +98,7 @@ export class Drive {
 
   held() {
     const names = new Set([...this.codes.values(), ...this.pointers.values()]);
-    return [...names].filter((name) => this.known.has(name));
+    return [...names].filter((name) => this.keys.byName.has(name));
   }
 
   get holdsSomething() {
@@ -129,40 +120,27 @@ export class Drive {
       this.releaseAll();
       return;
     }
+    const key = this.keys.byCode.get(event.code);
+    if (!key) return;
     // Whatever has the focus.
-    if (this.flying && (event.code === "Space" || event.code === "Escape")) {
+    if (this.flying && (key.does === "stop_arm" || key.name === "stop")) {
       event.preventDefault();
       this.stop();
       return;
     }
-    if (!this.isOurs(event)) return;
-    if (event.code === "Space") {
-      event.preventDefault();
-      if (!event.repeat) this.halt();
-      return;
-    }
-    const name = CODES[event.code];
-    const order = ORDER_CODES[event.code];
-    const target = this.targetOf(event.code);
-    if (!name && !order && target === null) return;
+    if (!this.isOurs(event) || (key.does === "send" && this.targets === 0)) return;
     event.preventDefault();
     if (event.repeat) return;
-    if (target !== null) {
-      this.fly(target);
-    } else if (order) {
-      this.give(order);
-    } else if (this.known.has(name)) {
-      this.codes.set(event.code, name);
+    if (key.does === "stop_arm") {
+      this.halt();
+    } else if (key.does === "send") {
+      this.fly(key.target);
+    } else if (key.does === "order") {
+      this.give(key.name);
+    } else {
+      this.codes.set(event.code, key.name);
       this.moved();
     }
-  }
-
-  // 1 to 9 on the digit row or the number pad; 0 or G for all.
-  targetOf(code) {
-    if (this.targets === 0) return null;
-    if (code === "KeyG") return 0;
-    const digit = /^(?:Digit|Numpad)([0-9])$/.exec(code);
-    return digit && Number(digit[1]);
   }
 
   keyUp(event) {

@@ -4,6 +4,7 @@ import { Autopilot } from "./autopilot.js";
 import { Bars } from "./bars.js";
 import { Cameras } from "./cameras.js";
 import { Drive } from "./drive.js";
+import { KeyTable } from "./keys.js";
 import { showLast } from "./last.js";
 import { Link } from "./link.js";
 import { Plots } from "./plots.js";
@@ -20,6 +21,7 @@ sessionStorage.setItem("citrange-token", token);
 history.replaceState(null, "", "/");
 
 let stage = null;
+let keys = new KeyTable([], []);
 let you = "";
 let state = null;
 let status = null;
@@ -116,13 +118,14 @@ const link = new Link(token, {
     asking = false;
     old_before = 0;
     bars.up();
-    bars.build(message);
+    keys = new KeyTable(message.keys, stage.keys.map((key) => key.name));
+    bars.build(message, keys);
     bars.notice(null);
     cameras.build(stage.cameras);
     plots.build(stage.joints);
     view?.build(stage);
-    drive.setKnown(stage.keys.map((key) => key.name), stage.autopilot?.targets.length ?? 0);
-    autopilot.build(stage.autopilot);
+    drive.setKeys(keys, stage.autopilot?.targets.length ?? 0);
+    autopilot.build(stage.autopilot, keys);
     link.send({ type: "cameras", hz: wantedHz() });
   },
   state(message) {
@@ -216,6 +219,8 @@ Object.defineProperty(window, "citrange", {
       },
       status: status && structuredClone(status),
       driving,
+      // What browsers call each key, by its name.
+      codes: Object.fromEntries(keys.rows.map((key) => [key.name, key.codes[0]])),
       latency_ms: link.latency_ms,
       drawn_frames: view?.drawn ?? 0,
       // Where the 3D view is looked at from.

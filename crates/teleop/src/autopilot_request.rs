@@ -11,6 +11,17 @@ pub enum AutopilotRequest {
     All,
 }
 
+impl AutopilotRequest {
+    /// Whether there is something to fetch, of so many targets.
+    #[must_use]
+    pub fn fits(self, targets: usize) -> bool {
+        match self {
+            Self::Target(number) => (1..=targets).contains(&number),
+            Self::All => targets > 0,
+        }
+    }
+}
+
 /// Why an autopilot lets go of the arm before its work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -5,6 +5,8 @@ use citrange_robot::Chain;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
+use crate::key_table::{Binding, KEY_TABLE};
+
 /// A direction that can be held. "Forward" is where the robot's base faces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -28,41 +30,53 @@ pub enum Key {
 }
 
 impl Key {
-    /// All keys with their names and the letters that people press.
-    pub const ALL: [(Self, &str, char); 14] = [
-        (Self::Forward, "forward", 'w'),
-        (Self::Backward, "backward", 's'),
-        (Self::Left, "left", 'a'),
-        (Self::Right, "right", 'd'),
-        (Self::Up, "up", 'q'),
-        (Self::Down, "down", 'e'),
-        (Self::RollLeft, "roll_left", '['),
-        (Self::RollRight, "roll_right", ']'),
-        (Self::Open, "open", 'o'),
-        (Self::Close, "close", 'c'),
-        (Self::TiltForward, "tilt_forward", 'i'),
-        (Self::TiltBackward, "tilt_backward", 'k'),
-        (Self::TiltLeft, "tilt_left", 'j'),
-        (Self::TiltRight, "tilt_right", 'l'),
+    /// All keys, in their order.
+    pub const ALL: [Self; 14] = [
+        Self::Forward,
+        Self::Backward,
+        Self::Left,
+        Self::Right,
+        Self::Up,
+        Self::Down,
+        Self::RollLeft,
+        Self::RollRight,
+        Self::Open,
+        Self::Close,
+        Self::TiltForward,
+        Self::TiltBackward,
+        Self::TiltLeft,
+        Self::TiltRight,
     ];
 
     /// The key with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known, _)| *known == name).map(|(key, ..)| *key)
+        Self::ALL.into_iter().find(|key| key.name() == name)
     }
 
     /// The key with this letter, in either case.
     #[must_use]
     pub fn of_letter(letter: char) -> Option<Self> {
         let letter = letter.to_ascii_lowercase();
-        Self::ALL.iter().find(|(.., known)| *known == letter).map(|(key, ..)| *key)
+        Self::ALL.into_iter().find(|key| key.letter() == letter)
+    }
+
+    /// Its row of the table, which has the keys that are held first, in their order.
+    #[must_use]
+    pub fn binding(self) -> &'static Binding {
+        &KEY_TABLE[self as usize]
     }
 
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        Self::ALL[self as usize].1
+        self.binding().name
+    }
+
+    /// The letter that people press.
+    #[must_use]
+    pub fn letter(self) -> char {
+        self.binding().cap().chars().next().unwrap_or(' ').to_ascii_lowercase()
     }
 
     /// Which stick it pushes, and which way.
@@ -100,7 +114,7 @@ impl HeldKeys {
 
     /// The keys, in order.
     pub fn keys(&self) -> impl Iterator<Item = Key> + '_ {
-        Key::ALL.iter().map(|(key, ..)| *key).filter(|key| self.keys & (1 << *key as u8) != 0)
+        Key::ALL.into_iter().filter(|key| self.keys & (1 << *key as u8) != 0)
     }
 
     /// Whether nothing is held.
@@ -174,6 +188,7 @@ impl Speeds {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key_table::Action;
 
     const DESK: Speeds = Speeds {
         linear_m_s: 0.04,
@@ -215,8 +230,10 @@ mod tests {
 
     #[test]
     fn names_and_letters_are_found_again() {
-        for (index, (key, name, letter)) in Key::ALL.into_iter().enumerate() {
+        for (index, key) in Key::ALL.into_iter().enumerate() {
             assert_eq!(index, key as usize);
+            assert_eq!(key.binding().action, Action::Hold(key));
+            let (name, letter) = (key.name(), key.letter());
             assert_eq!((Key::named(name), Key::of_letter(letter)), (Some(key), Some(key)));
             assert_eq!(serde_json::to_value(key).unwrap(), name);
             assert_eq!(HeldKeys::new([key], [0.0; 7]).keys().collect::<Vec<_>>(), [key]);

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use citrange_control::{CartesianController, ControlError, Memory, Motion, Scratch, Status};
+use citrange_control::{
+    CartesianController, ControlError, Memory, Motion, Scratch, Status, Velocity,
+};
 use citrange_core::{BoxError, Event, Observation, Outcome, Pilot, Verdict};
 
 use crate::driver_lock::{DeadmanInput, DriverLock, Order};
@@ -30,8 +32,10 @@ pub struct Teleop {
     memory: Option<Memory>,
     /// How the targets moved before the controller had them.
     before: Option<Motion>,
+    /// Ticks since the arm was taken over, and how many of them are soft.
     ticks: u64,
     soft_ticks: f64,
+    requested: Velocity,
     scratch: Scratch,
     grip: DeadmanInput,
     status: Status,
@@ -58,6 +62,7 @@ impl Teleop {
             before: None,
             ticks: 0,
             soft_ticks,
+            requested: Velocity::ZERO,
             scratch,
             grip: DeadmanInput::default(),
             status: Status::default(),
@@ -93,6 +98,12 @@ impl Teleop {
     #[must_use]
     pub fn controller(&self) -> &CartesianController {
         &self.controller
+    }
+
+    /// The motion that was asked of the controller at the last tick.
+    #[must_use]
+    pub fn requested(&self) -> &Velocity {
+        &self.requested
     }
 
     /// What the controller made of it.
@@ -139,10 +150,10 @@ impl Teleop {
         // The first moments of driving are slower: a hand already on the keys starts softly.
         self.ticks += 1;
         let softly = (self.ticks as f64 / self.soft_ticks.max(1.0)).min(1.0);
-        let wanted = self.speeds.velocity(&self.grip.held).scaled(softly);
+        self.requested = self.speeds.velocity(&self.grip.held).scaled(softly);
         let (scratch, brake) = (&mut self.scratch, self.grip.brake);
         self.status =
-            self.controller.step(memory, scratch, &seen.joint_pos, &wanted, brake, targets);
+            self.controller.step(memory, scratch, &seen.joint_pos, &self.requested, brake, targets);
     }
 
     /// How the targets move, since the controller has them.
@@ -154,6 +165,7 @@ impl Teleop {
     /// Forgets how the arm was driven: the controller begins again from targets that move like this.
     pub fn begin_anew(&mut self, motion: Motion) {
         (self.memory, self.ticks, self.status) = (None, 0, Status::default());
+        self.requested = Velocity::ZERO;
         self.before = Some(motion);
     }
 

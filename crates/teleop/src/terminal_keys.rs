@@ -90,23 +90,23 @@ impl TerminalKeys {
 /// The key that sent the autopilot. Any other press stops it, but a terminal that tells no
 /// releases repeats a key that stays down, as presses.
 #[derive(Debug, Default)]
-pub struct Sender {
-    pressed: Option<(char, Instant)>,
+pub(crate) struct Sender {
+    pressed: Option<(String, Instant)>,
 }
 
 impl Sender {
-    /// A digit that sends was pressed.
-    pub fn press(&mut self, digit: char, now: Instant) {
-        self.pressed = Some((digit, now));
+    /// A key that sends was pressed; `cap` is what is printed on it.
+    pub(crate) fn press(&mut self, cap: &str, now: Instant) {
+        self.pressed = Some((cap.to_owned(), now));
     }
 
     /// Whether this is that key, still down.
-    pub fn repeats(&mut self, digit: char, now: Instant) -> bool {
-        let is_same = self.pressed.is_some_and(|(before, then)| {
-            before == digit && now.saturating_duration_since(then) < SILENCE
+    pub(crate) fn repeats(&mut self, cap: &str, now: Instant) -> bool {
+        let is_same = self.pressed.as_ref().is_some_and(|(before, then)| {
+            before == cap && now.saturating_duration_since(*then) < SILENCE
         });
         if is_same {
-            self.press(digit, now);
+            self.press(cap, now);
         }
         is_same
     }
@@ -173,11 +173,11 @@ mod tests {
     fn the_key_that_sent_the_autopilot_may_stay_down() {
         let mut sender = Sender::default();
         let start = Instant::now();
-        assert!(!sender.repeats('2', start));
-        sender.press('2', start);
-        assert!(sender.repeats('2', start + ms(650)));
-        assert!(sender.repeats('2', start + ms(690)));
-        assert!(!sender.repeats('1', start + ms(700)));
-        assert!(!sender.repeats('2', start + ms(1400)), "pressed again");
+        assert!(!sender.repeats("2", start));
+        sender.press("2", start);
+        assert!(sender.repeats("2", start + ms(650)));
+        assert!(sender.repeats("2", start + ms(690)));
+        assert!(!sender.repeats("1", start + ms(700)));
+        assert!(!sender.repeats("2", start + ms(1400)), "pressed again");
     }
 }

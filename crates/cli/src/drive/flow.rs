@@ -14,7 +14,7 @@ use citrange_core::{Rig as _, RunReport, RunSettings, Tape};
 use citrange_sim::SimRig;
 use citrange_studio::{Phase, SavedEpisode, Session, Summary, Telemetry};
 use citrange_tape::{Dataset, Unit, WhenFull};
-use citrange_teleop::{DriverLock, Order, Speeds, Teleop, Until};
+use citrange_teleop::{DriverLock, Order, Speeds, Teleop, Until, orders_in_words};
 use serde_json::json;
 
 use super::shared_control::{SharedControl, Work};
@@ -23,6 +23,10 @@ use super::telemetry::{LivePilot, LiveRig, Pictures};
 use crate::output::{self, Output};
 use crate::recording::{Lost, Origin, Take, cut_short};
 use crate::session::{Choice, stopped};
+
+/// Orders that people are told when an episode begins.
+const ORDERS: [Order; 5] =
+    [Order::Save, Order::Discard, Order::Success, Order::Failure, Order::Stop];
 
 /// What a session does.
 pub(crate) struct Plan<'a> {
@@ -176,7 +180,7 @@ impl Drive<'_> {
         }
         // Nothing moved, but time went by: the episode begins at its own beginning.
         self.set_back(layout)?;
-        self.message("→ save, ← again, Enter success, Backspace failure, Esc stop");
+        self.message(&orders_in_words(&ORDERS, ", "));
         let next = self.take(layout)?;
         if next == Next::Following && self.plan.episodes != Some(self.tally.saved) {
             let pause = Stretch {

@@ -53,9 +53,9 @@ pub(crate) fn stage_of(rig: &SimRig, task: &str, speed_m_s: f64) -> Result<Scene
         bodies: scene.body_names().to_vec(),
         shapes: scene.shapes()?.into_iter().map(shape).collect(),
         keys: Key::ALL
-            .iter()
-            .filter(|(key, ..)| works(*key, arm_joints, spec.joints.len() > arm_joints))
-            .map(|(_, name, letter)| KeyInfo { name: (*name).to_owned(), letter: *letter })
+            .into_iter()
+            .filter(|key| works(*key, arm_joints, spec.joints.len() > arm_joints))
+            .map(KeyInfo::from)
             .collect(),
         control_hz: spec.rates.control_hz,
         frame_hz: spec.rates.frame_hz,

@@ -1,9 +1,15 @@
 //! What the screen of the terminal driver says.
 
 use citrange_studio::{AutopilotStatus, Phase, Sample, SceneInfo, Session};
+use citrange_teleop::{
+    Action, AutopilotRequest, Binding, KEY_TABLE, Order, Telling, orders_in_words,
+};
 
 use super::summary::percent;
-use citrange_teleop::Telling;
+
+/// Orders in the line for them.
+const ORDERS: [Order; 6] =
+    [Order::Save, Order::Discard, Order::Success, Order::Failure, Order::Reset, Order::Stop];
 
 /// What the screen says.
 pub(crate) fn lines(
@@ -75,13 +81,12 @@ pub(crate) fn lines(
         .map(|k| format!("{} {}", k.letter.to_ascii_uppercase(), k.name))
         .collect();
     lines.extend(pairs.chunks(5).map(|row| row.join("   ")));
-    lines.push(
-        "→ save   ← again   Enter success   Backspace failure   R set back   Esc stop".into(),
-    );
+    lines.push(orders_in_words(&ORDERS, "   "));
     if let Some(autopilot) = &stage.autopilot {
         let targets = autopilot.targets.iter().enumerate();
-        let keys: Vec<String> = targets.map(|(at, name)| format!("{} {name}", at + 1)).collect();
-        lines.push(format!("autopilot: {}   0 all", keys.join("   ")));
+        let keys = targets.map(|(at, name)| sends(AutopilotRequest::Target(at + 1), name));
+        let keys: Vec<String> = keys.chain([sends(AutopilotRequest::All, "all")]).collect();
+        lines.push(format!("autopilot: {}", keys.join("   ")));
         lines.push(
             "   any key stops it, and so do another window and a hang-up; nothing has to be held"
                 .into(),
@@ -97,6 +102,13 @@ pub(crate) fn lines(
     });
     lines.extend(links.iter().map(|link| format!("page: {link}")));
     lines
+}
+
+/// The key that sends the autopilot; beyond the ninth target there is none.
+fn sends(request: AutopilotRequest, name: &str) -> String {
+    let is_it = |binding: &&Binding| binding.action == Action::Send(request);
+    let cap = KEY_TABLE.iter().find(is_it).map_or("-", Binding::cap);
+    format!("{cap} {name}")
 }
 
 /// A word of alarm while an episode loses more pictures than it may.

@@ -29,13 +29,13 @@ pub(super) struct Axis {
     jerk: f64,
     /// Change of acceleration in a tick.
     step: f64,
-    tick_secs: f64,
+    tick_s: f64,
     low: f64,
     high: f64,
 }
 
 impl Axis {
-    pub(super) fn new(limits: &MotionLimits, range: Option<[f64; 2]>, tick_secs: f64) -> Self {
+    pub(super) fn new(limits: &MotionLimits, range: Option<[f64; 2]>, tick_s: f64) -> Self {
         let [low, high] = range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
         let jerk = limits.jerk * ROOM;
         Self {
@@ -43,8 +43,8 @@ impl Axis {
             speed: limits.speed * ROOM,
             acc: limits.acceleration * ROOM,
             jerk,
-            step: jerk * tick_secs,
-            tick_secs,
+            step: jerk * tick_s,
+            tick_s,
             low,
             high,
         }
@@ -63,7 +63,7 @@ impl Axis {
 
     /// The state after a tick with this acceleration.
     pub(super) fn advance(&self, at: At, acc: f64) -> At {
-        let mut speed = at.speed + acc * self.tick_secs;
+        let mut speed = at.speed + acc * self.tick_s;
         let mut acc = acc;
         if speed.abs() < STILL {
             speed = 0.0;
@@ -71,7 +71,7 @@ impl Axis {
         if acc.abs() < STILL {
             acc = 0.0;
         }
-        let free = at.pos + speed * self.tick_secs;
+        let free = at.pos + speed * self.tick_s;
         // What is past the end by rounding only is at the end.
         let end = free.clamp(self.low, self.high);
         let pos = if (free - end).abs() < SAME { end } else { free };
@@ -84,7 +84,7 @@ impl Axis {
     /// With steps of `m` an acceleration `a` between `n m` and `(n + 1) m` is taken back in `n`
     /// ticks and changes the speed, its own tick included, by `(n + 1) a - n (n + 1) m / 2` ticks.
     fn leading_to(&self, at: At, speed: f64) -> f64 {
-        let change = (speed - at.speed) / self.tick_secs;
+        let change = (speed - at.speed) / self.tick_s;
         let m = self.step;
         let n = (((1.0 + 8.0 * change.abs() / m).sqrt() - 1.0) / 2.0).floor();
         (change.abs() + m * n * (n + 1.0) / 2.0) / (n + 1.0) * change.signum()
@@ -123,10 +123,10 @@ impl Axis {
     /// An upper bound of the way until rest after the next tick, whatever it is.
     pub(super) fn longest_way(&self, at: At) -> f64 {
         let acc = at.acc.abs() + self.step;
-        let turns = acc / self.jerk + 2.0 * self.tick_secs;
+        let turns = acc / self.jerk + 2.0 * self.tick_s;
         let speed = at.speed.abs() + acc * turns;
-        let secs = turns + speed / self.acc + 2.0 * self.acc / self.jerk + 4.0 * self.tick_secs;
-        speed * secs
+        let longest_s = turns + speed / self.acc + 2.0 * self.acc / self.jerk + 4.0 * self.tick_s;
+        speed * longest_s
     }
 
     /// A speed from which it comes to rest within a way, with some of it to spare.
@@ -140,7 +140,7 @@ impl Axis {
         } else {
             gentle
         };
-        SPARE * speed.min(way / self.tick_secs)
+        SPARE * speed.min(way / self.tick_s)
     }
 
     /// An acceleration as near to the wanted one as leaves a way to rest inside the range.
@@ -180,10 +180,10 @@ impl Axis {
     pub(super) fn follow(&self, at: At, before: f64, target: f64) -> f64 {
         let inside = |pos: f64| pos.clamp(self.low.min(at.pos), self.high.max(at.pos));
         let (before, target) = (inside(before), inside(target));
-        let speed = (target - at.pos) / self.tick_secs;
-        let exact = (speed - at.speed) / self.tick_secs;
+        let speed = (target - at.pos) / self.tick_s;
+        let exact = (speed - at.speed) / self.tick_s;
         // It is joined when its speed can be met in the tick after, or it would be passed.
-        let after = ((target - before) / self.tick_secs - speed) / self.tick_secs;
+        let after = ((target - before) / self.tick_s - speed) / self.tick_s;
         let is_with_it = (at.pos - before).abs() < 10.0 * MET;
         let joins = (after - exact).abs() <= self.step && after.abs() <= self.step.min(self.acc);
         if (is_with_it || joins) && self.can_take(at, exact) && self.stays_slow(at, exact) {
@@ -211,7 +211,7 @@ impl Axis {
     fn stays_slow(&self, at: At, acc: f64) -> bool {
         let n = (acc.abs() / self.step).floor();
         let change = (n + 1.0) * acc.abs() - n * (n + 1.0) * self.step / 2.0;
-        let peak = at.speed + change.copysign(acc) * self.tick_secs;
-        peak.abs() <= self.speed && (at.speed + acc * self.tick_secs).abs() <= self.speed
+        let peak = at.speed + change.copysign(acc) * self.tick_s;
+        peak.abs() <= self.speed && (at.speed + acc * self.tick_s).abs() <= self.speed
     }
 }

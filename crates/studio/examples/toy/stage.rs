@@ -88,10 +88,7 @@ pub(crate) fn stage() -> SceneInfo {
             ),
             shape("things", wedge, [0.1, 0.22, 0.0], [0.8, 0.7, 0.3, 1.0]),
         ],
-        keys: Key::ALL
-            .iter()
-            .map(|(_, name, letter)| KeyInfo { name: (*name).into(), letter: *letter })
-            .collect(),
+        keys: Key::ALL.into_iter().map(KeyInfo::from).collect(),
         control_hz: 50,
         frame_hz: 25,
         speed_m_s: 0.15,
