@@ -9,8 +9,8 @@ use citrange_report::Survey;
 use citrange_tape::Dataset;
 use serde_json::json;
 
-use crate::film::Film;
 use crate::output;
+use citrange_episodes::film::Film;
 
 /// The film's name inside the report's folder.
 const FILM: &str = "film.mp4";
@@ -165,11 +165,7 @@ fn make_film(
     let specs: Vec<_> = cameras
         .iter()
         .zip(&films)
-        .map(|(name, film)| CameraSpec {
-            name: name.clone(),
-            width_px: film.width() as u32,
-            height_px: film.height() as u32,
-        })
+        .map(|(name, film)| CameraSpec::rgb(name, film.width() as u32, film.height() as u32))
         .collect();
     let frames = films.iter().map(|film| film.frames()).min().unwrap_or(0);
     if frames == 0 {
