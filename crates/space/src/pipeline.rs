@@ -9,7 +9,7 @@ use crate::clusters::Grouping;
 use crate::error::SpaceError;
 use crate::frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
 use crate::front::fates;
-use crate::front::self_filter::{Own, Robot};
+use crate::front::self_filter::{Own, PosedRobot};
 use crate::front::support::Confirm;
 use crate::front::sweep::{Job, Strips, Survivors, Sweeper};
 use crate::front::transform::CellTransform;
@@ -108,7 +108,7 @@ impl Pipeline {
         &mut self,
         points: &P,
         world_from_camera: &Pose,
-        robot: &Robot<'_>,
+        robot: &PosedRobot<'_>,
     ) -> Result<&VoxelFrame, SpaceError> {
         self.fates.clear();
         self.make(points, world_from_camera, robot, false)?;
@@ -123,7 +123,7 @@ impl Pipeline {
         &mut self,
         points: &P,
         world_from_camera: &Pose,
-        robot: &Robot<'_>,
+        robot: &PosedRobot<'_>,
     ) -> Result<&VoxelFrame, SpaceError> {
         self.fates.clear();
         self.make(points, world_from_camera, robot, true)?;
@@ -146,7 +146,7 @@ impl Pipeline {
         &mut self,
         points: &P,
         world_from_camera: &Pose,
-        robot: &Robot<'_>,
+        robot: &PosedRobot<'_>,
         with_fates: bool,
     ) -> Result<(), SpaceError> {
         let began = Instant::now();
