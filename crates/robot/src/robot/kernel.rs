@@ -7,7 +7,7 @@ use super::self_collision::LinkPair;
 use super::tree::{LaneFrame, Tree};
 
 kernel! {
-    /// Centres of all balls for one block.
+    /// Centres of all spheres for one block.
     pub(crate) fn place(
         simd,
         tree: &Tree,
@@ -16,14 +16,14 @@ kernel! {
         centres: &mut [[Lanes; 3]],
     ) {
         tree.place(simd, block, frames);
-        for (ball, centre) in tree.balls.iter().zip(centres) {
-            store(&tree.centre(simd, ball, frames), centre);
+        for (sphere, centre) in tree.spheres.iter().zip(centres) {
+            store(&tree.centre(simd, sphere, frames), centre);
         }
     }
 }
 
 kernel! {
-    /// In which configurations balls of a pair are nearer than the margin, as bits.
+    /// In which configurations spheres of a pair are nearer than the margin, as bits.
     pub(crate) fn self_hits(
         simd,
         pairs: &[LinkPair],
