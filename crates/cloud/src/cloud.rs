@@ -1,6 +1,6 @@
 //! Points as a camera delivers them.
 
-use citrange_core::Pose;
+use citrange_core::{Intrinsics, Pose};
 
 use crate::deinterleave;
 use crate::error::CloudError;
@@ -115,7 +115,9 @@ impl Points for Cloud {
 
 /// How a pinhole camera sees: pixel `(column, row)` looks along
 /// `((column - cx) / fx, (row - cy) / fy, 1)`.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
 #[serde(deny_unknown_fields)]
 pub struct Pinhole {
     /// Focal length in pixels, across.
@@ -126,6 +128,14 @@ pub struct Pinhole {
     pub cx: f64,
     /// Row of the optical axis.
     pub cy: f64,
+}
+
+impl From<Intrinsics> for Pinhole {
+    /// A rig counts its picture's centre from the picture's edge, clouds from the middle of the
+    /// first pixel.
+    fn from(Intrinsics { fx, fy, cx, cy }: Intrinsics) -> Self {
+        Self { fx, fy, cx: cx - 0.5, cy: cy - 0.5 }
+    }
 }
 
 /// Where a frame was taken from.

@@ -10,9 +10,9 @@
 //! use citrange_studio::{Telemetry, ServeOptions, SceneInfo, serve};
 //!
 //! let board = Telemetry::new(SceneInfo { scene: "desk".into(), ..SceneInfo::default() });
-//! let driver lock = DriverLock::new(DriverLock::LONGEST_SILENCE);
+//! let driver_lock = DriverLock::new(DriverLock::LONGEST_SILENCE);
 //! let options = ServeOptions { listen: ([127, 0, 0, 1], 0).into(), ..ServeOptions::default() };
-//! let server = serve(board.clone(), driver lock.clone(), &options)?;
+//! let server = serve(board.clone(), driver_lock.clone(), &options)?;
 //! assert!(server.link().starts_with("http://127.0.0.1:"));
 //! board.write(|live| live.time_s = 0.02); // the loop, every tick
 //! server.stop();
@@ -52,8 +52,8 @@ mod terminal_text;
 pub mod wire;
 
 pub use citrange_teleop::telemetry::{
-    AutopilotInfo, AutopilotStatus, CameraInfo, FlightNote, Form, JointInfo, KeyInfo, NextStep,
-    Phase, Sample, SavedEpisode, SceneInfo, Session, ShapeInfo, Summary, Telemetry, Watcher,
+    AutopilotInfo, AutopilotStatus, CameraInfo, FlightNote, JointInfo, KeyInfo, NextStep, Phase,
+    Sample, SavedEpisode, SceneInfo, Session, Summary, Telemetry, Watcher,
 };
 pub use error::StudioError;
 pub use server::{ServeOptions, Server, serve};
