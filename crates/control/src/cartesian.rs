@@ -43,7 +43,7 @@ pub struct CartesianController {
     pub(crate) tick_s: f64,
     pub(crate) limiter: TargetLimiter,
     pub(crate) fade_s: f64,
-    /// Share of the new speed per tick: arm, wrist, brake.
+    /// Fraction of the new speed per tick: arm, wrist, brake.
     pub(crate) smooth: f64,
     pub(crate) smooth_wrist: f64,
     pub(crate) smooth_brake: f64,

@@ -175,9 +175,9 @@ impl CartesianController {
                 wanted.copy_from_slice(&chosen);
                 self.limiter.stop_accelerations(&memory.motion, &mut stop);
                 let (mut good, mut bad) = (0.0, 1.0);
-                let mix = |share: f64, into: &mut [f64]| {
+                let mix = |fraction: f64, into: &mut [f64]| {
                     for (j, into) in into.iter_mut().enumerate() {
-                        *into = stop[j] + share * (wanted[j] - stop[j]);
+                        *into = stop[j] + fraction * (wanted[j] - stop[j]);
                     }
                 };
                 for _ in 0..HALVINGS {

@@ -91,9 +91,9 @@ impl CartesianController {
         status.speed |= slowed;
         let slower = if slowed && before != 0.0 { speeds[arm - 1] / before } else { 1.0 };
         // Without a wish the limiter alone brings the arm to rest.
-        let share = if is_driven { self.smooth } else { 1.0 };
+        let fraction = if is_driven { self.smooth } else { 1.0 };
         for j in 0..arm {
-            scratch.rates[j] = memory.rates[j] + share * (speeds[j] - memory.rates[j]);
+            scratch.rates[j] = memory.rates[j] + fraction * (speeds[j] - memory.rates[j]);
         }
         let waits = self.wait_for_arm(memory, scratch, 0..arm);
         self.grip_rates(wanted.gripper_per_s, &mut scratch.rates);
@@ -101,7 +101,7 @@ impl CartesianController {
         // What is held turns as smoothly as the arm does, and waits for it (and see `hold_on`).
         if is_driven {
             let mut turn = Vector3::from(memory.turn);
-            turn += (asked * slower - turn) * share;
+            turn += (asked * slower - turn) * fraction;
             let is_over = waits || (asked == Vector3::zeros() && turn.norm() < TURN_MIN_RAD_S);
             memory.turn = if is_over { [0.0; 3] } else { turn.into() };
             let ahead = error + Vector3::from(memory.turn) * self.substep_s;
