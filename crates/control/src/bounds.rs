@@ -109,7 +109,7 @@ impl CartesianController {
         (LEAD_MIN + needed + scratch.rates[joint].abs() * self.tick_s).min(most)
     }
 
-    /// Holds back joints that the arm does not follow, each for itself. Coming back is free at
+    /// Anti-windup: holds back joints that the arm does not follow, each for itself. Coming back is free at
     /// once in every joint: what it was asked for in vain is given up as fast as limits allow.
     pub(crate) fn wait_for_arm(
         &self,

@@ -1,4 +1,5 @@
-//! Joint targets within speed, acceleration and jerk, whatever is asked, tick by tick.
+//! Joint targets within speed, acceleration and jerk, whatever is asked, tick by tick: an online
+//! trajectory generator with viability (every state it enters has a way to rest inside the limits).
 //!
 //! Everything is counted in control ticks: speed is the step between two targets over the length
 //! of a tick, acceleration the step between two speeds, jerk between two accelerations. A target

@@ -7,7 +7,7 @@ use nalgebra::Vector3;
 
 use crate::cartesian::CartesianController;
 use crate::memory::Memory;
-use crate::roles::Kind;
+use crate::roles::ArmKind;
 use crate::scratch::Scratch;
 use crate::settings::Gravity;
 use crate::solve;
@@ -23,7 +23,7 @@ impl CartesianController {
         brake: bool,
         status: &mut Status,
     ) {
-        let Kind::ToolDown { tilt, roll } = self.roles.kind else { return };
+        let ArmKind::ToolDown { tilt, roll } = self.roles.kind else { return };
         let s = &self.settings;
         scratch.kinematics.update(&scratch.at);
         let (_, columns) = self.wrist_columns(scratch);

@@ -21,7 +21,7 @@ pub(crate) struct Tilt {
     column: Vector2<f64>,
     /// Its squared length with damping; infinite where tilting does nothing.
     square: f64,
-    /// Horizontal part of the turn that would bring the tool down: sine of the angle.
+    /// Horizontal part of the rotation that would bring the tool down: sine of the angle.
     error: Vector2<f64>,
 }
 
@@ -62,10 +62,10 @@ impl CartesianController {
         if !(is_moving || is_wrong) || fraction <= SINGULAR_FRACTION_MIN {
             return 0.0;
         }
-        let turn = tilt.error * (s.ori_gain_per_s * fraction);
-        let turn =
-            turn * (s.ori_gain_per_s / turn.norm().max(s.ori_gain_per_s).max(f64::MIN_POSITIVE));
-        let speed = tilt.column.dot(&turn) / tilt.square;
+        let angular = tilt.error * (s.ori_gain_per_s * fraction);
+        let angular = angular
+            * (s.ori_gain_per_s / angular.norm().max(s.ori_gain_per_s).max(f64::MIN_POSITIVE));
+        let speed = tilt.column.dot(&angular) / tilt.square;
         let gap = match self.chain.joints[joint].range {
             Some([low, _]) if speed < 0.0 => at - low,
             Some([_, high]) => high - at,
@@ -123,7 +123,7 @@ impl CartesianController {
         let asked: [f64; 3] = std::array::from_fn(|j| scratch.rates[j]);
         self.wait_for_arm(memory, scratch, 0..3);
 
-        // The tilt joint takes back the pitch that they cause, and corrects what is left.
+        // Feed-forward and feedback: the tilt joint takes back the pitch that they cause, and corrects what is left.
         let fraction = if is_driven { self.smooth_wrist } else { 1.0 };
         let mut feedback = 0.0;
         if is_driven {
@@ -159,8 +159,8 @@ impl CartesianController {
 
     /// Speed of the tilt joint that takes back the pitch of the first three.
     fn pitch_back(&self, scratch: &Scratch, tilt: &Tilt, rates: &[f64]) -> f64 {
-        let turn = (0..3).map(|j| scratch.kinematics.axis(j) * rates[j]).sum::<Vector3<f64>>();
-        -tilt.column.dot(&turn.xy()) / tilt.square
+        let angular = (0..3).map(|j| scratch.kinematics.axis(j) * rates[j]).sum::<Vector3<f64>>();
+        -tilt.column.dot(&angular.xy()) / tilt.square
     }
 
     /// Counter-clockwise seen from above when the tool points down: about the other way than the

@@ -119,7 +119,7 @@ pub enum Form {
         /// Half sizes along x and y.
         half_m: [f64; 2],
     },
-    /// A ball.
+    /// A sphere.
     Sphere {
         /// Radius.
         radius_m: f64,
