@@ -42,6 +42,7 @@ pub mod snapshot;
 pub mod solid;
 pub mod state;
 pub mod tape;
+pub mod time;
 pub mod yaml;
 
 pub use dict::{DictObjectState, DictRobotState, DictState};
