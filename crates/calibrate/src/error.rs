@@ -1,5 +1,7 @@
 //! What can be wrong with a calibration.
 
+use citrange_core::{Classified, ErrorKind};
+
 /// Why there is no camera pose.
 #[derive(Debug, thiserror::Error)]
 pub enum CalibrateError {
@@ -30,5 +32,11 @@ impl CalibrateError {
     /// Setting `key` is bad because of `reason`.
     pub(crate) fn setting(key: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Setting { key: key.into(), reason: reason.into() }
+    }
+}
+
+impl Classified for CalibrateError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::BadInput
     }
 }

@@ -10,7 +10,7 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::exit::Usage;
+use crate::exit::usage;
 
 /// Says which parts tell how much, such as `citrange_sim=debug,citrange_tape=trace` or `info`.
 const VARIABLE: &str = "CITRANGE_LOG";
@@ -23,7 +23,7 @@ pub(crate) fn begin(verbose: u8) -> anyhow::Result<()> {
     let targets = match std::env::var(VARIABLE) {
         Ok(text) if !text.is_empty() => Targets::from_str(&text).map_err(|e| {
             let right = "such as info or citrange_sim=debug would be right";
-            Usage(format!("{VARIABLE}={text:?}: {e}; {right}"))
+            usage(format!("{VARIABLE}={text:?}: {e}; {right}"))
         })?,
         _ => Targets::new().with_target("citrange", level(verbose)),
     };

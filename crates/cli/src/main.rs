@@ -4,27 +4,15 @@
 //! input, 4 a check found problems, 5 robot or link, 130 interrupted; `exit.rs` chooses. What
 //! `--json` prints: `docs/json.md`.
 
+mod args;
 mod bodies;
 mod cell_body;
-mod collect;
-mod drive;
 mod exit;
-mod film;
-mod hdf5_in;
-mod hdf5_out;
-mod hdf5_play;
 mod help;
 mod logs;
-mod objects;
 mod output;
-mod pilots;
 mod plan;
-mod recording;
-mod robomimic_out;
-mod session;
-mod so101_in;
-mod so101_out;
-mod staged;
+mod stop;
 mod verbs;
 
 use std::process::ExitCode;

@@ -1,12 +1,15 @@
 //! The only places that write to the terminal: data to stdout, talk and progress to stderr.
 
 use std::io::Write;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
+use citrange_core::ErrorKind;
+use citrange_episodes::{Progress, Reporter, RunContext};
 use indicatif::{ProgressBar, ProgressStyle};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::exit::Code;
+use crate::exit::code;
 
 /// How a verb tells what happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +25,66 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    pub(crate) fn is_json(self) -> bool {
-        matches!(self, Self::Json | Self::JsonFrames)
+    /// What a verb does with `--json` and without.
+    pub(crate) fn of(json: bool) -> Self {
+        if json { Self::Json } else { Self::Talk }
+    }
+
+    /// For the libraries: talks like this, and stops when the user asks to.
+    pub(crate) fn context(&self) -> RunContext<'_> {
+        RunContext { reporter: self, stop: &crate::stop::STOP }
+    }
+}
+
+impl Reporter for Output {
+    fn say(&self, line: &str) {
+        talk(line);
+    }
+
+    fn tell(&self, event: &Value, words: &str) -> std::io::Result<()> {
+        match self {
+            Self::Json | Self::JsonFrames if !event.is_null() => print(&event.to_string()),
+            Self::Talk if !words.is_empty() => {
+                talk(words);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn wants_frames(&self) -> bool {
+        *self == Self::JsonFrames
+    }
+
+    fn progress(&self, what: &'static str, parts: u64) -> Arc<dyn Progress> {
+        Arc::new(Bar(progress(what, parts)))
+    }
+}
+
+/// A progress bar.
+struct Bar(ProgressBar);
+
+impl Progress for Bar {
+    fn set(&self, done: u64) {
+        self.0.set_position(done);
+    }
+    fn add_one(&self) {
+        self.0.inc(1);
+    }
+    fn set_parts(&self, parts: u64) {
+        self.0.set_length(parts);
+    }
+    fn rename(&self, what: String) {
+        self.0.set_message(what);
+    }
+    fn is_seen(&self) -> bool {
+        !self.0.is_hidden()
+    }
+    fn say(&self, line: &str) {
+        self.0.suspend(|| talk(line));
+    }
+    fn finish(&self) {
+        self.0.finish_and_clear();
     }
 }
 
@@ -39,6 +100,10 @@ pub(crate) fn promise_json(lines: bool) {
 
 /// One line of data on stdout.
 pub(crate) fn data(line: &str) -> anyhow::Result<()> {
+    Ok(print(line)?)
+}
+
+fn print(line: &str) -> std::io::Result<()> {
     writeln!(std::io::stdout(), "{line}")?;
     PRINTED.store(true, Ordering::Relaxed);
     Ok(())
@@ -46,12 +111,12 @@ pub(crate) fn data(line: &str) -> anyhow::Result<()> {
 
 /// With `--json`: the error as an object on stdout. Where there is one object only, or problems
 /// were found, what was printed says it already.
-pub(crate) fn error(code: Code, message: &str) {
-    let told = json!({"code": code as u8, "kind": code.word(), "message": message});
+pub(crate) fn error(kind: ErrorKind, message: &str) {
+    let told = json!({"code": code(kind), "kind": kind.word(), "message": message});
     let printed = PRINTED.load(Ordering::Relaxed);
     let line = match JSON.load(Ordering::Relaxed) {
         0 => return,
-        _ if printed && code == Code::ProblemsFound => return,
+        _ if printed && kind == ErrorKind::ProblemsFound => return,
         1 if printed => return,
         1 => json!({ "error": told }),
         _ => json!({ "event": "error", "error": told }),

@@ -12,9 +12,6 @@ pub(crate) mod drive;
 pub(crate) mod drive_config;
 pub(crate) mod plan;
 pub(crate) mod replay;
-mod replay_play;
-mod replay_report;
-mod replay_rows;
 pub(crate) mod report;
 pub(crate) mod scene;
 pub(crate) mod setup;
@@ -23,11 +20,4 @@ pub(crate) mod space;
 mod space_calibrate;
 mod space_simulate;
 
-use std::sync::Arc;
-
-use citrange_sim::{CompiledScene, load_scene};
-
-/// A compiled scene by name or file.
-pub(crate) fn compiled(scene: &str) -> anyhow::Result<Arc<CompiledScene>> {
-    Ok(Arc::new(CompiledScene::new(&load_scene(scene)?)?))
-}
+pub(crate) use citrange_episodes::compiled;

@@ -1,5 +1,7 @@
 //! What can be wrong with clouds and the files beside them.
 
+use citrange_core::{Classified, ErrorKind};
+
 /// Why there is no cloud.
 #[derive(Debug, thiserror::Error)]
 pub enum CloudError {
@@ -25,5 +27,14 @@ impl CloudError {
     /// Input `what` is bad because of `reason`.
     pub fn bad(what: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::BadInput { what: what.into(), reason: reason.into() }
+    }
+}
+
+impl Classified for CloudError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Io { cause, .. } => ErrorKind::of_io(cause.kind()),
+            Self::BadInput { .. } => ErrorKind::BadInput,
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use citrange_core::yaml::YamlError;
+use citrange_core::{Classified, ErrorKind};
 use citrange_robot::RobotError;
 
 /// Why an arm cannot be controlled as asked.
@@ -64,5 +65,11 @@ impl ControlError {
     ) -> Self {
         let suggestion = citrange_core::names::suggestion(name, known);
         Self::Unknown { kind, name: name.to_owned(), suggestion }
+    }
+}
+
+impl Classified for ControlError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::BadInput
     }
 }

@@ -24,6 +24,7 @@
 //! ```
 
 pub mod dict;
+pub mod error_kind;
 pub mod names;
 pub mod picture;
 pub mod pilot;
@@ -46,6 +47,7 @@ pub mod time;
 pub mod yaml;
 
 pub use dict::{DictObjectState, DictRobotState, DictState};
+pub use error_kind::{Classified, ErrorKind};
 pub use picture::{Picture, PictureError, PicturePool, Undrawn};
 pub use pilot::{Event, Outcome, Pilot, Verdict};
 pub use pose::Pose;

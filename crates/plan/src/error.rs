@@ -1,5 +1,6 @@
 //! What is wrong with what the planner was given.
 
+use citrange_core::{Classified, ErrorKind};
 use citrange_robot::RobotError;
 use citrange_space::SpaceError;
 
@@ -26,5 +27,15 @@ pub enum PlanError {
 impl PlanError {
     pub(crate) fn bad(what: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Bad { what: what.into(), reason: reason.into() }
+    }
+}
+
+impl Classified for PlanError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Bad { .. } => ErrorKind::BadInput,
+            Self::Robot(error) => error.kind(),
+            Self::Space(error) => error.kind(),
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use citrange_core::{Classified, ErrorKind};
 use citrange_tape::TapeError;
 
 /// Why a report could not be made.
@@ -31,5 +32,15 @@ pub enum ReportError {
 impl ReportError {
     pub(crate) fn file(what: &'static str, path: &Path, reason: std::io::Error) -> Self {
         Self::File { what, path: path.to_owned(), reason }
+    }
+}
+
+impl Classified for ReportError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Dataset(error) => error.kind(),
+            Self::File { reason, .. } => ErrorKind::of_io(reason.kind()),
+            Self::Picture(_) | Self::Json(_) => ErrorKind::Failed,
+        }
     }
 }

@@ -40,3 +40,9 @@ impl RobotError {
         Self::Setting { key: key.into(), reason: reason.into() }
     }
 }
+
+impl citrange_core::Classified for RobotError {
+    fn kind(&self) -> citrange_core::ErrorKind {
+        citrange_core::ErrorKind::BadInput
+    }
+}

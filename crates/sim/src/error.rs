@@ -8,6 +8,7 @@ use citrange_core::placement::PlacementError;
 use citrange_core::snapshot::SnapshotError;
 use citrange_core::state::ShapeError;
 use citrange_core::yaml::YamlError;
+use citrange_core::{Classified, ErrorKind};
 use citrange_mujoco::EngineError;
 use citrange_render::RenderError;
 use citrange_robot::RobotError;
@@ -157,5 +158,18 @@ impl SimError {
     ) -> Self {
         let suggestion = citrange_core::names::suggestion(name, known);
         Self::Unknown { kind, name: name.to_owned(), suggestion }
+    }
+}
+
+impl Classified for SimError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Engine(_)
+            | Self::Mujoco(_)
+            | Self::Diverged { .. }
+            | Self::NoGl { .. }
+            | Self::Gl(_) => ErrorKind::Failed,
+            _ => ErrorKind::BadInput,
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use citrange_cloud::CloudError;
 
+use citrange_core::{Classified, ErrorKind};
 use citrange_robot::RobotError;
 
 /// Why there is no answer.
@@ -69,5 +70,15 @@ impl SpaceError {
     /// Setting `key` is bad because of `reason`.
     pub(crate) fn setting(key: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Setting { key: key.into(), reason: reason.into() }
+    }
+}
+
+impl Classified for SpaceError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Io { cause, .. } => ErrorKind::of_io(cause.kind()),
+            Self::Cloud(error) => error.kind(),
+            _ => ErrorKind::BadInput,
+        }
     }
 }

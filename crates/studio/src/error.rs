@@ -1,9 +1,11 @@
-//! What can go wrong when the server starts. Once it runs, it keeps running.
+//! What can go wrong when the server or the terminal starts. Once they run, they keep running.
 
 use std::io;
 use std::net::SocketAddr;
 
-/// Why the server did not start.
+use citrange_core::{Classified, ErrorKind};
+
+/// Why the server or the terminal did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StudioError {
     /// Another program has the port.
@@ -42,4 +44,25 @@ pub enum StudioError {
     /// A thread or its runtime could not start.
     #[error("cannot start the server's threads: {0}")]
     Threads(io::Error),
+    /// Keys and screen of a terminal are needed.
+    #[error("--tui needs a terminal for its keys and its screen; without it, use a browser")]
+    NoTerminal,
+    /// Somebody else drives.
+    #[error("cannot take the wheel: {0}")]
+    WheelTaken(citrange_teleop::Taken),
+    /// The terminal gives whole lines only.
+    #[error("cannot read single keys from this terminal: {0}")]
+    RawKeys(io::Error),
+    /// The screen cannot be drawn on.
+    #[error("cannot draw on this terminal: {0}")]
+    Screen(#[from] io::Error),
+    /// There is no thread for the terminal.
+    #[error("no thread for the terminal: {0}")]
+    TerminalThread(io::Error),
+}
+
+impl Classified for StudioError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Failed
+    }
 }

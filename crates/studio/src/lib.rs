@@ -21,7 +21,8 @@
 //!
 //! | to change | look in |
 //! |---|---|
-//! | what is shown | `board.rs` |
+//! | what is shown | `citrange_teleop::telemetry` |
+//! | the terminal that drives | `terminal.rs`, what it says `terminal_text.rs` |
 //! | what is said between server and page | `protocol.rs`, `wire.rs` |
 //! | who may speak to the server | `guard.rs`; how the token leaves the address bar: `once.rs` |
 //! | which links are printed | `addresses.rs` |
@@ -46,12 +47,14 @@ pub mod protocol;
 mod request;
 mod routes;
 mod server;
-mod telemetry;
+mod terminal;
+mod terminal_text;
 pub mod wire;
 
-pub use error::StudioError;
-pub use server::{ServeOptions, Server, serve};
-pub use telemetry::{
+pub use citrange_teleop::telemetry::{
     AutopilotInfo, AutopilotStatus, CameraInfo, FlightNote, Form, JointInfo, KeyInfo, NextStep,
     Phase, Sample, SavedEpisode, SceneInfo, Session, ShapeInfo, Summary, Telemetry, Watcher,
 };
+pub use error::StudioError;
+pub use server::{ServeOptions, Server, serve};
+pub use terminal::Terminal;

@@ -14,8 +14,8 @@ use crate::connection::{Ending, Talk, lock};
 use crate::feed;
 use crate::painter::Pictures;
 use crate::server::Shared;
-use crate::telemetry::{Phase, Watcher};
 use crate::wire::{self, MOST_PICTURE_HZ, ServerText};
+use citrange_teleop::telemetry::{Phase, Watcher};
 
 /// Longest that a message may take to be sent.
 const LONGEST_SEND: Duration = Duration::from_secs(5);

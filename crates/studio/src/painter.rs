@@ -10,8 +10,8 @@ use citrange_core::Picture;
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 
 use crate::server::Shared;
-use crate::telemetry::CameraInfo;
 use crate::wire;
+use citrange_teleop::telemetry::CameraInfo;
 
 const QUALITY: u8 = 75;
 /// How often to look whether somebody has come.

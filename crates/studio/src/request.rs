@@ -3,7 +3,7 @@
 use citrange_teleop::AutopilotRequest;
 
 use crate::protocol::{Aim, clean};
-use crate::telemetry::AutopilotInfo;
+use citrange_teleop::telemetry::AutopilotInfo;
 
 /// What the autopilot of this stage is to do.
 pub(crate) fn request(

@@ -15,9 +15,9 @@ use crate::error::StudioError;
 use crate::guard::{Names, Token};
 use crate::once::Codes;
 use crate::painter::Pictures;
-use crate::telemetry::Telemetry;
 use crate::wire::Status;
 use crate::{addresses, feed, listener, painter};
+use citrange_teleop::telemetry::Telemetry;
 
 /// How to serve.
 #[derive(Clone, Debug)]

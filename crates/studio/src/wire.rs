@@ -29,7 +29,7 @@
 use citrange_teleop::KEY_TABLE;
 use serde::Serialize;
 
-use crate::telemetry::{AutopilotStatus, Sample, Session};
+use citrange_teleop::telemetry::{AutopilotStatus, Sample, Session};
 
 /// Most pictures per second and camera.
 pub const MOST_PICTURE_HZ: f64 = 15.0;

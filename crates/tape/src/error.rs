@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use citrange_core::{Classified, ErrorKind};
+
 /// Why a tape could not be written, read, repaired or replayed.
 #[derive(Debug, thiserror::Error)]
 pub enum TapeError {
@@ -83,5 +85,37 @@ fn full(reason: &std::io::Error) -> &'static str {
             ": the disk is full; make room and run `citrange data repair` on the dataset: nothing saved is lost"
         }
         _ => "",
+    }
+}
+
+impl Classified for TapeError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::File { reason, .. } => ErrorKind::of_io(reason.kind()),
+            Self::LeRobot(error) => lerobot_kind(error),
+            Self::Hdf5(citrange_hdf5::Hdf5Error::Io { source, .. })
+            | Self::Video(citrange_video::VideoError::Io { source, .. }) => {
+                ErrorKind::of_io(source.kind())
+            }
+            Self::Busy(_) | Self::Recording(_) => ErrorKind::Failed,
+            Self::Log { .. } | Self::Video(_) | Self::Hdf5(_) | Self::Missing(_) => {
+                ErrorKind::BadInput
+            }
+        }
+    }
+}
+
+fn lerobot_kind(error: &citrange_lerobot::LerobotError) -> ErrorKind {
+    use citrange_lerobot::LerobotError;
+    match error {
+        LerobotError::Io { source, .. } => ErrorKind::of_io(source.kind()),
+        // What a crate beside lerobot handed through: ours, or the system's.
+        LerobotError::Side(error) => match error.downcast_ref::<TapeError>() {
+            Some(error) => error.kind(),
+            None => error
+                .downcast_ref::<std::io::Error>()
+                .map_or(ErrorKind::BadInput, |error| ErrorKind::of_io(error.kind())),
+        },
+        _ => ErrorKind::BadInput,
     }
 }

@@ -2,6 +2,7 @@
 
 use citrange_core::names::suggestion;
 use citrange_core::yaml::YamlError;
+use citrange_core::{Classified, ErrorKind};
 use citrange_robot::RobotError;
 
 /// Why there is no autopilot.
@@ -51,5 +52,11 @@ impl TaskError {
         known: impl Iterator<Item = &'a str> + Clone,
     ) -> Self {
         Self::Unknown { what, name: name.to_owned(), hint: suggestion(name, known) }
+    }
+}
+
+impl Classified for TaskError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::BadInput
     }
 }

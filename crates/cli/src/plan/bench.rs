@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use citrange_plan::{Bench, BenchTally, ObstacleKind, Problems, SearchSettings};
 use serde_json::json;
 
-use crate::exit::ProblemsFound;
+use crate::exit::problems_found;
 use crate::output;
 
 #[derive(Debug, clap::Args)]
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         output::data(&tally.text())?;
     }
     if tally.valid < tally.solved {
-        return Err(ProblemsFound("not every path is free".into()).into());
+        return Err(problems_found("not every path is free"));
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use citrange_sim::{CameraQuery, SimRig, StateQuery};
 use citrange_space::Snapshot;
 use nalgebra::{Isometry3, Point3};
 
-use crate::film::Film;
+use citrange_episodes::film::Film;
 
 const WAY: [u8; 3] = [255, 140, 0];
 const VOXEL: [u8; 3] = [90, 170, 255];
@@ -71,7 +71,7 @@ impl PlanFilm {
 
     /// Writes the file.
     pub(super) fn finish(self) -> anyhow::Result<()> {
-        self.film.finish()
+        Ok(self.film.finish()?)
     }
 
     fn pixel(&self, point_m: [f64; 3]) -> Option<(usize, usize)> {

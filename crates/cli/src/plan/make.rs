@@ -19,9 +19,11 @@ use super::film::PlanFilm;
 use super::setting::{joints_now, obstacles_of, stand_at};
 use super::text;
 use crate::bodies::body_of;
-use crate::exit::{Interrupted, ProblemsFound};
+use citrange_episodes::EpisodesError;
+
+use crate::exit::problems_found;
 use crate::output;
-use crate::session::{catch_stop, stopped};
+use crate::stop::{catch_stop, stopped};
 use crate::verbs::compiled;
 
 /// Version of the file that a plan is written as.
@@ -142,7 +144,7 @@ pub(crate) fn run(args: &MakeArgs) -> anyhow::Result<()> {
         .iter()
         .find_map(|leg| reason_in_words(&leg.made.outcome, &setting.names, args.margin_m))
     {
-        Some(reason) => Err(ProblemsFound(reason).into()),
+        Some(reason) => Err(problems_found(reason)),
         None => Ok(()),
     }
 }
@@ -334,12 +336,12 @@ impl Setting {
                     RunSettings { pictures: true, stop: Some(stop), ..RunSettings::default() };
                 let ran = run_episode(&mut pilot, rig, &mut film, &targets, &settings)?;
                 if stopped() {
-                    return Err(Interrupted.into());
+                    return Err(EpisodesError::Interrupted.into());
                 }
                 if ran.outcome.success != Some(true) {
                     let reason =
                         format!("the simulated arm did not follow: {}", ran.outcome.reason);
-                    return Err(ProblemsFound(reason).into());
+                    return Err(problems_found(reason));
                 }
                 targets = rig.begin();
             }

@@ -2,17 +2,13 @@
 
 use std::path::PathBuf;
 
-use citrange_tape::Dataset;
+use citrange_core::{Classified as _, ErrorKind};
+use citrange_episodes::collect::{CollectOptions, Goal, Order, Plan, Quota, collect};
+use citrange_episodes::{EpisodesError, check_new};
 
-use crate::collect::goal::Quota;
-use crate::collect::plan::Found;
-use crate::collect::writer::Writer;
-use crate::collect::{Goal, Plan, Show, Tally, paced};
-use crate::exit::{Interrupted, ProblemsFound};
-use crate::output;
-use crate::pilots::PilotArgs;
-use crate::recording::{RecordArgs, check_new, tell_repaired};
-use crate::session::{catch_stop, stopped};
+use crate::args::{PilotArgs, RecordArgs};
+use crate::output::{self, Output};
+use crate::stop::catch_stop;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -68,92 +64,36 @@ fn workers(text: &str) -> Result<usize, String> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let record = &args.record;
-    check_new(&args.out, record.resume)?;
-    let randomise = args.randomise.as_deref();
-    let plan =
-        Plan::new(args.scene.as_deref(), record, &args.pilot, randomise, args.seconds, args.speed)?;
-    let spec = plan.spec();
-    let (mut dataset, repaired) =
-        Dataset::record_with(&args.out, spec, plan.unit, &plan.images, plan.features)?;
-    tell_repaired(&repaired, args.json)?;
-    catch_stop()?;
+    check_new(&args.out, args.record.resume)?;
+    let output = match (args.json, args.speed) {
+        (true, Some(_)) => Output::JsonFrames,
+        (json, _) => Output::of(json),
+    };
+    let options = CollectOptions {
+        record: args.record.options(),
+        pilot: args.pilot.options(),
+        randomise: args.randomise.clone(),
+        seconds: args.seconds,
+        speed: args.speed,
+    };
+    let plan = Plan::new(args.scene.as_deref(), &options, output.context())?;
     let goal = match (args.successes, args.quota.as_slice()) {
         (None, []) => Goal::episodes(args.episodes, args.max_episodes),
         (None, quotas) => Goal::quotas(quotas, args.max_episodes),
         (Some(count), _) => Goal::quotas(&[Quota::successes(count)], args.max_episodes),
     };
-    let mut tally = Tally::default();
-    let start = Start::of(&plan, &dataset, record.first, &mut tally);
-    if start.next > start.first && !args.json {
-        output::talk(&format!(
-            "{} episodes of this run are there; going on with index {}",
-            tally.saved(),
-            start.next
-        ));
-    }
-    let show = Show::new(args.json, spec.rates.frame_hz, &goal, &tally);
-    if args.speed.is_some() {
-        let voice = if args.json { output::Output::JsonFrames } else { output::Output::Talk };
-        paced::collect(&plan, &mut dataset, &goal, &mut tally, &show, (start.first, voice))?;
-    } else {
-        let Start { first, next } = start;
-        let mut writer = Writer {
-            plan: &plan,
-            dataset: &mut dataset,
-            goal: &goal,
-            tally: &mut tally,
-            show: &show,
-            first,
-            next,
-        };
-        writer.collect(args.workers)?;
-    }
-    show.done(&tally)?;
-    if !args.json {
+    let order =
+        Order { out: args.out.clone(), goal, first: args.record.first, workers: args.workers };
+    catch_stop()?;
+    let collected = collect(&plan, &order, output.context());
+    // Also where it is not complete there is something to look at.
+    if !args.json && collected.as_ref().map_or_else(is_no_fault, |()| true) {
         output::data(&args.out.display().to_string())?;
     }
-    let reached = goal.is_reached(&tally);
-    if stopped() && (!reached || args.speed.is_some()) {
-        if args.speed.is_none() && !args.json {
-            output::talk("not complete: the same command with --resume goes on");
-        }
-        return Err(Interrupted.into());
-    }
-    if !reached {
-        let (wanted, there) = goal.progress(&tally);
-        let what = format!("{there} of {wanted} wanted episodes, and no more may be made");
-        return Err(ProblemsFound(what).into());
-    }
-    Ok(())
+    Ok(collected?)
 }
 
-/// Where a collection begins.
-struct Start {
-    /// Index with which the run began.
-    first: u64,
-    /// Index of the next episode.
-    next: u64,
-}
-
-impl Start {
-    /// Goes on with a run of which there is something; a new one begins after what there is.
-    fn of(plan: &Plan, dataset: &Dataset, wanted: Option<u64>, tally: &mut Tally) -> Self {
-        let found = match plan.speed {
-            // Episodes that keep time with the world are never the same again.
-            Some(_) => None,
-            None => plan.found(dataset),
-        };
-        let Some(Found { first, saved }) = found else {
-            let first = wanted.unwrap_or(dataset.len() as u64);
-            return Self { first, next: first };
-        };
-        let first = wanted.unwrap_or(first);
-        let mut next = first;
-        for (episode, outcome) in saved.range(first..) {
-            tally.found(outcome);
-            next = episode + 1;
-        }
-        Self { first, next }
-    }
+/// Whether a collection came to an end, only not to its goal.
+fn is_no_fault(error: &EpisodesError) -> bool {
+    matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ProblemsFound)
 }

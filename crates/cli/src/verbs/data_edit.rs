@@ -2,15 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use citrange_episodes::{repaired_json, tell_repaired};
 use citrange_lerobot::{Edit, Packing, Plan};
 use citrange_tape::{Dataset, Entry, Rebuilt, Staging, TapeError};
 use serde_json::{Value, json};
 
 use super::data_lists::{numbers, parts, range};
-use crate::exit::Usage;
-use crate::output;
-use crate::recording::{repaired_json, tell_repaired};
+use crate::exit::{bad_input, usage};
+use crate::output::{self, Output};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Delete {
@@ -131,7 +130,7 @@ pub(crate) fn repair(root: &Path, json: bool) -> anyhow::Result<()> {
     if let Some(rebuilt) = &index {
         tell_rebuilt(rebuilt);
     }
-    tell_repaired(&repaired, false)?;
+    tell_repaired(&repaired, Output::Talk.context())?;
     if repaired.is_empty() && leftovers.is_empty() && index.is_none() {
         output::talk("nothing to repair: nothing was cut off, every tape is in its place");
     }
@@ -190,7 +189,7 @@ pub(crate) fn split(args: &Split) -> anyhow::Result<()> {
         return edit(&dataset, &Edit::Split { episode, at }, &args.how);
     }
     let (Some(into), Some(out)) = (&args.into, &args.out) else {
-        return usage("give --episode N --at FRAME, or --into train=0.8,val=0.2 --out FOLDER");
+        return Err(usage("give --episode N --at FRAME, or --into train=0.8,val=0.2 --out FOLDER"));
     };
     let mut from = 0;
     let mut sets = Vec::new();
@@ -262,7 +261,7 @@ pub(crate) fn label(args: &Label) -> anyhow::Result<()> {
     let says_more = !changes.is_empty();
     changes.extend(args.task.as_ref().map(|_| "task"));
     if changes.is_empty() {
-        return usage("give what to change: --task, --success, --add, --remove or --note");
+        return Err(usage("give what to change: --task, --success, --add, --remove or --note"));
     }
     let mut dataset = Dataset::open(&args.dataset)?;
     let episodes = match &args.episodes {
@@ -371,7 +370,7 @@ fn refuse_inside(root: &Path) -> anyhow::Result<()> {
     }
     let name = real.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let above = real.parent().unwrap_or(&real).display();
-    bail!(TapeError::Missing(format!(
+    Err(bad_input(format!(
         "you are inside {}, which an edit replaces by a new folder while the old one goes to the \
          trash; go out of it first: cd {above}, and name it {name}",
         real.display()
@@ -390,9 +389,4 @@ fn gather(sources: &[(&Dataset, &[usize])], out: &Path) -> anyhow::Result<()> {
     })?;
     bar.finish_and_clear();
     Ok(())
-}
-
-/// The command line lacks something.
-fn usage<T>(text: &str) -> anyhow::Result<T> {
-    bail!(Usage(text.to_owned()))
 }

@@ -1,15 +1,18 @@
 //! `citrange data export` and `import`: episodes in the files of other programs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::bail;
-use citrange_tape::{Dataset, TapeError};
+use citrange_episodes::export::{ExportOptions, FORMATS, format, without_failures};
+use citrange_episodes::import::ImportOptions;
+use citrange_tape::Dataset;
+use clap::builder::PossibleValuesParser;
 use serde_json::json;
 
 use super::data_lists::numbers;
-use crate::hdf5_play::PlayArgs;
-use crate::recording::UnitArg;
-use crate::{hdf5_in, hdf5_out, output, robomimic_out, so101_out};
+use crate::args::{PlayArgs, UnitArg, cameras};
+use crate::exit::problems_found;
+use crate::output::{self, Output};
+use crate::stop::catch_stop;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Export {
@@ -17,8 +20,8 @@ pub(crate) struct Export {
     pub(crate) dataset: PathBuf,
     /// lerobot: a packed dataset without tapes; hdf5: a file per episode, its tape inside;
     /// robomimic: one file for training; so101-hdf5: one file of joints, actions and pictures.
-    #[arg(long, value_enum)]
-    pub(crate) to: Format,
+    #[arg(long, value_parser = formats())]
+    pub(crate) to: String,
     /// A new folder (lerobot, hdf5) or file (robomimic, so101-hdf5).
     #[arg(short, long)]
     pub(crate) out: PathBuf,
@@ -36,13 +39,9 @@ pub(crate) struct Export {
     pub(crate) json: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Format {
-    Lerobot,
-    Hdf5,
-    Robomimic,
-    #[value(name = "so101-hdf5")]
-    So101Hdf5,
+/// Formats by their names.
+fn formats() -> PossibleValuesParser {
+    PossibleValuesParser::new(FORMATS.map(|format| format.name()))
 }
 
 #[derive(Debug, clap::Args)]
@@ -78,17 +77,14 @@ pub(crate) struct Import {
 
 /// Writes episodes of a dataset as files of another kind.
 pub(crate) fn export(args: &Export) -> anyhow::Result<()> {
-    let dataset = Dataset::open(&args.dataset)?;
+    let (output, dataset) = (Output::Talk, Dataset::open(&args.dataset)?);
+    let ctx = output.context();
     let episodes = match &args.episodes {
         Some(list) => chosen(&dataset, list)?,
-        None => all(&dataset, args.failures)?,
+        None => without_failures(&dataset, args.failures, ctx)?,
     };
-    let files = match args.to {
-        Format::Lerobot => vec![lerobot(&dataset, &episodes, &args.out, args.unit)?],
-        Format::Hdf5 => hdf5_out::write(&dataset, &episodes, &args.out)?,
-        Format::Robomimic => vec![robomimic_out::write(&dataset, &episodes, &args.out)?],
-        Format::So101Hdf5 => vec![so101_out::write(&dataset, &episodes, &args.out)?],
-    };
+    let options = ExportOptions { out: args.out.clone(), unit: args.unit.map(Into::into) };
+    let files = format(&args.to)?.write(&dataset, &episodes, &options, ctx)?;
     if args.json {
         let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
         let left_out = match args.episodes {
@@ -103,36 +99,22 @@ pub(crate) fn export(args: &Export) -> anyhow::Result<()> {
 
 /// Adds the episodes of a file to a dataset.
 pub(crate) fn import(args: &Import) -> anyhow::Result<()> {
-    hdf5_in::import(args)
-}
-
-fn lerobot(
-    dataset: &Dataset,
-    episodes: &[usize],
-    out: &Path,
-    unit: Option<UnitArg>,
-) -> anyhow::Result<PathBuf> {
-    let bar = output::progress("writing", 0);
-    let mut show = |done: usize, all: usize| {
-        bar.set_length(all as u64);
-        bar.set_position(done as u64);
+    let options = ImportOptions {
+        file: args.file.clone(),
+        out: args.out.clone(),
+        scene: args.scene.clone(),
+        play: args.play.options(),
+        again: args.again,
+        resume: args.resume,
+        cameras: cameras(args.cameras.as_deref()),
+        unit: args.unit.into(),
     };
-    let written = dataset.export_lerobot(episodes, out, unit.map(Into::into), &mut show);
-    bar.finish_and_clear();
-    written?;
-    output::talk("without tapes: rows and videos only; for exact replay use --to hdf5");
-    Ok(out.to_owned())
-}
-
-/// Refuses to write over what is there.
-pub(crate) fn must_be_new(path: &Path) -> anyhow::Result<()> {
-    if path.exists() {
-        bail!(TapeError::Missing(format!(
-            "{} exists already; remove it or give another --out",
-            path.display()
-        )));
+    catch_stop()?;
+    let problems = citrange_episodes::import::import(&options, Output::of(args.json).context())?;
+    if !args.json {
+        output::data(&args.out.display().to_string())?;
     }
-    Ok(())
+    if problems.is_empty() { Ok(()) } else { Err(problems_found(problems.join("; "))) }
 }
 
 /// The episodes that a list like `0,3,5-9` names.
@@ -140,28 +122,6 @@ fn chosen(dataset: &Dataset, list: &str) -> anyhow::Result<Vec<usize>> {
     let episodes = numbers(list)?;
     for episode in &episodes {
         dataset.check_episode(*episode)?;
-    }
-    Ok(episodes)
-}
-
-/// All episodes; those that failed only if they are asked for. What nobody judged is no failure.
-fn all(dataset: &Dataset, failures: bool) -> anyhow::Result<Vec<usize>> {
-    let failed = |episode: &usize| {
-        dataset.entry(*episode).is_some_and(|entry| entry.outcome.success == Some(false))
-    };
-    let episodes: Vec<usize> =
-        (0..dataset.len()).filter(|episode| failures || !failed(episode)).collect();
-    let left_out = dataset.len() - episodes.len();
-    if episodes.is_empty() && left_out > 0 {
-        bail!(TapeError::Missing(format!(
-            "all {left_out} episodes of {} failed; --failures exports them",
-            dataset.root().display()
-        )));
-    }
-    if left_out > 0 {
-        output::talk(&format!(
-            "{left_out} episodes that failed are left out; --failures takes them"
-        ));
     }
     Ok(episodes)
 }

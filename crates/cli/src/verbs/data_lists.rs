@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use anyhow::bail;
-use citrange_tape::TapeError;
+use crate::exit::bad_input;
 
 fn wrong<T>(text: &str) -> anyhow::Result<T> {
-    bail!(TapeError::Missing(text.to_owned()))
+    Err(bad_input(text))
 }
 
 /// `1,3,5-7`.

@@ -8,7 +8,7 @@ use citrange_tape::Dataset;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use crate::exit::ProblemsFound;
+use crate::exit::problems_found;
 use crate::output;
 
 #[derive(Debug, clap::Args)]
@@ -260,7 +260,7 @@ pub(crate) fn check(args: &Check) -> anyhow::Result<()> {
         counts += "; videos not decoded (--deep does)";
     }
     if errors > 0 {
-        return Err(ProblemsFound(counts).into());
+        return Err(problems_found(counts));
     }
     let (episodes, frames) = (dataset.len(), dataset.lerobot.info().total_frames);
     output::talk(&format!("{episodes} episodes, {frames} frames: {counts}"));

@@ -2,20 +2,18 @@
 //! replayed and compared, and becomes a report with a film.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::Context as _;
 use citrange_core::run::run as run_episode;
 use citrange_core::{Rig as _, RunSettings};
+use citrange_episodes::{Choice, EpisodesError, PilotOptions, Take, replay};
 use citrange_render::Image;
-use citrange_tape::{Dataset, Episode, ExactReplay, Unit, Verifier, WhenFull};
+use citrange_tape::{Dataset, Unit, WhenFull};
 
 use super::{compiled, report};
-use crate::exit::{Interrupted, ProblemsFound};
-use crate::output;
-use crate::pilots::PilotArgs;
-use crate::recording::Take;
-use crate::session::{Choice, catch_stop, go_to, rig_of, stopped};
+use crate::exit::problems_found;
+use crate::output::{self, Output};
+use crate::stop::{catch_stop, stopped};
 
 const SCENE: &str = "orange_plate";
 /// About as many frames as an episode has, for the progress bar.
@@ -37,7 +35,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let mut rig = citrange_sim::SimRig::new(compiled(SCENE)?, None)?;
     rig.world_mut().reset_env(0, args.seed, args.episode)?;
-    let plan = PilotArgs::default().plan(&rig.world().scene().scene)?;
+    let plan = PilotOptions::default().plan(&rig.world().scene().scene)?;
     let mut pilot = plan.pilot(&mut rig, None)?;
     let targets = rig.begin();
     let root = args.output.join("dataset");
@@ -60,13 +58,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let bar = output::progress("the arm is at work", FRAMES);
     let seen = |frame, _dropped| bar.set_position(frame + 1);
     let mut tape =
-        Take::begin(&dataset, &rig, choice, WhenFull::Wait, &seen, output::Output::Quiet)?;
+        Take::begin(&dataset, &rig, choice, WhenFull::Wait, &seen, Output::Quiet.context())?;
     let settings =
         RunSettings { pictures: true, stop: Some(catch_stop()?), ..RunSettings::default() };
     let ran = run_episode(pilot.as_mut(), &mut rig, &mut tape, &targets, &settings)?;
     bar.finish_and_clear();
     if stopped() {
-        return Err(Interrupted.into());
+        return Err(EpisodesError::Interrupted.into());
     }
     tape.save(&mut dataset, &ran)?;
     let secs = ran.frames as f64 / f64::from(rig.spec().rates.frame_hz);
@@ -86,24 +84,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     output::talk("report.html: open it in a browser; dataset: opens in lerobot.");
     if ran.outcome.success != Some(true) {
-        return Err(ProblemsFound(format!("not all is placed: {}", ran.outcome.reason)).into());
+        return Err(problems_found(format!("not all is placed: {}", ran.outcome.reason)));
     }
     Ok(())
 }
 
 /// Plays the recorded episode again and compares every physics step.
 fn verify(dataset: &Dataset) -> anyhow::Result<()> {
-    let (tape, shown) = dataset.tape(0)?.context("the episode has no tape")?;
-    let tape: Arc<Episode> = Arc::new(tape);
-    let mut rig = rig_of(&tape, Some(&[]))?;
-    let targets = go_to(&mut rig, &tape, shown.start)?;
-    let mut verifier = Verifier::new(Arc::clone(&tape), shown.clone());
-    let mut pilot = ExactReplay::new(Arc::clone(&tape), shown);
-    run_episode(&mut pilot, &mut rig, &mut verifier, &targets, &RunSettings::default())?;
-    let report = verifier.into_report();
+    let report = replay::verify(dataset, 0, Output::Quiet.context())?;
     output::talk(&format!("replayed: {report}."));
     if !report.is_bitwise() {
-        return Err(ProblemsFound("the replay differs from the recording".into()).into());
+        return Err(problems_found("the replay differs from the recording"));
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use citrange_video::{Decoder, Encoder, Settings};
 use serde_json::json;
 
 use super::compiled;
-use crate::exit::ProblemsFound;
+use crate::exit::problems_found;
 use crate::output;
 
 #[derive(Debug, clap::Args)]
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     let failed = findings.iter().filter(|f| f.grade == Grade::Fail).count();
     if failed > 0 {
-        return Err(ProblemsFound(format!("{failed} of {} checks failed", findings.len())).into());
+        return Err(problems_found(format!("{failed} of {} checks failed", findings.len())));
     }
     Ok(())
 }

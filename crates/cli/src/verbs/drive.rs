@@ -4,27 +4,17 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::bail;
-use citrange_control::{CartesianController, Method, Settings};
-use citrange_core::Rig as _;
+use citrange_episodes::drive::{Drive, DriveOptions, lines};
+use citrange_episodes::{EpisodesError, check_new};
 use citrange_sim::priority::Lead;
-use citrange_studio::{ServeOptions, Server, Summary, Telemetry, serve};
-use citrange_tape::Dataset;
-use citrange_teleop::{DriverLock, Speeds};
+use citrange_studio::{ServeOptions, Server, Summary, Telemetry, Terminal, serve};
+use citrange_teleop::DriverLock;
 use serde_json::json;
 
-use crate::drive::flow::{Drive, Plan, Tally};
-use crate::drive::scene_info::stage_of;
-use crate::drive::shared_control::Work;
-use crate::drive::summary::lines;
-use crate::drive::terminal::Terminal;
-use crate::exit::Usage;
+use crate::args::RecordArgs;
+use crate::exit::{bad_input, usage};
 use crate::output::{self, Output};
-use crate::recording::{RecordArgs, check_new, tell_repaired};
-use crate::session::{catch_stop, stopped};
-
-/// What is driven when nothing is said.
-const DEFAULT_SCENE: &str = "block_box";
+use crate::stop::{catch_stop, stopped};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -81,99 +71,44 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     check_numbers(args)?;
     if args.record.is_none() && (args.episodes.is_some() || args.episode_time.is_some()) {
-        bail!(Usage("--episodes and --episode-time need --record DATASET".into()));
+        return Err(usage("--episodes and --episode-time need --record DATASET"));
     }
     if let Some(root) = &args.record {
         check_new(root, args.how.resume)?;
     }
-    let settings = Settings::load(&args.profile)?;
-    if settings.method == Method::Plain {
-        output::talk(
-            "profile with method: plain: targets are sent as the first script had them, without \
-             the robot's limits of acceleration and jerk; not for a real arm",
-        );
-    }
-    let (mut rig, origin) = args.how.rig(args.scene.as_deref(), DEFAULT_SCENE)?;
-    // The loop moves a robot: it does not wait for cameras.
-    rig.leave_pictures_out(true);
-    let scene = Arc::clone(rig.world().scene());
-    let robot = rig.robot().to_owned();
-    let chain = scene.chain(&robot)?;
-    let work = Work::of(&rig, &chain)?;
-    let speeds = Speeds::of(&settings, &chain);
-    let control_hz = rig.spec().rates.control_hz;
-    let controller =
-        CartesianController::new(chain, &settings, control_hz, Some(scene.floor_z_m(&robot)?))?;
-    let (unit, images) = (args.how.unit(), args.how.images());
-    let dataset = match &args.record {
-        None => None,
-        Some(root) => {
-            let features = args.how.features();
-            let (dataset, repaired) =
-                Dataset::record_with(root, rig.spec(), unit, &images, features)?;
-            tell_repaired(&repaired, args.json)?;
-            Some(dataset)
-        }
-    };
-    let task = args.how.task.clone().unwrap_or_else(|| scene.scene.task.clone());
-    let driver_lock = DriverLock::new(DriverLock::LONGEST_SILENCE);
-    let mut stage = stage_of(&rig, &task, speeds.linear_m_s)?;
-    stage.autopilot = work.as_ref().map(Work::stage);
-    let board = Telemetry::new(stage);
-    let stop = catch_stop()?;
-    let voice = match (args.json, args.tui) {
+    let output = match (args.json, args.tui) {
         (true, _) => Output::Json,
         (false, true) => Output::Quiet,
         (false, false) => Output::Talk,
     };
+    let options = DriveOptions {
+        scene: args.scene.clone(),
+        dataset: args.record.clone(),
+        record: args.how.options(),
+        first: args.how.first,
+        profile: args.profile.clone(),
+        episodes: args.episodes,
+        episode_s: args.episode_time,
+        reset_s: args.reset_time,
+        countdown_s: args.countdown,
+        max_lost: args.max_lost_pictures / 100.0,
+        ask_s: args.ask_time,
+    };
+    let mut drive = Drive::new(&options, output.context())?;
+    catch_stop()?;
+    let (board, driver_lock) = (Arc::clone(drive.board()), Arc::clone(drive.driver_lock()));
     let server = if args.tui && args.listen.is_none() {
         None
     } else {
         let viewers = usize::from(args.max_viewers);
         let at = PageAt { listen: args.listen, hosts: &args.host, viewers };
-        Some(open_page(&board, &driver_lock, &at, voice)?)
+        Some(open_page(&board, &driver_lock, &at, output)?)
     };
     let terminal = if args.tui {
         let links = server.as_ref().map(Server::links).unwrap_or_default();
-        Some(Terminal::start(Arc::clone(&driver_lock), Arc::clone(&board), links)?)
+        Some(Terminal::start(driver_lock, board, links)?)
     } else {
         None
-    };
-    let config = json!({
-        "profile": args.profile, "settings": settings, "episode_time_s": args.episode_time,
-    });
-    let plan = Plan {
-        episodes: args.episodes,
-        episode_s: args.episode_time,
-        reset_s: args.reset_time,
-        countdown_s: args.countdown,
-        seed: args.how.seed,
-        first: args.how.first,
-        task: &task,
-        unit,
-        images: &images,
-        origin,
-        config,
-        voice,
-        max_lost: args.max_lost_pictures / 100.0,
-        ask_s: args.ask_time,
-        scene: args.scene.as_deref().unwrap_or(DEFAULT_SCENE),
-    };
-    let controller = Arc::new(controller);
-    let (tally, root, motion) = (Tally::default(), args.record.clone(), None);
-    let mut drive = Drive {
-        rig,
-        controller,
-        work,
-        speeds,
-        driver_lock,
-        board,
-        dataset,
-        root,
-        stop,
-        plan,
-        tally,
-        motion,
     };
     // From here on this thread moves an arm.
     let lead = citrange_sim::priority::lead();
@@ -186,9 +121,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         server.stop();
     }
     let summary = driven?;
-    tell_end(&drive, &summary, lead, args.json)?;
+    tell_end(&drive, &summary, lead, args)?;
     if stopped() {
-        return Err(crate::exit::Interrupted.into());
+        return Err(EpisodesError::Interrupted.into());
     }
     Ok(())
 }
@@ -229,13 +164,13 @@ fn check_numbers(args: &Args) -> anyhow::Result<()> {
         ("--countdown", args.countdown, 0.0),
         ("--ask-time", args.ask_time, 0.1),
     ];
-    let wrong = |what: String| Err(citrange_tape::TapeError::Missing(what).into());
+    let wrong = |what: String| Err(bad_input(what));
     if !(0.0..=100.0).contains(&args.max_lost_pictures) {
         let given = args.max_lost_pictures;
         return wrong(format!("--max-lost-pictures {given}: give percent from 0 to 100"));
     }
     if args.max_viewers == 0 {
-        return wrong("--max-viewers 0: nobody could drive; give 1 or more".into());
+        return wrong("--max-viewers 0: nobody could drive; give 1 or more".to_owned());
     }
     for (name, seconds, least) in times {
         if !(least..=86_400.0).contains(&seconds) {
@@ -279,12 +214,11 @@ fn tell_link(server: &Server, voice: Output) -> anyhow::Result<()> {
     }
 }
 
-fn tell_end(drive: &Drive<'_>, summary: &Summary, lead: Lead, as_json: bool) -> anyhow::Result<()> {
-    let drawn = drive.board.read(|live| live.session.drawn);
-    let tally = &drive.tally;
-    let seconds = tally.ticks as f64 / f64::from(drive.rig.spec().rates.control_hz);
+fn tell_end(drive: &Drive<'_>, summary: &Summary, lead: Lead, args: &Args) -> anyhow::Result<()> {
+    let drawn = drive.board().read(|live| live.session.drawn);
+    let (tally, seconds) = (drive.tally(), drive.driven_s());
     let worst_ms = tally.worst_late.as_secs_f64() * 1e3;
-    if as_json {
+    if args.json {
         let mut finished = json!(summary);
         finished["event"] = "finished".into();
         output::data(&finished.to_string())?;
@@ -311,7 +245,7 @@ fn tell_end(drive: &Drive<'_>, summary: &Summary, lead: Lead, as_json: bool) -> 
     for line in lines(summary) {
         output::talk(&line);
     }
-    match drive.root() {
+    match &args.record {
         Some(root) => output::data(&root.display().to_string()),
         None => Ok(()),
     }

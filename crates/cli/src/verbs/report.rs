@@ -9,8 +9,8 @@ use citrange_report::Survey;
 use citrange_tape::Dataset;
 use serde_json::json;
 
-use crate::film::Film;
 use crate::output;
+use citrange_episodes::film::Film;
 
 /// The film's name inside the report's folder.
 const FILM: &str = "film.mp4";

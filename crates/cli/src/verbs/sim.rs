@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use serde_json::json;
 
 use super::compiled;
-use crate::exit::ProblemsFound;
+use crate::exit::problems_found;
 use crate::output;
 
 /// Overlap beyond which contacts are called too soft.
@@ -134,7 +134,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if problems.is_empty() {
         return Ok(());
     }
-    Err(ProblemsFound(problems.join("; ")).into())
+    Err(problems_found(problems.join("; ")))
 }
 
 fn mean_energy(world: &mut World) -> Result<f64, SimError> {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::{space_calibrate, space_simulate};
 use crate::cell_body::body_of;
-use crate::exit::ProblemsFound;
+use crate::exit::problems_found;
 use crate::output;
 
 #[derive(Debug, clap::Subcommand)]
@@ -192,7 +192,7 @@ fn run_frames(args: &Run) -> anyhow::Result<()> {
     match moved {
         Some(name) => {
             let words = format!("a camera has moved: since {name} at the latest");
-            Err(ProblemsFound(words).into())
+            Err(problems_found(words))
         }
         None => Ok(()),
     }

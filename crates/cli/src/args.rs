@@ -1,0 +1,142 @@
+//! Arguments that several verbs have.
+
+use std::path::PathBuf;
+
+use citrange_episodes::import::PlayOptions;
+use citrange_episodes::{PilotOptions, RecordOptions};
+use citrange_tape::{Play, StateFeatures, Unit};
+
+/// What every verb that records can be told.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RecordArgs {
+    /// The task in words; by default the scene's.
+    #[arg(long)]
+    task: Option<String>,
+    /// Go on with a dataset that exists.
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Seed of the run. With the episode's index it decides where things stand.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Index of the first episode; by default it goes on after those in the dataset.
+    #[arg(long)]
+    pub(crate) first: Option<u64>,
+    /// Cameras to record, separated by commas; all by default, "none" for none.
+    #[arg(long, value_delimiter = ',')]
+    cameras: Option<Vec<String>>,
+    /// Cameras whose pictures are kept without loss (PNG) instead of as video.
+    #[arg(long, value_delimiter = ',')]
+    images: Vec<String>,
+    /// What joint values in the dataset mean.
+    #[arg(long, value_enum, default_value_t = UnitArg::Degrees)]
+    unit: UnitArg,
+    /// What observation.state holds: pos, pos,vel or pos,vel,ee (the wrist's position). LeRobot's
+    /// arms have pos.
+    #[arg(long, value_name = "LIST", default_value = "pos")]
+    features: StateFeatures,
+    /// Go on from a frame of a recorded episode: DATASET:EPISODE:FRAME.
+    #[arg(long, value_name = "DATASET:EPISODE:FRAME")]
+    from: Option<String>,
+}
+
+impl RecordArgs {
+    pub(crate) fn options(&self) -> RecordOptions {
+        RecordOptions {
+            task: self.task.clone(),
+            seed: self.seed,
+            cameras: cameras(self.cameras.as_deref()),
+            images: self.images.iter().cloned().collect(),
+            unit: self.unit.into(),
+            features: self.features,
+            from: self.from.clone(),
+        }
+    }
+}
+
+/// The cameras named; `None` for all.
+pub(crate) fn cameras(named: Option<&[String]>) -> Option<Vec<String>> {
+    named.map(|names| names.iter().filter(|name| *name != "none").cloned().collect())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum UnitArg {
+    #[value(alias = "deg")]
+    Degrees,
+    Percent,
+    #[value(alias = "rad")]
+    Radians,
+}
+
+impl From<UnitArg> for Unit {
+    fn from(unit: UnitArg) -> Self {
+        match unit {
+            UnitArg::Degrees => Self::Degrees,
+            UnitArg::Percent => Self::Percent,
+            UnitArg::Radians => Self::Radians,
+        }
+    }
+}
+
+/// What an autopilot can be told.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct PilotArgs {
+    /// Numbers of the autopilot: a profile (default, panda, seed) or a YAML file; by default what
+    /// the scene says.
+    #[arg(long, value_name = "PROFILE|FILE")]
+    autopilot: Option<String>,
+    /// How often a thing that failed is tried again.
+    #[arg(long, value_name = "N")]
+    retries: Option<u32>,
+    /// Things to fetch, by number from 1 or by name; all by default.
+    #[arg(long, value_name = "THING", value_delimiter = ',')]
+    targets: Vec<String>,
+}
+
+impl PilotArgs {
+    pub(crate) fn options(&self) -> PilotOptions {
+        let Self { autopilot, retries, targets } = self.clone();
+        PilotOptions { autopilot, retries, targets }
+    }
+}
+
+/// Where and how files without a tape are played.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct PlayArgs {
+    /// Play a file without a tape in its own model, where it has one, by its recorded states.
+    #[arg(long, conflicts_with = "scene")]
+    own_scene: bool,
+    /// Where meshes and textures of a file's own model are: a folder, several times if need be;
+    /// also in CITRANGE_ASSETS, separated as in PATH.
+    #[arg(long, value_name = "FOLDER")]
+    assets: Vec<PathBuf>,
+    /// How a file without a tape is played: "targets" moves the arm and simulates the rest,
+    /// "states" sets every frame from the file's states. By default targets, in the file's own
+    /// model states.
+    #[arg(long, value_enum, value_name = "HOW")]
+    play: Option<PlayArg>,
+    /// How far objects may be from where the file has them to count as the demonstrated task.
+    #[arg(long, value_name = "METRES", default_value_t = 0.01)]
+    object_tolerance_m: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum PlayArg {
+    Targets,
+    States,
+}
+
+impl PlayArgs {
+    pub(crate) fn options(&self) -> PlayOptions {
+        let more = std::env::var_os("CITRANGE_ASSETS").unwrap_or_default();
+        let more = std::env::split_paths(&more).filter(|path| !path.as_os_str().is_empty());
+        PlayOptions {
+            own_scene: self.own_scene,
+            assets: self.assets.iter().cloned().chain(more).collect(),
+            play: self.play.map(|play| match play {
+                PlayArg::Targets => Play::Targets,
+                PlayArg::States => Play::States,
+            }),
+            object_tolerance_m: self.object_tolerance_m,
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Collection at a speed, as a person would watch it: one worker, pictures that come too late are
+//! left out, and a stop keeps what there is of the episode.
+
+use citrange_core::run::run as run_episode;
+use citrange_core::{Clock, Rig as _, RunSettings};
+use citrange_tape::{Dataset, WhenFull};
+
+use super::goal::Goal;
+use super::plan::Plan;
+use super::show::Show;
+use super::tally::Tally;
+use crate::error::{Context as _, Result};
+use crate::recording::{Take, cut_short};
+
+/// Records episodes from index `first` on.
+pub(crate) fn collect(
+    plan: &Plan,
+    dataset: &mut Dataset,
+    goal: &Goal,
+    tally: &mut Tally,
+    show: &Show,
+    first: u64,
+) -> Result<()> {
+    let ctx = show.ctx;
+    let mut rig = plan.rig(first)?;
+    let settings = RunSettings {
+        speed: plan.speed,
+        max_frames: plan.max_frames,
+        stop: Some(ctx.stop),
+        pictures: !rig.spec().cameras.is_empty(),
+        clock: Clock::Wall,
+        pace: citrange_core::run::Pace::CatchUp,
+    };
+    let mut episode = first;
+    while goal.may_make(tally, episode - first) > 0 && !ctx.stopped() {
+        if plan.is_randomised() && episode > first {
+            rig = plan.rig(episode)?;
+        }
+        plan.set(&mut rig, episode)?;
+        let mut pilot = plan.pilot(&mut rig)?;
+        let targets = rig.begin();
+        let name = pilot.name().to_owned();
+        let bar = ctx.progress("recording", plan.max_frames.unwrap_or(0));
+        let seen = |frame, dropped| {
+            bar.set(frame + 1);
+            if dropped > 0 {
+                bar.rename(format!("recording ({dropped} pictures dropped)"));
+            }
+        };
+        let choice = plan.choice(&name, episode, first);
+        let mut tape = Take::begin(dataset, &rig, choice, WhenFull::Drop, &seen, ctx)?;
+        let ran = run_episode(pilot.as_mut(), &mut rig, &mut tape, &targets, &settings);
+        bar.finish();
+        let report = ran.with_context(|| cut_short(episode, dataset.root()))?;
+        if report.frames == 0 {
+            return tape.discard();
+        }
+        episode += 1;
+        if goal.wants(tally, &report.outcome) {
+            tally.save(&report.outcome, report.frames);
+            tape.save(dataset, &report)?;
+        } else {
+            tally.leave_out(&report.outcome, report.frames);
+            tape.discard()?;
+        }
+        show.progress(goal, tally);
+    }
+    Ok(())
+}

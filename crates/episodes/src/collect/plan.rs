@@ -1,0 +1,233 @@
+//! What every episode of a run is made from.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use citrange_core::randomise::randomised;
+use citrange_core::yaml::from_yaml;
+use citrange_core::{Outcome, Pilot, Randomise, Rig as _, RigSpec};
+use citrange_sim::{CompiledScene, SceneSource, SimError, SimRig, load_scene};
+use citrange_tape::{Dataset, Header, RunName, StateFeatures, Unit};
+use serde_json::{Value, json};
+
+use crate::context::RunContext;
+use crate::error::{Context as _, Result};
+use crate::pilots::{PilotOptions, PilotPlan};
+use crate::recording::{Origin, RecordOptions};
+use crate::session::{Choice, header, rig_of};
+
+/// What a collection can be told.
+#[derive(Clone, Debug, Default)]
+pub struct CollectOptions {
+    /// What is recorded.
+    pub record: RecordOptions,
+    /// Who moves the arm.
+    pub pilot: PilotOptions,
+    /// Ranges that every episode's looks, masses and frictions are drawn from: a file, or
+    /// `default`.
+    pub randomise: Option<String>,
+    /// Longest episode.
+    pub seconds: Option<f64>,
+    /// Times real time, one episode at a time; `None`: as fast as it goes.
+    pub speed: Option<f64>,
+}
+
+/// Everything but the index: all that decides an episode's files.
+#[derive(Debug)]
+pub struct Plan {
+    scene: Arc<CompiledScene>,
+    spec: RigSpec,
+    cameras: Option<Vec<String>>,
+    origin: Option<Origin>,
+    randomise: Option<(Randomise, SceneSource)>,
+    pilot: PilotPlan,
+    task: Option<String>,
+    pub(crate) seed: u64,
+    pub(crate) unit: Unit,
+    pub(crate) features: StateFeatures,
+    pub(crate) images: BTreeSet<String>,
+    pub(crate) max_frames: Option<u64>,
+    pub(crate) speed: Option<f64>,
+    /// Settings, as they are stored with every episode.
+    config: Value,
+    pub(crate) name: RunName,
+}
+
+/// What an earlier start of a run left in a dataset.
+pub(crate) struct Found {
+    /// Index of the run's first episode.
+    pub(crate) first: u64,
+    /// Outcomes of those that were saved, by index.
+    pub(crate) saved: BTreeMap<u64, Outcome>,
+}
+
+impl Plan {
+    /// Settles everything that does not depend on an episode's index.
+    ///
+    /// # Errors
+    /// When there is no such scene, frame, range or pilot.
+    pub fn new(scene: Option<&str>, options: &CollectOptions, ctx: RunContext<'_>) -> Result<Self> {
+        let CollectOptions { record, pilot, randomise, seconds, speed } = options;
+        let (seconds, speed) = (*seconds, *speed);
+        let cameras = record.cameras.clone();
+        let origin = record.from.as_deref().map(Origin::read).transpose()?;
+        let mut drawn_anew = None;
+        let scene = match &origin {
+            Some(origin) => {
+                origin.check_scene(scene, ctx)?;
+                Arc::clone(rig_of(&origin.tape, Some(&[]))?.world().scene())
+            }
+            None => {
+                let source = load_scene(scene.unwrap_or_default())?;
+                let scene = Arc::new(CompiledScene::new(&source)?);
+                if let Some(randomise) = randomise {
+                    drawn_anew = Some((ranges(randomise)?, source));
+                }
+                scene
+            }
+        };
+        let pilot = pilot.plan(&scene.scene)?;
+        let mut config = json!({ "seconds": seconds, "speed": speed, "pilot": pilot });
+        if let Some((ranges, _)) = &drawn_anew {
+            config["randomise"] = serde_json::to_value(ranges)?;
+        }
+        let rig = SimRig::new(Arc::clone(&scene), cameras.as_deref())?;
+        record.check_features(&rig)?;
+        let spec = rig.spec().clone();
+        let (unit, images, features) = (record.unit, record.images.clone(), record.features);
+        let mut name = json!({
+            "tool_version": env!("CARGO_PKG_VERSION"), "model_hash": scene.model_hash,
+            "scene": scene.scene, "robots": scene.robots, "rig": spec, "task": record.task,
+            "unit": unit, "images": images, "config": config,
+            "parent": origin.as_ref().map(Origin::parent),
+        });
+        // Runs of positions only have the names they always had.
+        if !features.is_plain() {
+            name["features"] = serde_json::to_value(features)?;
+        }
+        let max_frames =
+            seconds.map(|s| (s * f64::from(spec.rates.frame_hz)).ceil().max(1.0) as u64);
+        Ok(Self {
+            scene,
+            spec,
+            cameras,
+            origin,
+            randomise: drawn_anew,
+            pilot,
+            task: record.task.clone(),
+            seed: record.seed,
+            unit,
+            features,
+            images,
+            max_frames,
+            speed,
+            config,
+            name: RunName::new(record.seed, &name),
+        })
+    }
+
+    /// Joints, rates, cameras: the same for all episodes.
+    #[must_use]
+    pub fn spec(&self) -> &RigSpec {
+        &self.spec
+    }
+
+    /// Whether every episode has a scene of its own.
+    pub(crate) fn is_randomised(&self) -> bool {
+        self.randomise.is_some()
+    }
+
+    /// A rig for an episode; without randomisation it serves for all of them.
+    pub(crate) fn rig(&self, episode: u64) -> Result<SimRig> {
+        let scene = match &self.randomise {
+            None => Arc::clone(&self.scene),
+            Some((ranges, source)) => {
+                let robots = &self.scene.robots;
+                let scene = randomised(&source.scene, robots, ranges, self.seed, episode);
+                let source = SceneSource { scene, folder: source.folder.clone() };
+                Arc::new(CompiledScene::new(&source)?)
+            }
+        };
+        let mut rig = SimRig::new(scene, self.cameras.as_deref())?;
+        // Only a loop that keeps time may leave pictures out rather than wait.
+        rig.leave_pictures_out(self.speed.is_some());
+        Ok(rig)
+    }
+
+    /// Puts everything to where the episode begins.
+    pub(crate) fn set(&self, rig: &mut SimRig, episode: u64) -> Result<()> {
+        match &self.origin {
+            Some(origin) => origin.set(rig),
+            None => Ok(rig.world_mut().reset_env(0, self.seed, episode)?),
+        }
+    }
+
+    /// The pilot for a rig that was set to where an episode begins.
+    pub(crate) fn pilot(&self, rig: &mut SimRig) -> Result<Box<dyn Pilot>> {
+        let from = self.origin.as_ref().and_then(|o| o.tape.snapshot(o.frame));
+        self.pilot.pilot(rig, from.as_ref().map(|snapshot| &snapshot.fields))
+    }
+
+    /// What is recorded; `first` is the index with which the run began.
+    pub(crate) fn choice<'a>(&'a self, pilot: &'a str, episode: u64, first: u64) -> Choice<'a> {
+        let mut config = self.config.clone();
+        config["first"] = first.into();
+        Choice {
+            task: self.task.as_deref(),
+            pilot,
+            seed: self.seed,
+            episode,
+            unit: self.unit,
+            images: &self.images,
+            parent: self.origin.as_ref().map(Origin::parent),
+            config,
+        }
+    }
+
+    /// The header and the model of an episode that is the same whenever it is made.
+    pub(crate) fn header(
+        &self,
+        rig: &SimRig,
+        pilot: &str,
+        episode: u64,
+        first: u64,
+    ) -> Result<(Header, Vec<u8>)> {
+        let (mut header, model) = header(rig, self.choice(pilot, episode, first))?;
+        header.features = self.features;
+        Ok((header.repeatable_as(self.name.uid(episode)), model))
+    }
+
+    /// What there is of this run; `None` when nothing is.
+    pub(crate) fn found(&self, dataset: &Dataset) -> Option<Found> {
+        let mut saved = BTreeMap::new();
+        let mut last = None;
+        for (number, entry) in dataset.index.episodes.iter().enumerate() {
+            let Some(entry) = entry else { continue };
+            if let Some(episode) = self.name.episode_of(&entry.uid) {
+                saved.insert(episode, entry.outcome.clone());
+                last = Some(number);
+            }
+        }
+        let (number, (lowest, _)) = (last?, saved.first_key_value()?);
+        // A tape that was damaged since says nothing.
+        let tape = dataset.tape(number).ok().flatten();
+        let said = tape.and_then(|(tape, _)| tape.header.config["first"].as_u64());
+        let first = said.unwrap_or(*lowest).min(*lowest);
+        Some(Found { first, saved })
+    }
+}
+
+/// Ranges by the name `default`, or from a file.
+fn ranges(name_or_path: &str) -> Result<Randomise> {
+    let wrong = |reason: String| SimError::Scene { scene: name_or_path.to_owned(), reason };
+    let ranges: Randomise = match name_or_path {
+        "default" => Randomise::built_in().map_err(SimError::from)?,
+        path => {
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("--randomise: cannot read {path}"))?;
+            from_yaml(&text, path).map_err(SimError::from)?
+        }
+    };
+    ranges.check().map_err(wrong)?;
+    Ok(ranges)
+}

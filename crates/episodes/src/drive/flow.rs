@@ -1,0 +1,498 @@
+//! The flow of a driving session: wait for a driver, count down, record, save, set back, again.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use citrange_control::{CartesianController, Method, Motion, Settings};
+use citrange_core::run::{Pace, run as run_phase};
+use citrange_core::tape::NoTape;
+use citrange_core::{Rig as _, RunReport, RunSettings, Tape};
+use citrange_sim::SimRig;
+use citrange_tape::{Dataset, WhenFull};
+use citrange_teleop::telemetry::{Phase, SavedEpisode, Session, Summary, Telemetry, percent};
+use citrange_teleop::{DriverLock, Order, Speeds, Teleop, Until, orders_in_words};
+use serde_json::json;
+
+use super::scene_info::stage_of;
+use super::shared_control::{SharedControl, Work};
+use super::summary::{Ended, summary};
+use super::telemetry::{LivePilot, LiveRig, Pictures};
+use crate::context::RunContext;
+use crate::error::{Context as _, Result};
+use crate::recording::{Lost, Origin, RecordOptions, Take, cut_short, tell_repaired};
+use crate::session::Choice;
+
+/// Orders that people are told when an episode begins.
+const ORDERS: [Order; 5] =
+    [Order::Save, Order::Discard, Order::Success, Order::Failure, Order::Stop];
+
+/// What a session can be told.
+#[derive(Clone, Debug)]
+pub struct DriveOptions {
+    /// Scene name or file; without one that of the episode to go on from, or the usual one.
+    pub scene: Option<String>,
+    /// Record into this dataset.
+    pub dataset: Option<PathBuf>,
+    /// What is recorded.
+    pub record: RecordOptions,
+    /// Index of the first episode; by default it goes on after those in the dataset.
+    pub first: Option<u64>,
+    /// How the arm answers: a profile or a YAML file.
+    pub profile: String,
+    /// Episodes wanted; none: until stopped.
+    pub episodes: Option<u64>,
+    /// Longest episode; then it is saved.
+    pub episode_s: Option<f64>,
+    /// Pause between two episodes.
+    pub reset_s: f64,
+    /// Time to get ready before an episode.
+    pub countdown_s: f64,
+    /// Fraction of a camera's pictures that may be lost before somebody is asked, 0 to 1.
+    pub max_lost: f64,
+    /// How long an answer is waited for; then the episode is kept, marked.
+    pub ask_s: f64,
+}
+
+/// What is driven when nothing is said.
+pub const DEFAULT_SCENE: &str = "block_box";
+
+/// An arm, its driver lock, and where it is shown and recorded.
+pub struct Drive<'a> {
+    rig: SimRig,
+    controller: Arc<CartesianController>,
+    work: Option<Work>,
+    speeds: Speeds,
+    driver_lock: Arc<DriverLock>,
+    board: Arc<Telemetry>,
+    dataset: Option<Dataset>,
+    options: &'a DriveOptions,
+    /// Settings, as they are stored with every episode.
+    config: serde_json::Value,
+    task: String,
+    origin: Option<Origin>,
+    tally: Tally,
+    /// How the targets moved when the last stretch ended; none where the scene was set back.
+    motion: Option<Motion>,
+    ctx: RunContext<'a>,
+}
+
+impl std::fmt::Debug for Drive<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Drive").field("task", &self.task).field("tally", &self.tally).finish()
+    }
+}
+
+/// What a session was like.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Episodes saved.
+    pub saved: u64,
+    /// Which.
+    pub episodes: Vec<SavedEpisode>,
+    /// Episodes thrown away.
+    pub discarded: u64,
+    /// Control ticks.
+    pub ticks: u64,
+    /// Of these, late ones.
+    pub late_ticks: u64,
+    /// How often the loop stalled.
+    pub stalls: u64,
+    /// The latest start of a tick.
+    pub worst_late: Duration,
+    /// Pictures dropped.
+    pub dropped: u64,
+}
+
+/// One stretch of the session.
+struct Stretch {
+    phase: Phase,
+    limit_s: Option<f64>,
+    until: Until,
+    recording: bool,
+}
+
+impl<'a> Drive<'a> {
+    /// Makes everything ready: the arm, its controller, the dataset, what is shown.
+    ///
+    /// # Errors
+    /// When there is no such scene, profile or frame, or the dataset cannot be recorded into.
+    pub fn new(options: &'a DriveOptions, ctx: RunContext<'a>) -> Result<Self> {
+        let settings = Settings::load(&options.profile)?;
+        if settings.method == Method::Plain {
+            ctx.say(
+                "profile with method: plain: targets are sent as the first script had them, \
+                 without the robot's limits of acceleration and jerk; not for a real arm",
+            );
+        }
+        let record = &options.record;
+        let (mut rig, origin) = record.rig(options.scene.as_deref(), DEFAULT_SCENE, ctx)?;
+        // The loop moves a robot: it does not wait for cameras.
+        rig.leave_pictures_out(true);
+        let scene = Arc::clone(rig.world().scene());
+        let robot = rig.robot().to_owned();
+        let chain = scene.chain(&robot)?;
+        let work = Work::of(&rig, &chain)?;
+        let speeds = Speeds::of(&settings, &chain);
+        let control_hz = rig.spec().rates.control_hz;
+        let floor_z_m = Some(scene.floor_z_m(&robot)?);
+        let controller = CartesianController::new(chain, &settings, control_hz, floor_z_m)?;
+        let dataset = match &options.dataset {
+            None => None,
+            Some(root) => {
+                let RecordOptions { unit, images, features, .. } = record;
+                let (dataset, repaired) =
+                    Dataset::record_with(root, rig.spec(), *unit, images, *features)?;
+                tell_repaired(&repaired, ctx)?;
+                Some(dataset)
+            }
+        };
+        let task = record.task.clone().unwrap_or_else(|| scene.scene.task.clone());
+        let mut stage = stage_of(&rig, &task, speeds.linear_m_s)?;
+        stage.autopilot = work.as_ref().map(Work::stage);
+        let config = json!({
+            "profile": options.profile, "settings": settings,
+            "episode_time_s": options.episode_s,
+        });
+        Ok(Self {
+            rig,
+            controller: Arc::new(controller),
+            work,
+            speeds,
+            driver_lock: DriverLock::new(DriverLock::LONGEST_SILENCE),
+            board: Telemetry::new(stage),
+            dataset,
+            options,
+            config,
+            task,
+            origin,
+            tally: Tally::default(),
+            motion: None,
+            ctx,
+        })
+    }
+
+    /// What is shown of it.
+    #[must_use]
+    pub fn board(&self) -> &Arc<Telemetry> {
+        &self.board
+    }
+
+    /// Who drives.
+    #[must_use]
+    pub fn driver_lock(&self) -> &Arc<DriverLock> {
+        &self.driver_lock
+    }
+
+    /// What it was like so far.
+    #[must_use]
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// How long the arm was driven.
+    #[must_use]
+    pub fn driven_s(&self) -> f64 {
+        self.tally.ticks as f64 / f64::from(self.rig.spec().rates.control_hz)
+    }
+
+    /// Drives until everything wanted is recorded or the driver stops, and says what came of it.
+    ///
+    /// # Errors
+    /// When rig, pilot or tape fail; what is shown says it, too.
+    pub fn run(&mut self) -> Result<Summary> {
+        let ran = self.run_all();
+        let fault = ran.as_ref().err().map(|error| error.text());
+        let summary = summary(
+            &self.tally.episodes,
+            self.tally.discarded,
+            &Ended {
+                scene: self.options.scene.as_deref().unwrap_or(DEFAULT_SCENE),
+                recorded: self.options.dataset.as_deref(),
+                fault: fault.as_deref(),
+            },
+        );
+        self.board.write(|live| {
+            live.session.phase = Phase::Finished;
+            live.session.saved = self.tally.saved;
+            live.session.message.clone_from(&summary.headline);
+            live.session.summary = Some(summary.clone());
+        });
+        ran.map(|()| summary)
+    }
+
+    fn run_all(&mut self) -> Result<()> {
+        let first =
+            self.options.first.unwrap_or(self.dataset.as_ref().map_or(0, |d| d.len() as u64));
+        let mut layout = first;
+        while self.options.episodes.is_none_or(|wanted| self.tally.saved < wanted)
+            && !self.ctx.stopped()
+        {
+            self.set_back(layout)?;
+            let again =
+                if self.dataset.is_some() { self.record(layout)? } else { self.drive_freely()? };
+            match again {
+                Next::Same => {}
+                Next::Following => layout += 1,
+                Next::End => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// The scene at the start of an episode.
+    fn set_back(&mut self, layout: u64) -> Result<()> {
+        self.motion = None;
+        match &self.origin {
+            Some(origin) => origin.set(&mut self.rig)?,
+            None => self.rig.world_mut().reset_env(0, self.options.record.seed, layout)?,
+        }
+        Ok(())
+    }
+
+    fn drive_freely(&mut self) -> Result<Next> {
+        self.message(
+            "W/S A/D Q/E move, [ ] roll, O/C gripper; R sets back, → next scene, Esc ends",
+        );
+        let free =
+            Stretch { phase: Phase::Free, limit_s: None, until: Until::Order, recording: false };
+        let (_, order) = self.stretch(&free, &mut NoTape)?;
+        Ok(match order {
+            Some(Order::Reset | Order::Discard) => Next::Same,
+            Some(Order::Save | Order::Success | Order::Failure) => Next::Following,
+            Some(Order::Stop) | None => Next::End,
+        })
+    }
+
+    fn record(&mut self, layout: u64) -> Result<Next> {
+        if self.driver_lock.driver().is_none() {
+            self.message("press a key to take the wheel");
+            let wait = Stretch {
+                phase: Phase::Starting,
+                limit_s: None,
+                until: Until::Driver,
+                recording: false,
+            };
+            let (report, order) = self.stretch(&wait, &mut NoTape)?;
+            if order == Some(Order::Stop) || report.outcome.reason == "stopped" {
+                return Ok(Next::End);
+            }
+        }
+        self.message("get ready");
+        let still = Stretch {
+            phase: Phase::Countdown,
+            limit_s: Some(self.options.countdown_s),
+            until: Until::Still,
+            recording: false,
+        };
+        let (_, order) = self.stretch(&still, &mut NoTape)?;
+        if order == Some(Order::Stop) || self.ctx.stopped() {
+            return Ok(Next::End);
+        }
+        // Nothing moved, but time went by: the episode begins at its own beginning.
+        self.set_back(layout)?;
+        self.message(&orders_in_words(&ORDERS, ", "));
+        let next = self.take(layout)?;
+        if next == Next::Following && self.options.episodes != Some(self.tally.saved) {
+            let pause = Stretch {
+                phase: Phase::Reset,
+                limit_s: Some(self.options.reset_s),
+                until: Until::Order,
+                recording: false,
+            };
+            let (_, order) = self.stretch(&pause, &mut NoTape)?;
+            if order == Some(Order::Stop) {
+                return Ok(Next::End);
+            }
+        }
+        Ok(next)
+    }
+
+    /// Records one episode and saves it or throws it away.
+    fn take(&mut self, layout: u64) -> Result<Next> {
+        let Some(mut dataset) = self.dataset.take() else { return Ok(Next::End) };
+        let choice = Choice {
+            task: Some(&self.task),
+            pilot: "teleop",
+            seed: self.options.record.seed,
+            episode: layout,
+            unit: self.options.record.unit,
+            images: &self.options.record.images,
+            parent: self.origin.as_ref().map(Origin::parent),
+            config: self.config.clone(),
+        };
+        let (board, before) = (Arc::clone(&self.board), self.tally.dropped);
+        let cameras = self.rig.spec().cameras.len().max(1);
+        let seen = move |frame: u64, dropped: usize| {
+            board.write(|live| {
+                live.session.dropped = before + dropped as u64;
+                // Over all cameras; which one lost most is looked at when the episode ends.
+                live.session.lost_share = dropped as f64 / ((frame + 1) as f64 * cameras as f64);
+            });
+        };
+        let take = Take::begin(&dataset, &self.rig, choice, WhenFull::Drop, &seen, self.ctx)?;
+        let mut take = take.mark_lost_above(self.options.max_lost);
+        let recording = Stretch {
+            phase: Phase::Recording,
+            limit_s: self.options.episode_s,
+            until: Until::Order,
+            recording: true,
+        };
+        let ran = self.stretch(&recording, &mut take);
+        let (report, order) = ran.with_context(|| cut_short(layout, dataset.root()))?;
+        self.tally.dropped += take.dropped() as u64;
+        let lost = take.lost();
+        let (mut order, mut unwanted) = (order, is_unwanted(order));
+        let is_asked = lost.share > self.options.max_lost && order != Some(Order::Stop);
+        if is_asked && !unwanted && report.frames > 0 && !self.ctx.stopped() {
+            let answer = self.ask(&lost, report.frames)?;
+            // A failure that is kept is the judgement; one that answers the question throws away.
+            unwanted = is_unwanted(answer) || answer == Some(Order::Failure);
+            order = if answer == Some(Order::Stop) { answer } else { order };
+        }
+        if unwanted || report.frames == 0 {
+            take.discard()?;
+            self.tally.discarded += 1;
+            self.message("thrown away; again");
+            self.ctx.tell(&json!({"event": "discarded", "frames": report.frames}), "")?;
+        } else {
+            self.board.write(|live| live.session.phase = Phase::Saving);
+            let number = take.save(&mut dataset, &report)?;
+            self.tally.saved += 1;
+            let (frames, reason) = (report.frames, &report.outcome.reason);
+            let mut text = format!("episode {number} saved: {frames} frames, {reason}");
+            if lost.share > self.options.max_lost {
+                text += &format!(", {} LOST", percent(lost.share));
+            }
+            self.message(&text);
+            self.tally.episodes.push(SavedEpisode {
+                number: number as u64,
+                frames,
+                success: report.outcome.success,
+                reason: reason.clone(),
+                lost_share: lost.share,
+            });
+        }
+        self.dataset = Some(dataset);
+        Ok(match order {
+            Some(Order::Stop) => Next::End,
+            None if self.ctx.stopped() => Next::End,
+            _ if unwanted => Next::Same,
+            _ => Next::Following,
+        })
+    }
+
+    /// Asks whether an episode that lost many pictures is kept; the arm holds still meanwhile.
+    /// Without an answer it is kept: it is marked on its tape, and nothing is lost.
+    fn ask(&mut self, lost: &Lost, frames: u64) -> Result<Option<Order>> {
+        let (share, limit) = (lost.share, self.options.max_lost);
+        let text = format!(
+            "{} of the pictures of {} were lost, more than {}: Enter keeps the episode, \
+             Backspace throws it away",
+            percent(share),
+            lost.camera,
+            percent(limit)
+        );
+        self.message(&text);
+        let event = json!({
+            "event": "asking", "camera": lost.camera, "lost_share": share, "limit": limit,
+            "frames": frames, "wait_s": self.options.ask_s,
+        });
+        self.ctx.tell(&event, &format!("WARNING: {text}"))?;
+        self.board.write(|live| live.session.lost_share = share);
+        let asking = Stretch {
+            phase: Phase::Asking,
+            limit_s: Some(self.options.ask_s),
+            until: Until::Still,
+            recording: false,
+        };
+        let (_, order) = self.stretch(&asking, &mut NoTape)?;
+        Ok(order)
+    }
+
+    fn stretch(
+        &mut self,
+        stretch: &Stretch,
+        tape: &mut dyn Tape,
+    ) -> Result<(RunReport, Option<Order>)> {
+        self.driver_lock.forget_orders();
+        let targets = self.rig.begin();
+        let rates = self.rig.spec().rates;
+        // A recording has taken the dataset along: then what was said of it stays.
+        let episode = self.dataset.as_ref().map(|d| d.len() as u64);
+        let keeps_loss = stretch.phase == Phase::Asking;
+        self.board.write(|live| {
+            let session = &live.session;
+            live.session = Session {
+                phase: stretch.phase,
+                episode: episode.unwrap_or(session.episode),
+                saved: self.tally.saved,
+                wanted: self.options.episodes,
+                seconds: 0.0,
+                limit_s: stretch.limit_s,
+                dataset: self.options.dataset.as_ref().map(|root| root.display().to_string()),
+                dropped: self.tally.dropped,
+                lost_share: if keeps_loss { session.lost_share } else { 0.0 },
+                lost_limit: self.options.dataset.is_some().then_some(self.options.max_lost),
+                drawn: session.drawn,
+                message: session.message.clone(),
+                summary: None,
+            };
+        });
+        let mut teleop = Teleop::new(
+            Arc::clone(&self.driver_lock),
+            Arc::clone(&self.controller),
+            self.speeds,
+            stretch.until,
+        );
+        if let Some(origin) = self.origin.as_ref().filter(|_| stretch.recording)
+            && let Some(snapshot) = origin.tape.snapshot(origin.frame)
+        {
+            teleop.load(&snapshot.fields)?;
+        }
+        if let Some(motion) = self.motion.take().filter(|motion| motion.pos == targets) {
+            teleop.begin_anew(motion);
+        }
+        let may_fly = stretch.until == Until::Order;
+        let copilot =
+            SharedControl::new(teleop, Arc::clone(&self.driver_lock), self.work.as_ref(), may_fly);
+        let mut pilot = LivePilot::new(copilot, &self.board, rates.control_hz);
+        let pictures = !self.rig.spec().cameras.is_empty();
+        let which = if stretch.recording { Pictures::Recorded } else { Pictures::Glanced };
+        let mut rig = LiveRig::new(&mut self.rig, &self.board, which);
+        let settings = RunSettings {
+            speed: Some(1.0),
+            max_frames: stretch.limit_s.map(|s| (s * f64::from(rates.frame_hz)).round() as u64),
+            stop: Some(self.ctx.stop),
+            pictures,
+            // A person drives: what is late is late.
+            pace: Pace::Skip,
+            ..RunSettings::default()
+        };
+        let report = run_phase(&mut pilot, &mut rig, tape, &targets, &settings)?;
+        self.tally.ticks += report.ticks;
+        self.motion = pilot.copilot.motion().cloned();
+        self.tally.late_ticks += report.late_ticks;
+        self.tally.stalls += report.stalls;
+        self.tally.worst_late = self.tally.worst_late.max(report.worst_late);
+        Ok((report, pilot.copilot.teleop.ended_by()))
+    }
+
+    fn message(&self, text: &str) {
+        self.board.write(|live| text.clone_into(&mut live.session.message));
+    }
+}
+
+fn is_unwanted(order: Option<Order>) -> bool {
+    matches!(order, Some(Order::Discard | Order::Reset))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// The same scene again.
+    Same,
+    /// The next scene.
+    Following,
+    /// Enough.
+    End,
+}

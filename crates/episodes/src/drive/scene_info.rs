@@ -1,0 +1,101 @@
+//! A scene as the page needs it.
+
+use citrange_core::Rig as _;
+use citrange_render::Shape;
+use citrange_sim::{ShownShape, SimRig};
+use citrange_teleop::Key;
+use citrange_teleop::telemetry::{CameraInfo, Form, JointInfo, KeyInfo, SceneInfo, ShapeInfo};
+
+use crate::error::Result;
+
+/// Everything that does not change while the arm is driven.
+pub(crate) fn stage_of(rig: &SimRig, task: &str, speed_m_s: f64) -> Result<SceneInfo> {
+    let scene = rig.world().scene();
+    let spec = rig.spec();
+    let placement = scene.scene.robots.get(rig.robot());
+    let base = placement.map_or([0.0; 3], |p| p.pos_m);
+    let facing = placement.map_or(0.0, |p| p.yaw_deg.to_radians());
+    let arm_joints = spec.joints.iter().filter(|j| j.gripper.is_none()).count();
+    // From behind and above the arm, so that forward is away and left is left; a little aside, so
+    // that the arm does not hide its hand; far enough to see its whole reach.
+    let reach = if spec.robot.starts_with("so101") { 0.45 } else { 1.2 };
+    let ahead = |along: f64, across: f64, up: f64| {
+        let (sin, cos) = facing.sin_cos();
+        [
+            base[0] + reach * (along * cos - across * sin),
+            base[1] + reach * (along * sin + across * cos),
+            base[2] + reach * up,
+        ]
+    };
+    Ok(SceneInfo {
+        scene: scene.scene.name.clone(),
+        title: scene.scene.title.clone(),
+        robot: spec.robot.clone(),
+        task: task.to_owned(),
+        joints: spec
+            .joints
+            .iter()
+            .map(|j| JointInfo {
+                name: j.name.clone(),
+                is_slide: j.is_slide,
+                range: j.range,
+                gripper: j.gripper,
+            })
+            .collect(),
+        cameras: spec
+            .cameras
+            .iter()
+            .map(|c| CameraInfo {
+                name: c.name.clone(),
+                width_px: c.width_px,
+                height_px: c.height_px,
+            })
+            .collect(),
+        bodies: scene.body_names().to_vec(),
+        shapes: scene.shapes()?.into_iter().map(shape).collect(),
+        keys: Key::ALL
+            .into_iter()
+            .filter(|key| works(*key, arm_joints, spec.joints.len() > arm_joints))
+            .map(KeyInfo::from)
+            .collect(),
+        control_hz: spec.rates.control_hz,
+        frame_hz: spec.rates.frame_hz,
+        speed_m_s,
+        autopilot: None,
+        is_replay: false,
+        look_at_m: ahead(0.5, 0.0, 0.1),
+        look_from_m: ahead(-1.0, 0.3, 1.3),
+    })
+}
+
+/// Whether a key does something on such an arm.
+fn works(key: Key, arm_joints: usize, has_gripper: bool) -> bool {
+    match key {
+        Key::TiltForward | Key::TiltBackward | Key::TiltLeft | Key::TiltRight => arm_joints >= 6,
+        Key::RollLeft | Key::RollRight => arm_joints >= 5,
+        Key::Open | Key::Close => has_gripper,
+        _ => true,
+    }
+}
+
+fn shape(shown: ShownShape) -> ShapeInfo {
+    let form = match shown.shape {
+        Shape::Plane { half_m } => Form::Plane { half_m: half_m.map(|half| half.unwrap_or(0.0)) },
+        Shape::Sphere { radius_m } => Form::Sphere { radius_m },
+        Shape::Capsule { radius_m, half_length_m } => Form::Capsule { radius_m, half_length_m },
+        Shape::Cylinder { radius_m, half_length_m } => Form::Cylinder { radius_m, half_length_m },
+        Shape::Ellipsoid { radii_m } => Form::Ellipsoid { radii_m },
+        Shape::Box { half_m } => Form::Box { half_m },
+        Shape::Mesh(mesh) => Form::Mesh {
+            vertices_m: mesh.positions().to_vec(),
+            triangles: mesh.triangles().to_vec(),
+        },
+    };
+    ShapeInfo {
+        body: shown.body,
+        form,
+        pos_m: shown.pos_m,
+        quat_wxyz: shown.quat_wxyz,
+        rgba: shown.rgba,
+    }
+}

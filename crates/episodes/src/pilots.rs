@@ -1,0 +1,129 @@
+//! Who moves the arm when no person does: the autopilot where the scene has work for it, else a
+//! wave that shows that everything moves.
+
+use std::collections::BTreeMap;
+
+use citrange_core::pilot::{Move, Script};
+use citrange_core::scene::{Job, Scene};
+use citrange_core::{Pilot, Rig as _};
+use citrange_sim::{SimError, SimRig};
+use citrange_task::{Autopilot, Settings, Setup};
+use serde::Serialize;
+
+use crate::error::{Context as _, EpisodesError, Result};
+
+/// What an autopilot can be told.
+#[derive(Clone, Debug, Default)]
+pub struct PilotOptions {
+    /// Numbers of the autopilot: a profile (default, panda, seed) or a YAML file; by default what
+    /// the scene says.
+    pub autopilot: Option<String>,
+    /// How often a thing that failed is tried again.
+    pub retries: Option<u32>,
+    /// Things to fetch, by number from 1 or by name; all when empty.
+    pub targets: Vec<String>,
+}
+
+/// What the pilots of a run have in common; stored with every episode.
+#[derive(Clone, Debug, Serialize)]
+pub struct PilotPlan {
+    job: Option<Job>,
+    settings: Option<Settings>,
+}
+
+impl PilotOptions {
+    /// What to do in a scene.
+    ///
+    /// # Errors
+    /// When the scene has no job for an autopilot that was asked for, or the options make no sense.
+    pub fn plan(&self, scene: &Scene) -> Result<PilotPlan> {
+        let Some(job) = &scene.job else {
+            let is_told =
+                self.autopilot.is_some() || self.retries.is_some() || !self.targets.is_empty();
+            if is_told {
+                let reason = "it has no job for an autopilot; add `job:` to it".to_owned();
+                return Err(SimError::Scene { scene: scene.name.clone(), reason }.into());
+            }
+            return Ok(PilotPlan { job: None, settings: None });
+        };
+        let mut job = job.clone();
+        if !self.targets.is_empty() {
+            job.targets =
+                self.targets.iter().map(|name| target(&job, name)).collect::<Result<_, _>>()?;
+        }
+        let profile = self.autopilot.as_deref().or(job.profile.as_deref()).unwrap_or("default");
+        let mut settings = Settings::load(profile)?;
+        settings.retries = self.retries.unwrap_or(settings.retries);
+        Ok(PilotPlan { job: Some(job), settings: Some(settings) })
+    }
+}
+
+/// A target by its number or name.
+fn target(job: &Job, name: &str) -> Result<String> {
+    let by_number = name.parse::<usize>().ok().and_then(|n| job.targets.get(n.checked_sub(1)?));
+    let found = by_number.or_else(|| job.targets.iter().find(|known| *known == name));
+    found.cloned().ok_or_else(|| {
+        let known = job.targets.iter().map(String::as_str);
+        let hint = citrange_core::names::suggestion(name, known);
+        EpisodesError::BadInput(format!("there is no target \"{name}\", {hint}"))
+    })
+}
+
+impl PilotPlan {
+    /// The pilot for a rig, from the state the rig is in. `memory` is that of a frame to go on
+    /// from.
+    ///
+    /// # Errors
+    /// When the robot cannot do it.
+    pub fn pilot(
+        &self,
+        rig: &mut SimRig,
+        memory: Option<&BTreeMap<String, Vec<f64>>>,
+    ) -> Result<Box<dyn Pilot>> {
+        let (Some(job), Some(settings)) = (&self.job, &self.settings) else {
+            return Ok(Box::new(wave(rig)));
+        };
+        let mut pilot = autopilot(rig, job, settings)?;
+        if let Some(memory) = memory {
+            // A frame that somebody else flew begins the work anew.
+            let _of_another_pilot = pilot.load(memory);
+        }
+        Ok(Box::new(pilot))
+    }
+}
+
+/// An autopilot for a rig's robot.
+pub(crate) fn autopilot(rig: &SimRig, job: &Job, settings: &Settings) -> Result<Autopilot> {
+    let scene = rig.world().scene();
+    Ok(Autopilot::new(Setup {
+        chain: &scene.chain(rig.robot())?,
+        home: &home(rig)?,
+        floor_z_m: scene.floor_z_m(rig.robot())?,
+        spec: rig.spec(),
+        job,
+        settings: settings.clone(),
+    })?)
+}
+
+/// The pose in which the scene's robot starts.
+fn home(rig: &SimRig) -> Result<Vec<f64>> {
+    let scene = rig.world().scene();
+    let description = scene.robots.get(rig.robot()).context("the robot has no description")?;
+    let named = scene.scene.robots[rig.robot()].pose.as_ref().unwrap_or(&description.home);
+    description.pose(named).map(<[f64]>::to_vec).map_err(EpisodesError::Failed)
+}
+
+/// Every joint a little to and fro.
+fn wave(rig: &mut SimRig) -> Script {
+    let start = rig.begin();
+    let ticks = (0.8 * f64::from(rig.spec().rates.control_hz)).round() as u64;
+    let moves = [1.0, -1.0, 0.0].map(|sign| {
+        let joints = rig.spec().joints.iter().zip(&start).map(|(joint, from)| {
+            let reach = if joint.is_slide { 0.005 } else { 0.2 };
+            let [low, high] = joint.range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+            (from + sign * reach).clamp(low, high)
+        });
+        Move { joints: joints.collect(), ticks, phase: "wave" }
+    });
+    Script::new(start, moves.to_vec())
+}

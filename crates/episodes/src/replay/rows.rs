@@ -1,0 +1,168 @@
+//! Replay by one target per frame: what LeRobot datasets and poorer files allow.
+
+use std::collections::BTreeMap;
+
+use citrange_core::tape::FrameRecord;
+use citrange_core::{BoxError, Rig as _, Snapshot, Tape};
+use citrange_sim::SimRig;
+use citrange_tape::{Dataset, Episode, FrameReplay, Reading};
+
+use super::play::Player;
+use super::report::Replayed;
+use crate::error::{Result, bad_input};
+use crate::objects::ObjectMeter;
+use crate::session::{compiled, go_to};
+
+/// What a LeRobot dataset knows: a target and the joints seen per frame, radians and metres.
+pub(super) struct Rows {
+    pub(super) targets: Vec<Vec<f64>>,
+    pub(super) seen: Vec<Vec<f64>>,
+}
+
+/// Plays rows of a dataset: in the tape's scene if there is a tape, else in the scene named.
+pub(super) fn by_rows(
+    player: &Player<'_>,
+    dataset: &Dataset,
+    episode: usize,
+    tape: Option<(Episode, std::ops::Range<usize>)>,
+) -> Result<Replayed> {
+    let (options, ctx) = (player.options, player.ctx);
+    let unit = options.unit;
+    if let Some((tape, shown)) = tape {
+        let mut rig = player.rig_for(&tape)?;
+        let rows = dataset.joint_rows(episode, rig.spec(), unit)?;
+        let rows = Rows { targets: rows.targets, seen: rows.seen };
+        go_to(&mut rig, &tape, shown.start + options.from.min(shown.len().saturating_sub(1)))?;
+        let last = tape.snapshot(shown.end);
+        return near(player, rig, rows, "exact start".into(), last, None);
+    }
+    let Some(name) = options.scene.as_deref() else {
+        bad_input!(
+            "episode {episode} of {} has no tape: name a scene to play it in, for example \
+             --scene orange_plate",
+            dataset.root().display()
+        );
+    };
+    let mut rig = SimRig::new(compiled(name)?, player.cameras())?;
+    let rows = dataset.joint_rows(episode, rig.spec(), unit)?;
+    let reading = rows.reading.to_string();
+    if matches!(rows.reading, Reading::Guessed { .. }) {
+        ctx.say(&format!("joint values are read in {reading}"));
+    }
+    rows.check_limits(rig.spec())?;
+    let (fps, played) = (dataset.lerobot.info().fps, rig.spec().rates.frame_hz);
+    if fps != played {
+        ctx.say(&format!(
+            "the dataset has {fps} frames a second, the scene plays {played}: {:.2} times as fast",
+            f64::from(played) / f64::from(fps.max(1))
+        ));
+    }
+    let rows = Rows { targets: rows.targets, seen: rows.seen };
+    // Without a kept state the arm at least begins where it was seen.
+    let Some(joints) = rows.seen.get(options.from) else {
+        bad_input!(
+            "there is no frame {}; the episode has {}, numbered from 0",
+            options.from,
+            rows.seen.len()
+        );
+    };
+    let start = citrange_core::StartData {
+        named: [(rig.robot().to_owned(), joints.clone())].into(),
+        ..citrange_core::StartData::default()
+    };
+    let report = rig.world_mut().restore_best(0, &start)?;
+    ctx.say(&format!("episode {episode}: {report}"));
+    let mut replayed = near(player, rig, rows, report.level.to_string(), None, None)?;
+    if let Replayed::Near { unit, .. } = &mut replayed {
+        *unit = Some(reading);
+    }
+    Ok(replayed)
+}
+
+/// Holds a target per frame and measures how far the joints, and of a file of others its objects,
+/// are from those recorded.
+pub(super) fn near(
+    player: &Player<'_>,
+    mut rig: SimRig,
+    rows: Rows,
+    level: String,
+    last: Option<Snapshot>,
+    objects: Option<ObjectMeter>,
+) -> Result<Replayed> {
+    let from = player.options.from.min(rows.targets.len());
+    let per_frame = rig.spec().rates.ticks_per_frame();
+    let mut pilot = FrameReplay::new(rows.targets[from..].to_vec(), per_frame);
+    let meter = Meter {
+        seen: rows.seen.get(from..).unwrap_or_default().to_vec(),
+        largest: 0.0,
+        sum: 0.0,
+        count: 0,
+    };
+    let mut both = Both { meter, objects };
+    let targets = rig.begin();
+    let of = (rows.targets.len() - from) as u64;
+    let report = player.play(&mut rig, &mut pilot, &mut both, &targets, of)?;
+    let Both { meter, objects } = both;
+    Ok(Replayed::Near {
+        frames: report.frames,
+        of,
+        level,
+        unit: None,
+        // A file without recorded joints leaves nothing to compare.
+        largest_rad: if meter.count == 0 { f64::NAN } else { meter.largest },
+        mean_rad: meter.sum / (meter.count.max(1) as f64),
+        objects_m: last.map_or_else(BTreeMap::new, |last| end_errors(&rig, &last)),
+        objects: objects.map(ObjectMeter::into_report),
+    })
+}
+
+/// Joints and objects.
+struct Both {
+    meter: Meter,
+    objects: Option<ObjectMeter>,
+}
+
+impl Tape for Both {
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), BoxError> {
+        if let Some(objects) = &mut self.objects {
+            objects.frame(frame);
+        }
+        self.meter.frame(frame)
+    }
+}
+
+/// How far every free object is from where a state has it.
+fn end_errors(rig: &SimRig, was: &Snapshot) -> BTreeMap<String, f64> {
+    let world = rig.world();
+    let (Some(was), Ok(data)) = (was.fields.get("mujoco/qpos"), world.data(0)) else {
+        return BTreeMap::new();
+    };
+    let is = data.qpos();
+    let distance = |at: usize| {
+        let square = |i: usize| Some((is.get(i)? - was.get(i)?).powi(2));
+        Some((square(at)? + square(at + 1)? + square(at + 2)?).sqrt())
+    };
+    let objects = world.scene().free_objects().into_iter();
+    objects.filter_map(|(name, at)| Some((name, distance(at)?))).collect()
+}
+
+/// Compares joints with recorded ones.
+struct Meter {
+    seen: Vec<Vec<f64>>,
+    largest: f64,
+    sum: f64,
+    count: u64,
+}
+
+impl Tape for Meter {
+    fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), BoxError> {
+        let Some(was) = self.seen.get(frame.index as usize) else { return Ok(()) };
+        for (is, was) in frame.seen.joint_pos.iter().zip(was) {
+            let error = (is - was).abs();
+            self.largest = self.largest.max(error);
+            self.sum += error;
+            self.count += 1;
+        }
+        Ok(())
+    }
+}
