@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use citrange_core::{
-    BoxError, Commanded, Event, Observation, PicturePool, Pilot, Rig, RigSpec, Snapshot, Verdict,
+    BoxError, CameraImage, Command, Commanded, Halt, Notes, Observation, PicturePool, Pilot, Rig,
+    RigSpec, Snapshot, Verdict, Want,
 };
 use citrange_sim::{CompiledScene, SimRig, load_scene};
 use citrange_tape::{Header, Unit, new_uid, utc_now};
@@ -47,8 +48,8 @@ impl Served {
     pub(crate) fn new(
         raws: &[PathBuf],
     ) -> Result<(Self, (Header, Vec<u8>, Vec<f64>)), Box<dyn Error>> {
-        let mut rig = sim_rig()?;
-        let joints = rig.begin();
+        let rig = sim_rig()?;
+        let joints = rig.targets();
         let scene = rig.world().scene();
         let snapshot = rig.world().snapshot(0)?;
         let header = Header {
@@ -96,29 +97,36 @@ impl Rig for Served {
         &self.spec
     }
 
-    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), BoxError> {
+    fn begin(&mut self, command: &mut Command) -> Result<(), BoxError> {
+        *command = Command::at(&self.joints);
+        Ok(())
+    }
+
+    fn halt(&mut self, _how: Halt) {}
+
+    fn observe(&mut self, want: Want, seen: &mut Observation) -> Result<(), BoxError> {
         seen.tick = self.ticks;
         seen.step = self.ticks * u64::from(self.spec.rates.steps_per_tick());
         seen.joint_pos.clone_from(&self.joints);
         seen.joint_vel.resize(self.joints.len(), 0.1);
-        if pictures {
+        if want == Want::Images {
             let before = clock::thread_cpu_secs();
-            seen.pictures.clear();
+            seen.images.clear();
             let specs = self.spec.cameras.iter().zip(&mut self.files);
             for ((camera, file), pool) in specs.zip(&mut self.pools) {
                 let rgb = &mut self.read;
                 rgb.resize(3 * camera.width_px as usize * camera.height_px as usize, 0);
                 let at = self.ticks;
                 file.read_exact(rgb).map_err(|e| format!("{} at {at}: {e}", camera.name))?;
-                seen.pictures.push(pool.fill(rgb));
+                seen.images.push(CameraImage::rgb(pool.fill(rgb), 0));
             }
             self.reading_secs += clock::thread_cpu_secs() - before;
         }
         Ok(())
     }
 
-    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError> {
-        self.joints.copy_from_slice(targets);
+    fn act(&mut self, command: &Command, commanded: &mut Commanded) -> Result<(), BoxError> {
+        self.joints.copy_from_slice(&command.pos);
         commanded.limited.clone_from(&self.joints);
         commanded.executed.clone_from(&self.joints);
         commanded.digests.clear();
@@ -150,9 +158,10 @@ impl Pilot for Sway {
     fn decide(
         &mut self,
         seen: &Observation,
-        targets: &mut [f64],
-        _: &mut Vec<Event>,
+        command: &mut Command,
+        _: &mut Notes,
     ) -> Result<Verdict, BoxError> {
+        let targets = command.pos.as_mut_slice();
         for (joint, (target, middle)) in targets.iter_mut().zip(&self.middle).enumerate() {
             *target = middle + 0.1 * (0.01 * seen.tick as f64 + joint as f64).sin();
         }

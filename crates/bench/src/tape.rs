@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::time::Instant;
 
-use citrange_core::{Rig as _, RunSettings, run};
+use citrange_core::{Pace, Rig as _, RunSettings, run as run_episode};
 use citrange_tape::{Dataset, RecordSettings, Recorder, Unit, WhenFull};
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Args) -> Result<Value, Box<dyn Error>> {
         ..usual
     };
     let settings = RunSettings {
-        speed: paced.then_some(1.0),
+        pace: Pace::at_speed(paced.then_some(1.0)),
         max_frames: Some(count as u64),
         pictures: true,
         ..RunSettings::default()
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<Value, Box<dyn Error>> {
     let recorder = Recorder::begin(&folder, header, &model, &how)?;
     let mut tape = Timed::new(recorder, rig.spec().rates.ticks_per_frame());
     let mut pilot = Sway { middle: targets.clone() };
-    let report = run::run(&mut pilot, &mut rig, &mut tape, &targets, &settings)?;
+    let report = run_episode(&mut pilot, &mut rig, &mut tape, &settings)?;
     let stop = Instant::now();
     let stalls = (tape.per_frame(), tape.per_tick());
     let recording = tape.recorder.finish()?;

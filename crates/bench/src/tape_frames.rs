@@ -4,9 +4,9 @@ use std::error::Error;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 
-use citrange_core::pilot::{Move, Script};
+use citrange_core::script::{Move, Script};
 use citrange_core::tape::FrameRecord;
-use citrange_core::{BoxError, Outcome, Rig as _, RunSettings, Snapshot, Tape, run};
+use citrange_core::{BoxError, Outcome, Rig as _, RunSettings, Snapshot, Tape, run as run_episode};
 use serde_json::{Value, json};
 
 use crate::args::Args;
@@ -53,7 +53,6 @@ pub(crate) fn run(args: &Args) -> Result<Value, Box<dyn Error>> {
     let out = args.required_folder("out")?;
     let count = args.number("count", 421)?;
     let mut rig = sim_rig()?;
-    let targets = rig.begin();
     let control_hz = f64::from(rig.spec().rates.control_hz);
     let mut moves = Vec::new();
     for poses in ORANGES {
@@ -70,8 +69,8 @@ pub(crate) fn run(args: &Args) -> Result<Value, Box<dyn Error>> {
     let mut raw = Raw(files.collect::<Result<_, std::io::Error>>()?);
     let settings =
         RunSettings { max_frames: Some(count as u64), pictures: true, ..RunSettings::default() };
-    let mut script = Script::new(targets.clone(), moves);
-    run::run(&mut script, &mut rig, &mut raw, &targets, &settings)?;
+    let mut script = Script::new(moves);
+    run_episode(&mut script, &mut rig, &mut raw, &settings)?;
     Ok(json!({ "front": paths[0], "wrist": paths[1], "count": count }))
 }
 
@@ -80,7 +79,7 @@ struct Raw(Vec<BufWriter<File>>);
 
 impl Tape for Raw {
     fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), BoxError> {
-        for (file, picture) in self.0.iter_mut().zip(&frame.seen.pictures) {
+        for (file, picture) in self.0.iter_mut().zip(frame.seen.pictures()) {
             file.write_all(picture.pixels()?)?;
         }
         Ok(())

@@ -230,8 +230,9 @@ fn the_autopilot_is_told_what_to_fetch_and_wrong_words_are_named() {
     let collect = "collect small.yaml --cameras none --out set";
     ok(here, &format!("{collect} --targets 3,orange_1 --retries 0"));
     let (tape, _) = Dataset::open(&here.join("set")).unwrap().tape(0).unwrap().unwrap();
-    let summary = tape.events.iter().rev().find(|(_, e)| e.name == "summary").unwrap();
-    let fetched = summary.1.detail["targets"].as_array().unwrap();
+    let summary = tape.events.iter().rev().find(|(_, e)| e.name() == "summary").unwrap();
+    let summary = summary.1.detail();
+    let fetched = summary["targets"].as_array().unwrap();
     let names: Vec<_> =
         fetched.iter().map(|t| (t["name"].as_str().unwrap(), &t["placed"])).collect();
     assert_eq!(names, [("orange_3", &true.into()), ("orange_1", &true.into())]);

@@ -125,7 +125,7 @@ fn a_driver_who_vanishes_stops_the_arm_and_a_polite_kill_keeps_the_episode() {
     let before = &tape.ticks[tape.ticks.len() - 40].limited;
     let moved = last.iter().zip(before).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     assert!(moved < 1e-4, "targets still moved by {moved} rad");
-    assert!(tape.events.iter().any(|(_, e)| e.name == "keys" && e.detail["brake"] == true));
+    assert!(tape.events.iter().any(|(_, e)| e.name() == "keys" && e.detail()["brake"] == true));
 }
 
 #[test]
@@ -160,11 +160,12 @@ fn what_the_autopilot_does_is_part_of_the_episode_and_repeats_bit_for_bit() {
     ok(folder.path(), "data check set");
     let dataset = citrange_tape::Dataset::open(&folder.path().join("set")).unwrap();
     let (tape, _) = dataset.tape(0).unwrap().unwrap();
-    let events = |name: &str| -> Vec<(u64, &Value)> {
-        let named = tape.events.iter().filter(|(_, event)| event.name == name);
-        named.map(|(tick, event)| (*tick, &event.detail)).collect()
+    let events = |name: &str| -> Vec<(u64, Value)> {
+        let named = tape.events.iter().filter(|(_, event)| event.name() == name);
+        named.map(|(tick, event)| (*tick, event.detail())).collect()
     };
-    let summary = &events("summary")[0].1["targets"][0];
+    let summary = &events("summary")[0].1;
+    let summary = &summary["targets"][0];
     assert_eq!((&summary["name"], &summary["placed"]), (&json!("orange_2"), &json!(true)));
     let own = events("autopilot");
     let (ended, _) = own.iter().find(|(_, what)| what["do"] == "end").unwrap();

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use citrange_core::restore::{BodyPose, PoseCheck};
-use citrange_core::run::run;
+use citrange_core::run;
 use citrange_core::tape::FrameRecord;
 use citrange_core::{BoxError, Level, RunSettings, Tape};
 use citrange_hdf5::{Demo, read_demo, write_demo};
@@ -165,10 +165,9 @@ fn one(
     if what == VARIANTS[6].0 {
         assert!(report.to_string().contains("positions and"), "{report}");
     }
-    let targets = rig.begin();
     let mut drift = Drift { tape, first: shown.start, joints_rad: 0.0, soon_rad: 0.0 };
     let mut pilot = ExactReplay::new(Arc::clone(tape), shown.clone());
-    run(&mut pilot, &mut rig, &mut drift, &targets, &RunSettings::default()).unwrap();
+    run(&mut pilot, &mut rig, &mut drift, &RunSettings::default()).unwrap();
     let end = check(&rig.world().body_poses(0).unwrap(), at_end);
     if level == Level::Snapshot {
         assert_eq!((drift.joints_rad, end.position_m, end.rotation_rad), (0.0, 0.0, 0.0), "{what}");

@@ -2,7 +2,9 @@
 //!
 //! - [`state`], [`dict`]: **State**, what the world is: vectorised [`TensorState`] for N
 //!   environments, readable [`DictState`] for one; both convert into each other without loss.
-//! - [`pilot`], [`rig`], [`tape`]: who decides, who acts, who keeps; [`run`] is the one loop.
+//! - [`pilot`], [`rig`], [`tape`]: who decides, who acts, who keeps; [`mod@run`] is the one loop, to be
+//!   run or to be stepped ([`Loop`]); [`batch`]: pilots for many environments at once.
+//! - [`observation`], [`command`], [`event`]: what goes between them.
 //! - [`snapshot`]: everything that decides the future, as named f64 fields and as bytes.
 //! - [`restore`]: what a file knows about the start of an episode, and how well it was restored.
 //! - [`scene`], [`shape`], [`robot`]: what people write in YAML; [`yaml`] reads it with errors
@@ -23,9 +25,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod batch;
+pub mod command;
 pub mod dict;
 pub mod error_kind;
+pub mod event;
 pub mod names;
+pub mod observation;
+mod pace;
 pub mod picture;
 pub mod pilot;
 pub mod placement;
@@ -38,6 +45,7 @@ pub mod rng;
 pub mod robot;
 pub mod run;
 pub mod scene;
+pub mod script;
 pub mod shape;
 pub mod snapshot;
 pub mod solid;
@@ -46,17 +54,22 @@ pub mod tape;
 pub mod time;
 pub mod yaml;
 
+pub use batch::BatchPilot;
+pub use command::{Command, Commanded};
 pub use dict::{DictObjectState, DictRobotState, DictState};
 pub use error_kind::{Classified, ErrorKind};
-pub use picture::{Picture, PictureError, PicturePool, Undrawn};
-pub use pilot::{Event, Outcome, Pilot, Verdict};
+pub use event::Event;
+pub use observation::{CameraImage, Mode, ObjectSeen, Observation, Want};
+pub use pace::{Late, Pace};
+pub use picture::{DepthPicture, Picture, PictureError, PicturePool, Undrawn};
+pub use pilot::{Memory, Notes, Outcome, Pilot, Start, Verdict};
 pub use pose::Pose;
 pub use randomise::Randomise;
 pub use rates::Rates;
 pub use restore::{Level, RestoreReport, StartData};
-pub use rig::{BoxError, Commanded, ObjectSeen, ObjectSpec, Observation, Rig, RigSpec};
+pub use rig::{BoxError, CameraKind, Halt, Intrinsics, ObjectSpec, Rig, RigSpec};
 pub use robot::RobotDescription;
-pub use run::{Clock, RunReport, RunSettings};
+pub use run::{Clock, Loop, RunReport, RunSettings, Ticked, run};
 pub use scene::Scene;
 pub use snapshot::Snapshot;
 pub use state::{CameraState, Contact, Extra, ObjectState, RobotState, TensorState};

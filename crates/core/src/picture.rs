@@ -18,27 +18,39 @@ pub enum PictureError {
     Lost,
 }
 
-type Pixels = Result<Vec<u8>, PictureError>;
+type Pixels<T> = Result<Vec<T>, PictureError>;
 
-/// An rgb8 picture, row by row. A handle: clones show the same pixels, which may be drawn later
-/// than the handle is given out. Holding on to it costs nothing but its memory.
-#[derive(Clone)]
-pub struct Picture(Arc<OnceLock<Pixels>>);
+/// A picture, row by row. A handle: clones show the same pixels, which may be drawn later than the
+/// handle is given out. Holding on to it costs nothing but its memory.
+pub struct Image<T>(Arc<OnceLock<Pixels<T>>>);
 
-impl Picture {
+/// An rgb8 picture: three bytes per pixel.
+pub type Picture = Image<u8>;
+
+/// Depths in metres along the optical axis, one per pixel; infinite or NaN where nothing was
+/// measured.
+pub type DepthPicture = Image<f32>;
+
+impl<T> Clone for Image<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Image<T> {
     /// A picture that exists already.
     #[must_use]
-    pub fn ready(rgb: Vec<u8>) -> Self {
-        Self(Arc::new(OnceLock::from(Ok(rgb))))
+    pub fn ready(pixels: Vec<T>) -> Self {
+        Self(Arc::new(OnceLock::from(Ok(pixels))))
     }
 
     /// The pixels; waits until they are drawn. Not for a loop that keeps time.
     ///
     /// # Errors
     /// When the picture could not be drawn.
-    pub fn pixels(&self) -> Result<&[u8], PictureError> {
+    pub fn pixels(&self) -> Result<&[T], PictureError> {
         match self.0.wait() {
-            Ok(rgb) => Ok(rgb),
+            Ok(pixels) => Ok(pixels),
             Err(error) => Err(error.clone()),
         }
     }
@@ -55,7 +67,7 @@ impl Picture {
         matches!(self.0.get(), Some(Err(PictureError::LeftOut)))
     }
 
-    /// Whether [`Picture::pixels`] answers at once.
+    /// Whether [`Image::pixels`] answers at once.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.0.get().is_some()
@@ -63,40 +75,40 @@ impl Picture {
 }
 
 /// Equal pixels. Waits for both.
-impl PartialEq for Picture {
+impl<T: PartialEq> PartialEq for Image<T> {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || self.0.wait() == other.0.wait()
     }
 }
 
 /// Never waits.
-impl fmt::Debug for Picture {
+impl<T> fmt::Debug for Image<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.get() {
-            Some(Ok(rgb)) => write!(f, "Picture({} bytes)", rgb.len()),
-            Some(Err(error)) => write!(f, "Picture({error})"),
-            None => f.write_str("Picture(not drawn yet)"),
+            Some(Ok(pixels)) => write!(f, "Image({} numbers)", pixels.len()),
+            Some(Err(error)) => write!(f, "Image({error})"),
+            None => f.write_str("Image(not drawn yet)"),
         }
     }
 }
 
 /// A picture that somebody has yet to draw. Dropped undrawn, it tells those who wait for it.
 #[derive(Debug)]
-pub struct Undrawn {
-    picture: Picture,
-    rgb: Vec<u8>,
+pub struct Undrawn<T = u8> {
+    image: Image<T>,
+    pixels: Vec<T>,
 }
 
-impl Undrawn {
-    /// Where to draw. Its length and bytes are those of an older picture.
-    pub fn rgb_mut(&mut self) -> &mut Vec<u8> {
-        &mut self.rgb
+impl<T> Undrawn<T> {
+    /// Where to draw. Its length and contents are those of an older picture.
+    pub fn pixels_mut(&mut self) -> &mut Vec<T> {
+        &mut self.pixels
     }
 
     /// It is drawn: whoever waits gets the pixels.
     pub fn finish(mut self) {
-        let rgb = std::mem::take(&mut self.rgb);
-        self.settle(Ok(rgb));
+        let pixels = std::mem::take(&mut self.pixels);
+        self.settle(Ok(pixels));
     }
 
     /// It cannot be drawn: whoever waits gets the reason.
@@ -104,46 +116,63 @@ impl Undrawn {
         self.settle(Err(PictureError::Failed(reason.to_string())));
     }
 
-    fn settle(&self, pixels: Pixels) {
+    fn settle(&self, pixels: Pixels<T>) {
         // Only this can settle it, and the first word stands: the drop that follows says nothing.
-        let _settled_before = self.picture.0.set(pixels);
+        let _settled_before = self.image.0.set(pixels);
     }
 }
 
-impl Drop for Undrawn {
+impl<T> Drop for Undrawn<T> {
     fn drop(&mut self) {
         self.settle(Err(PictureError::Lost));
     }
 }
 
 /// Buffers for pictures of one camera, used again when nobody holds them any more.
-#[derive(Clone, Debug, Default)]
-pub struct PicturePool {
-    pictures: Vec<Picture>,
+#[derive(Debug)]
+pub struct ImagePool<T> {
+    images: Vec<Image<T>>,
 }
 
-impl PicturePool {
-    /// A picture with these bytes.
-    pub fn fill(&mut self, rgb: &[u8]) -> Picture {
-        let (picture, mut undrawn) = self.order();
-        undrawn.rgb.clear();
-        undrawn.rgb.extend_from_slice(rgb);
-        undrawn.finish();
-        picture
-    }
+/// Buffers for rgb pictures.
+pub type PicturePool = ImagePool<u8>;
 
+impl<T> Default for ImagePool<T> {
+    fn default() -> Self {
+        Self { images: Vec::new() }
+    }
+}
+
+impl<T> Clone for ImagePool<T> {
+    fn clone(&self) -> Self {
+        Self { images: self.images.clone() }
+    }
+}
+
+impl<T: Clone> ImagePool<T> {
+    /// A picture with these pixels.
+    pub fn fill(&mut self, pixels: &[T]) -> Image<T> {
+        let (image, mut undrawn) = self.order();
+        undrawn.pixels.clear();
+        undrawn.pixels.extend_from_slice(pixels);
+        undrawn.finish();
+        image
+    }
+}
+
+impl<T> ImagePool<T> {
     /// A picture to hand out, and its other end for whoever draws it.
-    pub fn order(&mut self) -> (Picture, Undrawn) {
-        let free = self.pictures.iter_mut().find_map(|picture| {
-            let old = Arc::get_mut(&mut picture.0)?.take();
-            Some((picture.clone(), old.and_then(Result::ok).unwrap_or_default()))
+    pub fn order(&mut self) -> (Image<T>, Undrawn<T>) {
+        let free = self.images.iter_mut().find_map(|image| {
+            let old = Arc::get_mut(&mut image.0)?.take();
+            Some((image.clone(), old.and_then(Result::ok).unwrap_or_default()))
         });
-        let (picture, rgb) = free.unwrap_or_else(|| {
-            let new = Picture(Arc::new(OnceLock::new()));
-            self.pictures.push(new.clone());
+        let (image, pixels) = free.unwrap_or_else(|| {
+            let new = Image(Arc::new(OnceLock::new()));
+            self.images.push(new.clone());
             (new, Vec::new())
         });
-        (picture.clone(), Undrawn { picture, rgb })
+        (image.clone(), Undrawn { image, pixels })
     }
 }
 
@@ -161,7 +190,7 @@ mod tests {
         let (handle, bytes) = (Arc::as_ptr(&first.0), first.pixels().unwrap().as_ptr());
         drop(first);
         let third = pool.fill(&[7]);
-        assert_eq!((Arc::as_ptr(&third.0), pool.pictures.len()), (handle, 2));
+        assert_eq!((Arc::as_ptr(&third.0), pool.images.len()), (handle, 2));
         assert_eq!(third.pixels().unwrap().as_ptr(), bytes, "the bytes' memory is used again");
         assert_eq!((third.pixels(), second.pixels()), (Ok(&[7][..]), Ok(&[4, 5, 6][..])));
     }
@@ -176,19 +205,19 @@ mod tests {
         assert!(!other.is_ready());
         undrawn.finish();
         assert!(!other.is_ready());
-        assert_eq!(pool.pictures.len(), 2);
+        assert_eq!(pool.images.len(), 2);
     }
 
     #[test]
     fn who_needs_pixels_waits_for_them() {
         let (picture, mut undrawn) = PicturePool::default().order();
         assert!(!picture.is_ready());
-        assert_eq!(format!("{picture:?}"), "Picture(not drawn yet)");
+        assert_eq!(format!("{picture:?}"), "Image(not drawn yet)");
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| picture.pixels().map(<[u8]>::to_vec));
             std::thread::sleep(Duration::from_millis(20));
             assert!(!waiting.is_finished());
-            undrawn.rgb_mut().extend([9, 8, 7]);
+            undrawn.pixels_mut().extend([9, 8, 7]);
             undrawn.finish();
             assert_eq!(waiting.join().unwrap(), Ok(vec![9, 8, 7]));
         });

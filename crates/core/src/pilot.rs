@@ -1,11 +1,14 @@
-//! Pilot: decides the next action from what is seen. Also the simplest one, which follows a script.
+//! Pilot: decides the next command from what is seen.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::rig::{BoxError, Observation};
+use crate::command::Command;
+use crate::event::Event;
+use crate::observation::Observation;
+use crate::rig::{BoxError, RigSpec};
 
 /// How an episode ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,126 +25,162 @@ impl Outcome {
     pub fn unjudged(reason: &str) -> Self {
         Self { success: None, reason: reason.to_owned() }
     }
-}
 
-/// Something worth remembering that happened at a tick.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Event {
-    /// What: `phase`, `key`, `drop`, …
-    pub name: String,
-    /// Details.
-    pub detail: serde_json::Value,
+    /// A failure.
+    #[must_use]
+    pub fn failed(reason: &str) -> Self {
+        Self { success: Some(false), reason: reason.to_owned() }
+    }
 }
 
 /// What a pilot wants at a tick.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// Carry the targets out.
+    /// Carry the command out.
     Go,
     /// The episode is over. It ends at the next frame; until then see [`Pilot::finish`].
     Done(Outcome),
 }
 
+/// What a pilot must know from tick to tick, as named numbers under `pilot/…`: part of a snapshot.
+pub type Memory = BTreeMap<String, Vec<f64>>;
+
+/// Events of a tick, for the tape.
+pub type Notes = Vec<Event>;
+
+/// What a pilot is told when an episode begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Start<'a> {
+    /// The rig.
+    pub spec: &'a RigSpec,
+    /// Joint targets in force.
+    pub targets: &'a [f64],
+}
+
 /// Something that decides.
+///
+/// ```
+/// use citrange_core::pilot::{Notes, Outcome, Pilot, Verdict};
+/// use citrange_core::{BoxError, Command, Observation};
+///
+/// /// Lets the first joint swing for a hundred ticks.
+/// struct Swing;
+///
+/// impl Pilot for Swing {
+///     fn name(&self) -> &str { "swing" }
+///     fn decide(&mut self, seen: &Observation, command: &mut Command, _: &mut Notes)
+///         -> Result<Verdict, BoxError> {
+///         if seen.tick == 100 {
+///             return Ok(Verdict::Done(Outcome::unjudged("swung")));
+///         }
+///         command.pos[0] = (seen.tick as f64 / 10.0).sin();
+///         Ok(Verdict::Go)
+///     }
+/// }
+/// let mut command = Command::at(&[0.0]);
+/// let seen = Observation { tick: 100, ..Observation::default() };
+/// assert!(matches!(Swing.decide(&seen, &mut command, &mut vec![])?, Verdict::Done(_)));
+/// # Ok::<(), BoxError>(())
+/// ```
 pub trait Pilot {
     /// Short name, stored with the episode.
     fn name(&self) -> &str;
 
-    /// Decides the joint targets of this tick. `targets` holds the last ones; `events` takes what
-    /// the tape should remember.
+    /// An episode begins. A pilot may be used for one after the other.
+    ///
+    /// # Errors
+    /// When it cannot drive this rig.
+    fn begin(&mut self, _start: &Start<'_>) -> Result<(), BoxError> {
+        Ok(())
+    }
+
+    /// Decides the command of this tick. `command` holds the last targets and no velocities;
+    /// `notes` takes what the tape should keep.
     ///
     /// # Errors
     /// When the pilot cannot go on; the episode ends as a failure.
     fn decide(
         &mut self,
         seen: &Observation,
-        targets: &mut [f64],
-        events: &mut Vec<Event>,
+        command: &mut Command,
+        notes: &mut Notes,
     ) -> Result<Verdict, BoxError>;
 
     /// The loop did not run for so long: what was asked for before is out of date. Called before
-    /// [`Pilot::decide`], and only where a late tick is skipped ([`crate::run::Pace::Skip`]).
+    /// [`Pilot::decide`], and only where a late tick is skipped ([`crate::Late::Skip`]) or
+    /// the rig sets the pace.
     fn stalled(&mut self, _late: Duration) {}
 
-    /// The targets of a tick after it is done, until the frame ends; they stay by default.
-    fn finish(&mut self, _targets: &mut [f64]) {}
+    /// The command of a tick after it is done, until the frame ends; it stays by default.
+    fn finish(&mut self, _command: &mut Command) {}
 
     /// Adds the pilot's memory to a snapshot, under names that begin with `pilot/`.
-    fn save(&self, _fields: &mut BTreeMap<String, Vec<f64>>) {}
-}
+    fn save(&self, _memory: &mut Memory) {}
 
-/// A pose to move to, and how long the move takes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Move {
-    /// Joint targets at its end.
-    pub joints: Vec<f64>,
-    /// Its length, in control ticks.
-    pub ticks: u64,
-    /// Noted as an event when the move begins.
-    pub phase: &'static str,
-}
-
-/// Follows a list of moves, each blended with minimum jerk, then ends.
-#[derive(Clone, Debug)]
-pub struct Script {
-    moves: Vec<Move>,
-    from: Vec<f64>,
-    at: usize,
-    tick_of_move: u64,
-}
-
-impl Script {
-    /// A script that starts from the targets `from`.
-    #[must_use]
-    pub fn new(from: Vec<f64>, moves: Vec<Move>) -> Self {
-        Self { moves, from, at: 0, tick_of_move: 0 }
-    }
-
-    /// Its whole length in control ticks.
-    #[must_use]
-    pub fn ticks(&self) -> u64 {
-        self.moves.iter().map(|m| m.ticks.max(1)).sum()
+    /// Takes back what [`Pilot::save`] wrote, after [`Pilot::begin`]; what it does not know it
+    /// leaves alone, and where there is nothing of its own it begins anew.
+    ///
+    /// # Errors
+    /// When the memory is another robot's.
+    fn load(&mut self, _memory: &Memory) -> Result<(), BoxError> {
+        Ok(())
     }
 }
 
-impl Pilot for Script {
+impl<P: Pilot + ?Sized> Pilot for &mut P {
     fn name(&self) -> &str {
-        "script"
+        (**self).name()
     }
-
+    fn begin(&mut self, start: &Start<'_>) -> Result<(), BoxError> {
+        (**self).begin(start)
+    }
     fn decide(
         &mut self,
-        _seen: &Observation,
-        targets: &mut [f64],
-        events: &mut Vec<Event>,
+        seen: &Observation,
+        command: &mut Command,
+        notes: &mut Notes,
     ) -> Result<Verdict, BoxError> {
-        let Some(next) = self.moves.get(self.at) else {
-            return Ok(Verdict::Done(Outcome::unjudged("script_end")));
-        };
-        if next.joints.len() != targets.len() || self.from.len() != targets.len() {
-            let (found, expected) = (next.joints.len(), targets.len());
-            return Err(format!("the script moves {found} joints, the rig has {expected}").into());
-        }
-        if self.tick_of_move == 0 {
-            let detail = serde_json::Value::from(next.phase);
-            events.push(Event { name: "phase".to_owned(), detail });
-        }
-        self.tick_of_move += 1;
-        let t = self.tick_of_move as f64 / next.ticks.max(1) as f64;
-        // Minimum jerk: starts and ends at rest.
-        let s = t * t * t * (10.0 - 15.0 * t + 6.0 * t * t);
-        for ((target, from), to) in targets.iter_mut().zip(&self.from).zip(&next.joints) {
-            *target = from + s * (to - from);
-        }
-        if self.tick_of_move >= next.ticks.max(1) {
-            self.from.copy_from_slice(&next.joints);
-            self.at += 1;
-            self.tick_of_move = 0;
-        }
-        Ok(Verdict::Go)
+        (**self).decide(seen, command, notes)
     }
+    fn stalled(&mut self, late: Duration) {
+        (**self).stalled(late);
+    }
+    fn finish(&mut self, command: &mut Command) {
+        (**self).finish(command);
+    }
+    fn save(&self, memory: &mut Memory) {
+        (**self).save(memory);
+    }
+    fn load(&mut self, memory: &Memory) -> Result<(), BoxError> {
+        (**self).load(memory)
+    }
+}
 
-    fn save(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
-        fields.insert("pilot/script".into(), vec![self.at as f64, self.tick_of_move as f64]);
+impl<P: Pilot + ?Sized> Pilot for Box<P> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+    fn begin(&mut self, start: &Start<'_>) -> Result<(), BoxError> {
+        (**self).begin(start)
+    }
+    fn decide(
+        &mut self,
+        seen: &Observation,
+        command: &mut Command,
+        notes: &mut Notes,
+    ) -> Result<Verdict, BoxError> {
+        (**self).decide(seen, command, notes)
+    }
+    fn stalled(&mut self, late: Duration) {
+        (**self).stalled(late);
+    }
+    fn finish(&mut self, command: &mut Command) {
+        (**self).finish(command);
+    }
+    fn save(&self, memory: &mut Memory) {
+        (**self).save(memory);
+    }
+    fn load(&mut self, memory: &Memory) -> Result<(), BoxError> {
+        (**self).load(memory)
     }
 }

@@ -45,13 +45,56 @@ impl Rates {
         divides("control_hz", self.control_hz, "frame_hz", self.frame_hz)
     }
 
+    /// Checks the rates of a rig with clocks of its own: they need not divide each other.
+    ///
+    /// # Errors
+    /// When one is zero, or frames would come faster than ticks.
+    pub fn check_own_clock(&self) -> Result<(), RateError> {
+        let at_least = |upper_name, upper: u32, lower_name, lower: u32| match lower {
+            1.. if upper >= lower => Ok(()),
+            _ => Err(RateError { upper_name, upper, lower_name, lower, example: lower.max(1) }),
+        };
+        at_least("physics_hz", self.physics_hz, "control_hz", self.control_hz)?;
+        at_least("control_hz", self.control_hz, "frame_hz", self.frame_hz)
+    }
+
+    /// The tick with which a frame begins: the first that is not before the frame's time. Where
+    /// rates divide each other, every `ticks_per_frame`-th.
+    #[must_use]
+    pub fn first_tick(&self, frame: u64) -> u64 {
+        let ticks = (u128::from(frame) * u128::from(self.control_hz))
+            .div_ceil(u128::from(self.frame_hz.max(1)));
+        u64::try_from(ticks).unwrap_or(u64::MAX)
+    }
+
+    /// The frame that a tick belongs to.
+    #[must_use]
+    pub fn frame_of(&self, tick: u64) -> u64 {
+        let frames =
+            u128::from(tick) * u128::from(self.frame_hz) / u128::from(self.control_hz.max(1));
+        u64::try_from(frames).unwrap_or(u64::MAX)
+    }
+
+    /// Whether a frame begins with this tick.
+    #[must_use]
+    pub fn is_frame(&self, tick: u64) -> bool {
+        tick == 0 || self.frame_of(tick) != self.frame_of(tick - 1)
+    }
+
+    /// Frames whose ticks are all among the first `ticks`.
+    #[must_use]
+    pub fn whole_frames(&self, ticks: u64) -> u64 {
+        self.frame_of(ticks)
+    }
+
     /// Physics steps in one control tick.
     #[must_use]
     pub fn steps_per_tick(&self) -> u32 {
         self.physics_hz / self.control_hz
     }
 
-    /// Control ticks in one frame.
+    /// Control ticks in one frame, where rates divide each other; see [`Rates::first_tick`] for
+    /// all others.
     #[must_use]
     pub fn ticks_per_frame(&self) -> u32 {
         self.control_hz / self.frame_hz
@@ -65,7 +108,7 @@ impl Rates {
 
     /// Length of one physics step.
     #[must_use]
-    pub fn timestep_secs(&self) -> f64 {
+    pub fn timestep_s(&self) -> f64 {
         1.0 / f64::from(self.physics_hz)
     }
 }
@@ -84,5 +127,31 @@ mod tests {
         let message = bad.check().unwrap_err().to_string();
         assert!(message.contains("physics_hz 350") && message.contains("360"), "{message}");
         assert!(Rates { frame_hz: 0, ..good }.check().is_err());
+    }
+
+    #[test]
+    fn frames_begin_with_the_first_tick_of_their_time() {
+        let whole = Rates { physics_hz: 360, control_hz: 180, frame_hz: 30 };
+        // A UR at 500 and 125 Hz with a camera of 30 Hz: 4 or 5 ticks per frame.
+        let odd = Rates { physics_hz: 500, control_hz: 125, frame_hz: 30 };
+        odd.check_own_clock().unwrap();
+        assert!(odd.check().is_err());
+        for rates in [whole, odd, Rates { physics_hz: 1000, control_hz: 999, frame_hz: 7 }] {
+            for frame in 0..5000 {
+                let first = rates.first_tick(frame);
+                assert!(rates.is_frame(first) && rates.frame_of(first) == frame);
+                assert!(frame == 0 || rates.frame_of(first - 1) == frame - 1);
+                assert_eq!(rates.whole_frames(first), frame);
+            }
+            let frames = (0..rates.first_tick(5000)).filter(|tick| rates.is_frame(*tick)).count();
+            assert_eq!(frames, 5000);
+        }
+        assert_eq!(
+            (0..7).map(|f| odd.first_tick(f)).collect::<Vec<_>>(),
+            [0, 5, 9, 13, 17, 21, 25]
+        );
+        assert_eq!((whole.first_tick(7), whole.frame_of(41)), (42, 6));
+        assert!(Rates { frame_hz: 200, ..odd }.check_own_clock().is_err());
+        assert!(Rates { frame_hz: 0, ..odd }.check_own_clock().is_err());
     }
 }

@@ -1,9 +1,9 @@
-//! Rig: carries an action out and answers with what it really commanded.
+//! Rig: carries commands out and answers with what it really commanded.
 
 use serde::{Deserialize, Serialize};
 
-use crate::picture::Picture;
-use crate::pose::Pose;
+use crate::command::{Command, Commanded};
+use crate::observation::{Observation, Want};
 use crate::rates::Rates;
 use crate::snapshot::Snapshot;
 
@@ -13,17 +13,77 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// What a rig is; does not change while it runs, and is stored with every episode.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RigSpec {
-    /// Robot model: `so101`, `panda`, …
+    /// Robot model (of the first arm): `so101`, `panda`, …
     pub robot: String,
-    /// Joint names, in the order of every joint vector.
+    /// Joints, in the order of every joint vector: all arms one after the other.
     pub joints: Vec<JointSpec>,
     /// Clocks.
     pub rates: Rates,
-    /// Cameras, in the order of the pictures.
+    /// Cameras, in the order of [`Observation::images`].
     pub cameras: Vec<CameraSpec>,
     /// Things it sees move, in the order of [`Observation::objects`].
     #[serde(default)]
     pub objects: Vec<ObjectSpec>,
+    /// The arms, where there is more than one; see [`RigSpec::arms`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub several_arms: Vec<ArmSpec>,
+    /// Whether [`Command::vel`] is heard.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub takes_velocities: bool,
+    /// Whether the rates need not divide each other, because clocks are the rig's own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_clock: bool,
+}
+
+/// One arm among several.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArmSpec {
+    /// `robot0`, `robot1`, …: what its joints' names begin with.
+    pub name: String,
+    /// Robot model: `so101`, `panda`, …
+    pub robot: String,
+    /// Its joints among all.
+    pub joints: std::ops::Range<usize>,
+}
+
+impl RigSpec {
+    /// A robot's joints at these rates; no cameras, no things, clocks that divide each other.
+    #[must_use]
+    pub fn new(robot: &str, joints: Vec<JointSpec>, rates: Rates) -> Self {
+        Self {
+            robot: robot.to_owned(),
+            joints,
+            rates,
+            cameras: Vec::new(),
+            objects: Vec::new(),
+            several_arms: Vec::new(),
+            takes_velocities: false,
+            own_clock: false,
+        }
+    }
+
+    /// The arms; a rig with one arm calls it `robot0`.
+    #[must_use]
+    pub fn arms(&self) -> Vec<ArmSpec> {
+        if !self.several_arms.is_empty() {
+            return self.several_arms.clone();
+        }
+        let joints = 0..self.joints.len();
+        vec![ArmSpec { name: "robot0".into(), robot: self.robot.clone(), joints }]
+    }
+
+    /// Cameras that give colours: those that are recorded.
+    pub fn rgb_cameras(&self) -> impl Iterator<Item = &CameraSpec> + Clone {
+        self.cameras.iter().filter(|camera| camera.kind.has_rgb())
+    }
+
+    /// Whether its rates can be held: those of simulated rigs divide each other.
+    ///
+    /// # Errors
+    /// Names the rates that do not fit, with some that would.
+    pub fn check_rates(&self) -> Result<(), crate::rates::RateError> {
+        if self.own_clock { self.rates.check_own_clock() } else { self.rates.check() }
+    }
 }
 
 /// A thing that moves and that a rig can see.
@@ -38,7 +98,7 @@ pub struct ObjectSpec {
 /// One joint of a rig.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JointSpec {
-    /// Name without the robot's prefix: `shoulder_pan`.
+    /// Name: `shoulder_pan`; of one arm among several `robot1_shoulder_pan`.
     pub name: String,
     /// Whether positions are metres (a slide), not radians.
     pub is_slide: bool,
@@ -48,8 +108,35 @@ pub struct JointSpec {
     pub gripper: Option<[f64; 2]>,
 }
 
+/// What a camera gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CameraKind {
+    /// Colours.
+    #[default]
+    Rgb,
+    /// Depths.
+    Depth,
+    /// Both, pixel for pixel.
+    RgbDepth,
+}
+
+impl CameraKind {
+    /// Whether it gives colours.
+    #[must_use]
+    pub fn has_rgb(self) -> bool {
+        self != Self::Depth
+    }
+
+    /// Whether it gives depths.
+    #[must_use]
+    pub fn has_depth(self) -> bool {
+        self != Self::Rgb
+    }
+}
+
 /// One camera of a rig.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CameraSpec {
     /// Name.
     pub name: String,
@@ -57,74 +144,182 @@ pub struct CameraSpec {
     pub width_px: u32,
     /// Pixels down.
     pub height_px: u32,
+    /// What it gives.
+    #[serde(default, skip_serializing_if = "is_rgb")]
+    pub kind: CameraKind,
+    /// Its pinhole, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intrinsics: Option<Intrinsics>,
+    /// Pictures per second by its own clock; `None` where it takes one at every frame.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_hz: Option<f64>,
 }
 
-/// What a rig sees at a control tick.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Observation {
-    /// Control ticks since the episode began.
-    pub tick: u64,
-    /// Physics steps since the episode began (a real robot counts its own cycles).
-    pub step: u64,
-    /// Joint positions.
-    pub joint_pos: Vec<f64>,
-    /// Joint velocities.
-    pub joint_vel: Vec<f64>,
-    /// Position of the wrist in the world; `None` where a rig does not know it.
-    pub wrist_pos_m: Option<[f64; 3]>,
-    /// Where things are; `None` for one that is not seen.
-    pub objects: Vec<Option<ObjectSeen>>,
-    /// One picture per camera; brought up to date at frames only, and perhaps drawn later.
-    pub pictures: Vec<Picture>,
+fn is_rgb(kind: &CameraKind) -> bool {
+    *kind == CameraKind::Rgb
 }
 
-/// What a rig sees of an object.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ObjectSeen {
-    /// Where it is.
-    pub pose: Pose,
-    /// Velocity of its origin in the world.
-    pub lin_vel_m_s: [f64; 3],
-    /// How hard each of the two jaws presses on it, brought up to date at frames only; `None`
-    /// where a rig cannot feel.
-    pub touch_n: Option<[f64; 2]>,
+impl CameraSpec {
+    /// A camera of colours that takes a picture at every frame.
+    #[must_use]
+    pub fn rgb(name: &str, width_px: u32, height_px: u32) -> Self {
+        let (kind, name) = (CameraKind::Rgb, name.to_owned());
+        Self { name, width_px, height_px, kind, intrinsics: None, own_hz: None }
+    }
 }
 
-/// What became of an action.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Commanded {
-    /// Joint targets after the rig's limits.
-    pub limited: Vec<f64>,
-    /// Numbers that reached the actuators, one per actuator.
-    pub executed: Vec<f64>,
-    /// Digest of the complete state after each physics step of the tick (empty where a rig has
-    /// no complete state, as real robots).
-    pub digests: Vec<u64>,
+/// A pinhole camera: focal lengths and centre, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Intrinsics {
+    /// Focal length across.
+    pub fx: f64,
+    /// Focal length down.
+    pub fy: f64,
+    /// Centre, from the left edge of the picture.
+    pub cx: f64,
+    /// Centre, from its upper edge.
+    pub cy: f64,
 }
 
-/// Something that carries actions out: a simulated arm, a real one, a twin of the two.
+/// Why a rig is to come to rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halt {
+    /// The episode ended by itself.
+    Ended,
+    /// Somebody stopped it.
+    Stopped,
+    /// The pilot failed.
+    PilotFailed,
+    /// The rig itself failed.
+    RigFailed,
+    /// The tape failed: nothing moves that is not kept.
+    TapeFailed,
+    /// The program is unwinding from a panic, or the loop was dropped in the middle of an episode.
+    Abandoned,
+}
+
+/// Something that carries commands out: a simulated arm, a real one, a twin of the two.
+///
+/// An episode is [`Rig::begin`], then tick by tick [`Rig::observe`], [`Rig::act`],
+/// [`Rig::advance`], and on every way out [`Rig::halt`].
+///
+/// ```
+/// use citrange_core::rig::{JointSpec, RigSpec};
+/// use citrange_core::{BoxError, Command, Commanded, Halt, Observation, Rates, Rig, Want};
+///
+/// /// One joint that is at once where it is told to be.
+/// struct Instant { spec: RigSpec, at: f64, ticks: u64 }
+///
+/// impl Rig for Instant {
+///     fn spec(&self) -> &RigSpec { &self.spec }
+///     fn begin(&mut self, command: &mut Command) -> Result<(), BoxError> {
+///         self.ticks = 0;
+///         *command = Command::at(&[self.at]);
+///         Ok(())
+///     }
+///     fn observe(&mut self, _want: Want, seen: &mut Observation) -> Result<(), BoxError> {
+///         seen.tick = self.ticks;
+///         seen.joint_pos = vec![self.at];
+///         seen.joint_vel = vec![0.0];
+///         Ok(())
+///     }
+///     fn act(&mut self, command: &Command, commanded: &mut Commanded) -> Result<(), BoxError> {
+///         self.at = command.pos[0].clamp(-1.0, 1.0);
+///         commanded.limited = vec![self.at];
+///         commanded.executed = vec![self.at];
+///         self.ticks += 1;
+///         Ok(())
+///     }
+///     fn halt(&mut self, _how: Halt) {}
+/// }
+///
+/// let joint = JointSpec { name: "a".into(), is_slide: false, range: None, gripper: None };
+/// let rates = Rates { physics_hz: 100, control_hz: 100, frame_hz: 10 };
+/// let mut rig = Instant { spec: RigSpec::new("one", vec![joint], rates), at: 0.0, ticks: 0 };
+/// let mut pilot = citrange_core::script::Script::to(&[0.5], 20);
+/// let report = citrange_core::run(&mut pilot, &mut rig, citrange_core::tape::NoTape,
+///     &citrange_core::RunSettings::default())?;
+/// assert_eq!((rig.at, report.frames), (0.5, 2));
+/// # Ok::<(), citrange_core::run::RunError>(())
+/// ```
 pub trait Rig {
     /// What it is.
     fn spec(&self) -> &RigSpec;
 
-    /// Looks: joints always, pictures when asked for. Buffers are used again. Pictures may be
-    /// handed out before they are drawn; they show what is to be seen now all the same.
+    /// An episode begins: ticks and time count from here. Fills in the targets in force.
+    ///
+    /// # Errors
+    /// When the rig is not there, or must not move now.
+    fn begin(&mut self, command: &mut Command) -> Result<(), BoxError>;
+
+    /// Looks: joints always, cameras when wanted. Buffers are used again. Pictures may be handed
+    /// out before they are drawn; they show what is to be seen now all the same. A rig that sets
+    /// the pace ([`crate::Pace::Rig`]) waits here for its next cycle.
     ///
     /// # Errors
     /// When the rig cannot be read.
-    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), BoxError>;
+    fn observe(&mut self, want: Want, seen: &mut Observation) -> Result<(), BoxError>;
 
-    /// Carries one control tick out towards joint targets.
+    /// Sends a command; answers the targets after the rig's limits and what the actuators got.
     ///
     /// # Errors
     /// When the targets are not finite or the rig fails.
-    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError>;
+    fn act(&mut self, command: &Command, commanded: &mut Commanded) -> Result<(), BoxError>;
+
+    /// Lets one control tick pass, where time is the rig's to make: a simulator steps its physics
+    /// and adds the digests of its states. For a real robot time passes by itself.
+    ///
+    /// # Errors
+    /// When the rig fails.
+    fn advance(&mut self, _commanded: &mut Commanded) -> Result<(), BoxError> {
+        Ok(())
+    }
+
+    /// A whole tick: sends a command and lets the tick pass. For whoever needs no loop.
+    ///
+    /// # Errors
+    /// As [`Rig::act`] and [`Rig::advance`].
+    fn tick(&mut self, command: &Command, commanded: &mut Commanded) -> Result<(), BoxError> {
+        self.act(command, commanded)?;
+        self.advance(commanded)
+    }
+
+    /// Come to rest within the limits, and hold; nothing is commanded until the next
+    /// [`Rig::begin`]. Called on every way out of an episode, also while the program unwinds from
+    /// a panic: must not panic itself, and may be called again.
+    fn halt(&mut self, how: Halt);
 
     /// Everything that decides the rig's future, where it can be known.
     ///
     /// # Errors
     /// When it cannot be read.
-    fn snapshot(&mut self) -> Result<Option<Snapshot>, BoxError>;
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, BoxError> {
+        Ok(None)
+    }
+}
+
+impl<R: Rig + ?Sized> Rig for &mut R {
+    fn spec(&self) -> &RigSpec {
+        (**self).spec()
+    }
+    fn begin(&mut self, command: &mut Command) -> Result<(), BoxError> {
+        (**self).begin(command)
+    }
+    fn observe(&mut self, want: Want, seen: &mut Observation) -> Result<(), BoxError> {
+        (**self).observe(want, seen)
+    }
+    fn act(&mut self, command: &Command, commanded: &mut Commanded) -> Result<(), BoxError> {
+        (**self).act(command, commanded)
+    }
+    fn advance(&mut self, commanded: &mut Commanded) -> Result<(), BoxError> {
+        (**self).advance(commanded)
+    }
+    fn halt(&mut self, how: Halt) {
+        (**self).halt(how);
+    }
+    fn snapshot(&mut self) -> Result<Option<Snapshot>, BoxError> {
+        (**self).snapshot()
+    }
 }
 
 /// Digest of a state: equal for equal bits, and in practice only then.

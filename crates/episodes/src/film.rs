@@ -51,12 +51,12 @@ impl Film {
     ///
     /// # Errors
     /// When it cannot be drawn or coded.
-    pub fn add(&mut self, pictures: &[Picture]) -> Result<()> {
+    pub fn add<'a>(&mut self, pictures: impl Iterator<Item = &'a Picture>) -> Result<()> {
         let image = |(picture, (width, height)): (&Picture, &(usize, usize))| {
             let rgb = picture.pixels()?.to_vec();
             Ok(Image { width: *width, height: *height, rgb })
         };
-        let images = pictures.iter().zip(&self.cameras).map(image);
+        let images = pictures.zip(&self.cameras).map(image);
         let images = images.collect::<Result<Vec<_>>>()?;
         self.add_image(&Image::sheet(&images, images.len()))
     }

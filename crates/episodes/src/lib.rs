@@ -12,7 +12,6 @@ mod pilots;
 mod recording;
 pub mod replay;
 mod session;
-mod tapes;
 
 pub use context::{Progress, Reporter, RunContext, Silent};
 pub use error::{EpisodesError, Result};

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use citrange_core::pilot::{Move, Script};
 use citrange_core::scene::{Job, Scene};
+use citrange_core::script::{Move, Script};
 use citrange_core::{Pilot, Rig as _};
 use citrange_sim::{SimError, SimRig};
 use citrange_task::{Autopilot, Settings, Setup};
@@ -115,7 +115,7 @@ fn home(rig: &SimRig) -> Result<Vec<f64>> {
 
 /// Every joint a little to and fro.
 fn wave(rig: &mut SimRig) -> Script {
-    let start = rig.begin();
+    let start = rig.targets();
     let ticks = (0.8 * f64::from(rig.spec().rates.control_hz)).round() as u64;
     let moves = [1.0, -1.0, 0.0].map(|sign| {
         let joints = rig.spec().joints.iter().zip(&start).map(|(joint, from)| {
@@ -125,5 +125,5 @@ fn wave(rig: &mut SimRig) -> Script {
         });
         Move { joints: joints.collect(), ticks, phase: "wave" }
     });
-    Script::new(start, moves.to_vec())
+    Script::new(moves.to_vec())
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use citrange_core::event::PicturesLost;
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{BoxError, Event, Outcome, RunReport, Snapshot, Tape};
 use citrange_sim::{SimRig, load_scene};
@@ -216,9 +217,8 @@ impl Tape for Take<'_> {
     fn end(&mut self, outcome: &Outcome, last: Option<&Snapshot>) -> Result<(), BoxError> {
         let lost = self.lost();
         if let Some(limit) = self.lost_limit.filter(|limit| lost.share > *limit) {
-            let detail = json!({"camera": lost.camera, "share": lost.share, "limit": limit});
-            let event = Event { name: "pictures_lost".to_owned(), detail };
-            self.recorder.event(self.ticks, &event)?;
+            let lost = PicturesLost { camera: lost.camera, fraction: lost.share, limit };
+            self.recorder.event(self.ticks, &Event::PicturesLost(lost))?;
         }
         self.recorder.end(outcome, last)
     }

@@ -109,12 +109,12 @@ pub fn repeat_exactly(
     rig: &mut SimRig,
     tape: &Arc<Episode>,
     range: Range<usize>,
-    play: impl FnOnce(&mut SimRig, &mut ExactReplay, &mut Verifier, &[f64]) -> Result<RunReport>,
+    play: impl FnOnce(&mut SimRig, &mut ExactReplay, &mut Verifier) -> Result<RunReport>,
 ) -> Result<(RunReport, VerifyReport)> {
-    let targets = go_to(rig, tape, range.start)?;
+    go_to(rig, tape, range.start)?;
     let mut verifier = Verifier::new(Arc::clone(tape), range.clone());
     let mut pilot = ExactReplay::new(Arc::clone(tape), range);
-    let report = play(rig, &mut pilot, &mut verifier, &targets)?;
+    let report = play(rig, &mut pilot, &mut verifier)?;
     Ok((report, verifier.into_report()))
 }
 
@@ -128,8 +128,8 @@ pub fn verify(dataset: &Dataset, episode: usize, ctx: RunContext<'_>) -> Result<
     let tape = Arc::new(tape);
     let mut rig = rig_of(&tape, Some(&[]))?;
     let settings = RunSettings { stop: Some(ctx.stop), ..RunSettings::default() };
-    let (_, report) = repeat_exactly(&mut rig, &tape, shown, |rig, pilot, verifier, targets| {
-        Ok(citrange_core::run::run(pilot, rig, verifier, targets, &settings)?)
+    let (_, report) = repeat_exactly(&mut rig, &tape, shown, |rig, pilot, verifier| {
+        Ok(citrange_core::run(pilot, rig, verifier, &settings)?)
     })?;
     Ok(report)
 }
@@ -261,10 +261,9 @@ impl Player<'_> {
         let range = shown.start + from..shown.end;
         let of = range.len() as u64;
         let mut rig = self.rig_for(tape)?;
-        let (report, verify) =
-            repeat_exactly(&mut rig, tape, range, |rig, pilot, verifier, targets| {
-                self.play(rig, pilot, verifier, targets, of)
-            })?;
+        let (report, verify) = repeat_exactly(&mut rig, tape, range, |rig, pilot, verifier| {
+            self.play(rig, pilot, verifier, of)
+        })?;
         let frames = report.frames;
         if self.options.verify {
             return Ok(Replayed::Exact { verify, frames, of });

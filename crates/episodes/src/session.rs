@@ -77,11 +77,11 @@ pub fn rig_of(tape: &Episode, cameras: Option<&[String]>) -> Result<SimRig> {
     let scene = header.scene.clone().context("the tape is of a real robot: it has no scene")?;
     let scene =
         CompiledScene::from_mjb(scene, header.robots.clone(), &tape.model, &header.model_hash)?;
-    Ok(SimRig::new(Arc::new(scene), cameras)?)
+    Ok(SimRig::like(Arc::new(scene), &header.rig, cameras)?)
 }
 
-/// Puts a rig into a frame of its tape; answers the joint targets in force.
-pub(crate) fn go_to(rig: &mut SimRig, tape: &Episode, frame: usize) -> Result<Vec<f64>> {
+/// Puts a rig into a frame of its tape.
+pub(crate) fn go_to(rig: &mut SimRig, tape: &Episode, frame: usize) -> Result<()> {
     let snapshot = tape
         .snapshot(frame)
         .with_context(|| format!("frame {frame} of the tape has no complete state"))?;
@@ -90,5 +90,5 @@ pub(crate) fn go_to(rig: &mut SimRig, tape: &Episode, frame: usize) -> Result<Ve
     let by_states = tape.header.imported().is_some_and(|i| i.play == Play::States);
     let states = (frame..tape.len()).filter(|_| by_states).filter_map(|f| tape.snapshot(f));
     rig.follow(states.collect());
-    Ok(rig.begin())
+    Ok(())
 }

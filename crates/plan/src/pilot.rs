@@ -6,8 +6,10 @@ mod settings;
 
 use std::collections::BTreeMap;
 
-use citrange_core::{BoxError, Event, Observation, Outcome, Pilot, RigSpec, Verdict};
-use serde_json::json;
+use citrange_core::event::PlanEvent;
+use citrange_core::{
+    BoxError, Command, Event, Notes, Observation, Outcome, Pilot, RigSpec, Verdict,
+};
 
 use crate::error::PlanError;
 use crate::timing::{Moment, Trajectory};
@@ -205,10 +207,8 @@ impl PlanPilot {
             .into());
         }
         self.memory.phase = Phase::Moving;
-        let detail = json!({
-            "phase": "move", "duration_s": self.trajectory.duration_s(), "slowed": self.slowed,
-        });
-        events.push(Event { name: "plan".to_owned(), detail });
+        let (duration_s, slowed) = (self.trajectory.duration_s(), self.slowed);
+        events.push(Event::Plan(PlanEvent::Move { duration_s, slowed }));
         Ok(())
     }
 
@@ -242,9 +242,10 @@ impl Pilot for PlanPilot {
     fn decide(
         &mut self,
         seen: &Observation,
-        targets: &mut [f64],
-        events: &mut Vec<Event>,
+        command: &mut Command,
+        events: &mut Notes,
     ) -> Result<Verdict, BoxError> {
+        let targets = command.pos.as_mut_slice();
         self.check(seen, targets)?;
         let arm = self.trajectory.joints();
         let speed = seen.joint_vel.iter().take(arm).map(|v| v.abs()).fold(0.0, f64::max);
@@ -268,11 +269,8 @@ impl Pilot for PlanPilot {
         }
         let (joint, off_rad) = self.worst(seen, &self.trajectory.sample(time_s).positions);
         if self.is_lost(off_rad) {
-            let detail = json!({
-                "phase": "stop", "joint": self.names[joint], "off_rad": off_rad,
-                "reason": "the arm does not follow",
-            });
-            events.push(Event { name: "plan".to_owned(), detail });
+            let (joint, reason) = (self.names[joint].clone(), "the arm does not follow".to_owned());
+            events.push(Event::Plan(PlanEvent::Stop { joint, off_rad, reason }));
             self.memory.phase = Phase::Stopped;
             self.memory.stopped_s = time_s;
             self.memory.held.clone_from(&seen.joint_pos);
@@ -292,6 +290,13 @@ impl Pilot for PlanPilot {
         let moment = self.trajectory.sample(time_s + 0.5 * self.tick_s);
         self.send(&moment, seen, targets);
         Ok(Verdict::Go)
+    }
+
+    fn load(&mut self, memory: &citrange_core::Memory) -> Result<(), BoxError> {
+        if memory::is_in(memory) {
+            Self::load(self, memory)?;
+        }
+        Ok(())
     }
 
     fn save(&self, fields: &mut BTreeMap<String, Vec<f64>>) {

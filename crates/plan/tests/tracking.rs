@@ -8,8 +8,8 @@ use citrange_core::rig::JointSpec;
 use citrange_core::rng::Rng;
 use citrange_core::yaml::from_yaml;
 use citrange_core::{
-    Commanded, DictObjectState, DictRobotState, DictState, Observation, Outcome, Pilot, Rates, Rig,
-    RigSpec, Verdict,
+    Command, Commanded, DictObjectState, DictRobotState, DictState, Event, Observation, Outcome,
+    Pilot, Rates, Rig, RigSpec, Verdict, Want,
 };
 use citrange_plan::{
     Config, Feedforward, JointLimit, Moment, Motions, PilotSettings, PlanPilot, TimingSettings,
@@ -110,26 +110,26 @@ impl Alone {
         let robot = DictRobotState { object, ..DictRobotState::default() };
         let state = DictState { robots: [("robot0".into(), robot)].into(), ..Default::default() };
         self.rig.world_mut().set_dict_states(&[state], None).unwrap();
-        self.rig.begin()
+        self.rig.targets()
     }
 
     /// Follows a plan to its end: the largest error of a joint at every tick, and the outcome.
     /// `None` when the arm ran into itself, which is not what is measured here.
     fn follow(&mut self, pilot: &mut PlanPilot) -> Option<(Vec<f64>, Outcome)> {
         let start = pilot.trajectory().sample(0.0);
-        let mut targets = self.place(&start.positions, &start.velocities);
+        let mut command = Command::at(&self.place(&start.positions, &start.velocities));
         let (mut seen, mut commanded) = (Observation::default(), Commanded::default());
         let (mut errors, mut events) = (Vec::new(), Vec::new());
         loop {
-            self.rig.observe(false, &mut seen).unwrap();
+            self.rig.observe(Want::Joints, &mut seen).unwrap();
             let wanted = pilot.wanted().positions;
             let off = wanted.iter().zip(&seen.joint_pos).map(|(w, s)| (w - s).abs());
             errors.push(off.fold(0.0, f64::max).to_degrees());
-            if let Verdict::Done(outcome) = pilot.decide(&seen, &mut targets, &mut events).unwrap()
+            if let Verdict::Done(outcome) = pilot.decide(&seen, &mut command, &mut events).unwrap()
             {
                 return Some((errors, outcome));
             }
-            self.rig.act(&targets, &mut commanded).unwrap();
+            self.rig.tick(&command, &mut commanded).unwrap();
             if self.rig.world().contact_summary(0).unwrap().0 > 0 {
                 // Not because it had left its way before.
                 assert!(errors.iter().all(|e| *e < 1.0), "{errors:?}");
@@ -249,13 +249,9 @@ fn toy() -> (RigSpec, Trajectory) {
         range: Some([-2.0, 2.0]),
         gripper,
     };
-    let spec = RigSpec {
-        robot: "toy".into(),
-        joints: vec![joint("a", None), joint("b", None), joint("jaw", Some([0.0, 1.0]))],
-        rates: Rates { physics_hz: 100, control_hz: 100, frame_hz: 10 },
-        cameras: vec![],
-        objects: vec![],
-    };
+    let joints = vec![joint("a", None), joint("b", None), joint("jaw", Some([0.0, 1.0]))];
+    let rates = Rates { physics_hz: 100, control_hz: 100, frame_hz: 10 };
+    let spec = RigSpec::new("toy", joints, rates);
     let limit = JointLimit { range: [-2.0, 2.0], velocity: 1.0, acceleration: 5.0, jerk: 50.0 };
     let points = [vec![0.0, 0.0], vec![1.0, 0.0], vec![1.0, 1.0]];
     let settings = TimingSettings::default();
@@ -276,19 +272,20 @@ fn at(joint_pos: &[f64]) -> Observation {
 #[test]
 fn an_arm_that_does_not_follow_is_stopped_where_it_is() {
     let mut pilot = toy_pilot();
-    let (mut targets, mut events) = (vec![0.0_f64, 0.0, 0.7], vec![]);
+    let (mut command, mut events) = (Command::at(&[0.0, 0.0, 0.7]), vec![]);
     let mut seen = at(&[0.0, 0.0, 0.7]);
     // Something holds the first joint at 0.1.
     let mut farthest = 0.0_f64;
     for tick in 0..1000 {
-        seen.joint_pos[..2].copy_from_slice(&[targets[0].min(0.1), targets[1]]);
-        let verdict = pilot.decide(&seen, &mut targets, &mut events).unwrap();
+        seen.joint_pos[..2].copy_from_slice(&[command.pos[0].min(0.1), command.pos[1]]);
+        let verdict = pilot.decide(&seen, &mut command, &mut events).unwrap();
+        let targets = &command.pos;
         farthest = farthest.max(targets[0]);
         assert_eq!(targets[2], 0.7);
         if let Verdict::Done(outcome) = verdict {
             assert_eq!(outcome, Outcome { success: Some(false), reason: "not_following".into() });
             assert_eq!(targets[..2], [0.1, 0.0]);
-            let stop = events.last().map(|e| e.detail.clone()).unwrap();
+            let stop = events.last().map(Event::detail).unwrap();
             assert_eq!((&stop["phase"], &stop["joint"]), (&"stop".into(), &"a".into()));
             assert!(tick < 100 && farthest < 0.4, "tick {tick}, {farthest} rad");
             return;
@@ -300,11 +297,11 @@ fn an_arm_that_does_not_follow_is_stopped_where_it_is() {
 #[test]
 fn a_goal_that_is_not_reached_is_no_success() {
     let mut pilot = toy_pilot();
-    let (mut targets, mut seen) = (vec![0.0_f64; 3], at(&[0.0; 3]));
+    let (mut command, mut seen) = (Command::at(&[0.0; 3]), at(&[0.0; 3]));
     for _ in 0..1000 {
         // The second joint stays 2 degrees short of its target.
-        seen.joint_pos[..2].copy_from_slice(&[targets[0], targets[1].min(1.0 - 0.035)]);
-        match pilot.decide(&seen, &mut targets, &mut vec![]).unwrap() {
+        seen.joint_pos[..2].copy_from_slice(&[command.pos[0], command.pos[1].min(1.0 - 0.035)]);
+        match pilot.decide(&seen, &mut command, &mut vec![]).unwrap() {
             Verdict::Go => {}
             Verdict::Done(outcome) => {
                 assert_eq!(
@@ -322,7 +319,7 @@ fn a_goal_that_is_not_reached_is_no_success() {
 fn a_motion_begins_only_where_it_starts() {
     let begins = |joints: &[f64]| {
         let seen = at(joints);
-        toy_pilot().decide(&seen, &mut vec![0.0; joints.len()], &mut vec![])
+        toy_pilot().decide(&seen, &mut Command::at(&vec![0.0; joints.len()]), &mut vec![])
     };
     assert_eq!(begins(&[0.01, 0.0, 0.3]).unwrap(), Verdict::Go);
     let error = begins(&[0.0, 0.2, 0.3]).unwrap_err().to_string();
@@ -339,15 +336,15 @@ fn a_motion_begins_only_where_it_starts() {
 #[test]
 fn a_motion_goes_on_from_any_tick_bit_for_bit() {
     // The arm follows by halves, so that what was seen counts; later it is held fast.
-    let step = |pilot: &mut PlanPilot, seen: &mut Observation, targets: &mut Vec<f64>| {
+    let step = |pilot: &mut PlanPilot, seen: &mut Observation, command: &mut Command| {
         for j in 0..2 {
-            let next = 0.5 * (seen.joint_pos[j] + targets[j]);
+            let next = 0.5 * (seen.joint_pos[j] + command.pos[j]);
             seen.joint_pos[j] = next.min(0.8);
         }
-        pilot.decide(seen, targets, &mut vec![]).unwrap()
+        pilot.decide(seen, command, &mut vec![]).unwrap()
     };
     let mut pilot = toy_pilot();
-    let (mut seen, mut targets) = (at(&[0.0; 3]), vec![0.0; 3]);
+    let (mut seen, mut targets) = (at(&[0.0; 3]), Command::at(&[0.0; 3]));
     let mut ticks = 0;
     loop {
         let mut fields = BTreeMap::new();

@@ -2,26 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use citrange_core::event::TaskState;
 use serde::Serialize;
 
 use crate::stats::{Rate, Spread};
 use crate::survey::EpisodeFacts;
 
-/// States in the order in which an autopilot goes through them; others come after.
-const STATE_ORDER: [&str; 10] = [
-    "APPROACH",
-    "POSTURE_ADJUST",
-    "DESCEND",
-    "GRASP",
-    "GRASP_SETTLE",
-    "LIFT",
-    "RETREAT",
-    "TRANSPORT",
-    "RELEASE",
-    "RETURN_HOME",
-];
 /// States in which an autopilot waits: how long says nothing about its work.
-const RESTING: [&str; 3] = ["IDLE", "SUCCESS", "FAILED"];
+const RESTING: [TaskState; 3] = [TaskState::Idle, TaskState::Success, TaskState::Failed];
+
+/// Where a state comes in the autopilot's work; others come after.
+fn rank(state: &str) -> usize {
+    let known = TaskState::ALL.iter().position(|known| known.name() == state);
+    known.unwrap_or(TaskState::ALL.len())
+}
 
 /// What a report says in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -139,7 +133,7 @@ fn failures(episodes: &[EpisodeFacts]) -> Vec<FailureCount> {
 fn states(episodes: &[EpisodeFacts]) -> Vec<StateTimes> {
     let mut times: Vec<(&str, Vec<f64>)> = Vec::new();
     for stage in episodes.iter().flat_map(|facts| &facts.stages) {
-        if RESTING.contains(&stage.state.as_str()) {
+        if RESTING.iter().any(|resting| resting.name() == stage.state) {
             continue;
         }
         match times.iter_mut().find(|(state, _)| *state == stage.state) {
@@ -148,8 +142,7 @@ fn states(episodes: &[EpisodeFacts]) -> Vec<StateTimes> {
         }
     }
     // A stable sort: unknown states stay in the order in which they were met.
-    let rank = |state: &str| STATE_ORDER.iter().position(|s| *s == state);
-    times.sort_by_key(|(state, _)| rank(state).unwrap_or(STATE_ORDER.len()));
+    times.sort_by_key(|(state, _)| rank(state));
     let spread = |(state, seconds): (&str, Vec<f64>)| {
         Some(StateTimes { state: state.to_owned(), seconds: Spread::of(seconds)? })
     };

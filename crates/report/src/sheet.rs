@@ -1,5 +1,6 @@
 //! The contact sheet: a row for each of some episodes, a column for each moment.
 
+use citrange_core::event::TaskState;
 use citrange_tape::Dataset;
 
 use crate::letters;
@@ -8,7 +9,13 @@ use crate::stills::stills;
 use crate::survey::EpisodeFacts;
 
 /// States whose first frame is shown; the last column is the end.
-const STATES: [&str; 5] = ["APPROACH", "GRASP", "LIFT", "TRANSPORT", "RELEASE"];
+const STATES: [TaskState; 5] = [
+    TaskState::Approach,
+    TaskState::Grasp,
+    TaskState::Lift,
+    TaskState::Transport,
+    TaskState::Release,
+];
 /// Moments of episodes without states: evenly spread.
 const MOMENTS: [&str; 5] = ["START", "20 %", "40 %", "60 %", "80 %"];
 const COLUMNS: usize = STATES.len() + 1;
@@ -55,7 +62,7 @@ pub(crate) fn contact_sheet(
         PAPER,
     );
     let left = |column: usize| MARGIN_PX + column * (cell_w + GAP_PX);
-    let heads = if has_states { STATES } else { MOMENTS };
+    let heads = if has_states { STATES.map(TaskState::name) } else { MOMENTS };
     for (column, head) in heads.into_iter().chain(["END"]).enumerate() {
         sheet.write(head, left(column), MARGIN_PX, INK);
     }
@@ -83,7 +90,7 @@ pub(crate) fn contact_sheet(
 }
 
 fn has_states(facts: &EpisodeFacts) -> bool {
-    facts.stages.iter().any(|stage| STATES.contains(&stage.state.as_str()))
+    facts.stages.iter().any(|stage| STATES.iter().any(|state| state.name() == stage.state))
 }
 
 /// The frame of each column; `None` where the episode never was in that state.
@@ -91,7 +98,7 @@ fn moments(facts: &EpisodeFacts, by_state: bool) -> [Option<usize>; COLUMNS] {
     let last = facts.frames.saturating_sub(1);
     let mut frames = [Some(last); COLUMNS];
     for (column, state) in STATES.iter().enumerate() {
-        let first = || facts.stages.iter().find(|stage| stage.state == *state);
+        let first = || facts.stages.iter().find(|stage| stage.state == state.name());
         frames[column] = match by_state {
             true => first().map(|stage| stage.frame),
             false => Some(last * column / STATES.len()),

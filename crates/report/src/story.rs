@@ -3,9 +3,9 @@
 //! Autopilots note `state`, `target`, `placed`, `failed` and `summary`; scripts note `phase`;
 //! people mostly nothing. What is missing or makes no sense is left out, never an error.
 
+use citrange_core::event::Summary;
 use citrange_core::{Event, Rates};
 use serde::Serialize;
-use serde_json::Value;
 
 /// A time in one state.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,11 +68,11 @@ impl Clock {
     }
 
     fn first_tick(&self) -> u64 {
-        self.first_frame as u64 * u64::from(self.rates.ticks_per_frame())
+        self.rates.first_tick(self.first_frame as u64)
     }
 
     fn end_tick(&self) -> u64 {
-        self.first_tick() + self.frames as u64 * u64::from(self.rates.ticks_per_frame())
+        self.rates.first_tick((self.first_frame + self.frames) as u64)
     }
 
     fn seconds(&self, ticks: u64) -> f64 {
@@ -81,7 +81,7 @@ impl Clock {
 
     /// The frame of a tick, counted from the episode's begin.
     fn frame(&self, tick: u64) -> usize {
-        let frame = tick / u64::from(self.rates.ticks_per_frame().max(1));
+        let frame = self.rates.frame_of(tick);
         (frame as usize).saturating_sub(self.first_frame).min(self.frames.saturating_sub(1))
     }
 }
@@ -102,36 +102,37 @@ impl Story {
         let events: Vec<_> = events.iter().filter(|(tick, _)| shown.contains(tick)).collect();
         let mut story = Self { stages: stages(&events, clock), ..Self::default() };
         let mut fetched_at = Vec::new();
-        for (tick, Event { name, detail }) in events {
-            let target = text(detail, "target");
-            match name.as_str() {
-                "target" => {
-                    let thing = story.thing(&target);
-                    thing.start_m = thing.start_m.or(point(detail, "object_m"));
-                    thing.attempts = thing.attempts.max(count(detail, "attempt").unwrap_or(1));
-                    if !fetched_at.iter().any(|(name, _)| *name == target) {
-                        fetched_at.push((target, *tick));
+        for (tick, event) in events {
+            match event {
+                Event::Target(chosen) => {
+                    let thing = story.thing(&chosen.target);
+                    thing.start_m = thing.start_m.or(chosen.object_m);
+                    thing.attempts = thing.attempts.max(chosen.attempt.unwrap_or(1));
+                    if !fetched_at.iter().any(|(name, _)| *name == chosen.target) {
+                        fetched_at.push((chosen.target.clone(), *tick));
                     }
                 }
-                "placed" => {
-                    let begun = fetched_at.iter().find(|(name, _)| *name == target);
+                Event::Placed(placed) => {
+                    let begun = fetched_at.iter().find(|(name, _)| *name == placed.target);
                     let seconds = begun.map(|(_, at)| clock.seconds(tick - at));
-                    let thing = story.thing(&target);
+                    let thing = story.thing(&placed.target);
                     (thing.placed, thing.seconds) = (true, seconds);
-                    thing.end_m = point(detail, "object_m").or(thing.end_m);
-                    thing.attempts = thing.attempts.max(count(detail, "attempt").unwrap_or(1));
+                    thing.end_m = placed.object_m.or(thing.end_m);
+                    thing.attempts = thing.attempts.max(placed.attempt.unwrap_or(1));
                 }
-                "failed" => {
-                    let (reason, attempt) = (text(detail, "reason"), count(detail, "attempt"));
+                Event::Failed(failed) => {
+                    let target = failed.target.clone().unwrap_or_default();
+                    let (reason, attempt) = (failed.reason.name().to_owned(), failed.attempt);
                     let thing = story.thing(&target);
                     thing.attempts = thing.attempts.max(attempt.unwrap_or(1));
                     thing.reason = Some(reason.clone());
-                    let (state, frame) = (text(detail, "state"), clock.frame(*tick));
+                    let state = failed.state.as_ref().map(|state| state.name().to_owned());
+                    let (state, frame) = (state.unwrap_or_default(), clock.frame(*tick));
                     let recovered = false;
                     let failure = Failure { target, attempt, state, reason, frame, recovered };
                     story.failures.push(failure);
                 }
-                "summary" => story.sum_up(detail),
+                Event::Summary(summary) => story.sum_up(summary),
                 _ => {}
             }
         }
@@ -140,19 +141,16 @@ impl Story {
     }
 
     /// The summary has the last word on every thing.
-    fn sum_up(&mut self, detail: &Value) {
-        self.hard_reset |= detail.get("hard_reset").and_then(Value::as_bool).unwrap_or(false);
-        let targets = detail.get("targets").and_then(Value::as_array);
-        for told in targets.into_iter().flatten() {
-            let thing = self.thing(&text(told, "name"));
-            if let Some(placed) = told.get("placed").and_then(Value::as_bool) {
-                thing.placed = placed;
-            }
-            thing.attempts = count(told, "attempts").unwrap_or(thing.attempts);
-            let reason = told.get("reason").and_then(Value::as_str).map(str::to_owned);
+    fn sum_up(&mut self, summary: &Summary) {
+        self.hard_reset |= summary.hard_reset;
+        for told in &summary.targets {
+            let thing = self.thing(&told.name);
+            thing.placed = told.placed.unwrap_or(thing.placed);
+            thing.attempts = told.attempts.unwrap_or(thing.attempts);
+            let reason = told.reason.as_ref().map(|reason| reason.name().to_owned());
             thing.reason = reason.or(thing.reason.take());
-            thing.start_m = point(told, "start_m").or(thing.start_m);
-            thing.end_m = point(told, "end_m").or(thing.end_m);
+            thing.start_m = told.start_m.or(thing.start_m);
+            thing.end_m = told.end_m.or(thing.end_m);
         }
     }
 
@@ -183,14 +181,17 @@ impl Story {
 
 /// Times from one state to the next; phases of a script where no state was noted.
 fn stages(events: &[&(u64, Event)], clock: &Clock) -> Vec<Stage> {
-    let noted = |name: &str, state: &dyn Fn(&Value) -> Option<String>| -> Vec<(u64, String)> {
-        let named = events.iter().filter(|(_, event)| event.name == name);
-        named.filter_map(|(tick, event)| Some((*tick, state(&event.detail)?))).collect()
-    };
-    let string = |value: &Value| value.as_str().map(str::to_owned);
-    let mut begins = noted("state", &|detail| detail.get("state").and_then(string));
+    let states = events.iter().filter_map(|(tick, event)| match event {
+        Event::State(entered) => Some((*tick, entered.state.name().to_owned())),
+        _ => None,
+    });
+    let mut begins: Vec<(u64, String)> = states.collect();
     if begins.is_empty() {
-        begins = noted("phase", &string);
+        let phases = events.iter().filter_map(|(tick, event)| match event {
+            Event::Phase(phase) => Some((*tick, phase.clone())),
+            _ => None,
+        });
+        begins = phases.collect();
     }
     let ends = begins.iter().skip(1).map(|(tick, _)| *tick).chain([clock.end_tick()]);
     let stage = |((tick, state), end): (&(u64, String), u64)| Stage {
@@ -201,29 +202,16 @@ fn stages(events: &[&(u64, Event)], clock: &Clock) -> Vec<Stage> {
     begins.iter().zip(ends).map(stage).collect()
 }
 
-fn text(detail: &Value, key: &str) -> String {
-    detail.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
-}
-
-fn count(detail: &Value, key: &str) -> Option<u64> {
-    detail.get(key).and_then(Value::as_u64)
-}
-
-fn point(detail: &Value, key: &str) -> Option<[f64; 3]> {
-    let numbers = detail.get(key)?.as_array()?;
-    let [x, y, z] = numbers.as_slice() else { return None };
-    Some([x.as_f64()?, y.as_f64()?, z.as_f64()?])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use citrange_core::event::RawEvent;
+    use serde_json::{Value, json};
 
     const RATES: Rates = Rates { physics_hz: 240, control_hz: 120, frame_hz: 30 };
 
     fn event(tick: u64, name: &str, detail: Value) -> (u64, Event) {
-        (tick, Event { name: name.into(), detail })
+        (tick, Event::from(RawEvent { name: name.into(), detail }))
     }
 
     fn retried() -> Vec<(u64, Event)> {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use citrange_core::event::TaskState;
 use citrange_core::scene::{Goal, Scene};
 use citrange_tape::{Dataset, Header, TapeError};
 use serde::Serialize;
@@ -155,7 +156,11 @@ impl EpisodeFacts {
         self.failures.push(Failure {
             target: String::new(),
             attempt: None,
-            state: state.clone().find(|s| *s != "FAILED").unwrap_or_default().to_owned(),
+            state: state
+                .clone()
+                .find(|s| *s != TaskState::Failed.name())
+                .unwrap_or_default()
+                .to_owned(),
             reason: self.reason.clone(),
             frame: self.frames.saturating_sub(1),
             recovered: false,

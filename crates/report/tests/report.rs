@@ -7,8 +7,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use citrange_core::run::run;
-use citrange_core::{BoxError, Event, Observation, Outcome, Pilot, RunSettings, Scene, Verdict};
+use citrange_core::event::RawEvent;
+use citrange_core::run;
+use citrange_core::{
+    BoxError, Command, Event, Notes, Observation, Outcome, Pilot, RunSettings, Scene, Verdict,
+};
 use citrange_report::Survey;
 use citrange_tape::{Dataset, Recorder, Unit};
 use serde_json::{Value, json};
@@ -29,8 +32,8 @@ impl Pilot for Noting {
     fn decide(
         &mut self,
         seen: &Observation,
-        _targets: &mut [f64],
-        events: &mut Vec<Event>,
+        _: &mut Command,
+        events: &mut Notes,
     ) -> Result<Verdict, BoxError> {
         let now = self.events.iter().filter(|(tick, _)| *tick == seen.tick);
         events.extend(now.map(|(_, event)| event.clone()));
@@ -42,7 +45,7 @@ impl Pilot for Noting {
 }
 
 fn event(tick: u64, name: &str, detail: Value) -> (u64, Event) {
-    (tick, Event { name: name.into(), detail })
+    (tick, Event::from(RawEvent { name: name.into(), detail }))
 }
 
 /// What an autopilot notes when it brings one thing with this name, or drops it twice.
@@ -93,7 +96,7 @@ fn record(set: &mut Dataset, cameras: bool, events: Vec<(u64, Event)>, outcome: 
     let mut recorder = Recorder::begin(&folder, header, &[7; 100], &toy::settings()).unwrap();
     let how = RunSettings { pictures: cameras, ..RunSettings::default() };
     let mut pilot = Noting { events, outcome };
-    run(&mut pilot, &mut rig, &mut recorder, &[0.0; 2], &how).unwrap();
+    run(&mut pilot, &mut rig, &mut recorder, &how).unwrap();
     set.save(recorder.finish().unwrap()).unwrap();
 }
 

@@ -1,11 +1,16 @@
 //! A simulated arm as LeRobot knows robots: named numbers in, named numbers out, one frame per
-//! action. Speeds are carried out by the control controller tick by tick; positions are held.
+//! action. Speeds are carried out by the Cartesian controller tick by tick; positions are held.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use citrange_control::{Action, CartesianController, Memory, Scratch, Settings, Status};
-use citrange_core::{BoxError, Commanded, Observation, Picture, Rig};
+use citrange_core::run::RunError;
+use citrange_core::tape::NoTape;
+use citrange_core::{
+    BoxError, Command, Loop, Notes, Observation, Picture, Pilot, Rig as _, RunSettings, Start,
+    Verdict, Want,
+};
 use citrange_robot::Kinematics;
 
 use crate::compile::CompiledScene;
@@ -17,18 +22,61 @@ const HAND: [&str; 3] = ["ee.pos_x", "ee.pos_y", "ee.pos_z"];
 
 /// The first robot of a scene, in a world of its own.
 pub struct Arm {
-    rig: SimRig,
-    controller: CartesianController,
-    scratch: Scratch,
+    episode: Loop<'static, ActionPilot, SimRig, NoTape>,
     kinematics: Kinematics,
     joints: Vec<String>,
+    seen: Observation,
+}
+
+/// Carries out what it was told last, tick by tick.
+struct ActionPilot {
+    controller: CartesianController,
+    scratch: Scratch,
+    /// `None` before the first: the arm holds.
+    action: Option<Action>,
     /// Joint targets in force.
     targets: Vec<f64>,
     /// The controller's memory; none after positions were sent, which are not the controller's.
     memory: Option<Memory>,
     status: Status,
-    seen: Observation,
-    commanded: Commanded,
+}
+
+impl Pilot for ActionPilot {
+    fn name(&self) -> &str {
+        "action"
+    }
+
+    fn begin(&mut self, start: &Start<'_>) -> Result<(), BoxError> {
+        self.targets = start.targets.to_vec();
+        (self.action, self.memory, self.status) = (None, None, Status::default());
+        Ok(())
+    }
+
+    fn decide(
+        &mut self,
+        seen: &Observation,
+        command: &mut Command,
+        _notes: &mut Notes,
+    ) -> Result<Verdict, BoxError> {
+        let measured = &seen.joint_pos;
+        match &self.action {
+            Some(Action::Velocity(wanted)) => {
+                let memory = self
+                    .memory
+                    .get_or_insert_with(|| self.controller.begin(&self.targets, measured));
+                let (scratch, targets) = (&mut self.scratch, &mut self.targets);
+                self.status =
+                    self.controller.step(memory, scratch, measured, wanted, false, targets);
+            }
+            Some(Action::Positions(positions)) => {
+                self.targets.copy_from_slice(positions);
+                self.memory = None;
+            }
+            None => {}
+        }
+        command.pos.copy_from_slice(&self.targets);
+        Ok(Verdict::Go)
+    }
 }
 
 /// What a feature of an arm is.
@@ -76,18 +124,16 @@ impl Arm {
             scene.scene.rates.control_hz,
             Some(floor_z_m),
         )?;
-        let mut arm = Self {
+        let pilot = ActionPilot {
             scratch: controller.scratch(),
-            rig,
             controller,
-            kinematics,
-            joints,
+            action: None,
             targets: Vec::new(),
             memory: None,
             status: Status::default(),
-            seen: Observation::default(),
-            commanded: Commanded::default(),
         };
+        let episode = Loop::begin(pilot, rig, NoTape, &RunSettings::default()).map_err(failed)?;
+        let mut arm = Self { episode, kinematics, joints, seen: Observation::default() };
         arm.reset(0, 0)?;
         Ok(arm)
     }
@@ -98,7 +144,7 @@ impl Arm {
         let numbers = |end: &'static str| self.joints.iter().map(move |j| format!("{j}.{end}"));
         let hand = HAND.iter().map(|name| (*name).to_owned());
         let numbers = numbers("pos").chain(numbers("vel")).chain(hand);
-        let pictures = self.rig.spec().cameras.iter().map(|c| {
+        let pictures = self.rig().spec().cameras.iter().map(|c| {
             let (height_px, width_px) = (c.height_px, c.width_px);
             (c.name.clone(), Feature::Picture { height_px, width_px })
         });
@@ -116,18 +162,21 @@ impl Arm {
     /// # Errors
     /// When a picture cannot be made.
     pub fn observe(&mut self) -> Result<ArmObservation, SimError> {
-        let with_pictures = !self.rig.spec().cameras.is_empty();
-        self.rig.observe(with_pictures, &mut self.seen).map_err(own)?;
+        let has_cameras = !self.rig().spec().cameras.is_empty();
+        let want = if has_cameras { Want::Images } else { Want::Joints };
+        self.episode.rig_mut().observe(want, &mut self.seen).map_err(own)?;
         self.kinematics.update(&self.seen.joint_pos);
-        let hand = self.kinematics.site(&self.controller.chain().wrist).pos_m;
+        let hand = self.kinematics.site(&self.episode.pilot().controller.chain().wrist).pos_m;
         let mut values = BTreeMap::new();
         for (j, name) in self.joints.iter().enumerate() {
             values.insert(format!("{name}.pos"), self.seen.joint_pos[j]);
             values.insert(format!("{name}.vel"), self.seen.joint_vel[j]);
         }
         values.extend(HAND.iter().zip(hand.iter()).map(|(name, n)| ((*name).to_owned(), *n)));
-        let cameras = self.rig.spec().cameras.iter().map(|c| c.name.clone());
-        let pictures = cameras.zip(self.seen.pictures.iter().cloned()).collect();
+        let cameras = self.rig().spec().cameras.iter().map(|c| c.name.clone());
+        let pictures = cameras.zip(&self.seen.images);
+        let pictures =
+            pictures.filter_map(|(name, image)| Some((name, image.rgb.clone()?))).collect();
         Ok(ArmObservation { values, pictures })
     }
 
@@ -141,32 +190,24 @@ impl Arm {
     /// When positions do not fit the joints, a number is not finite, or the simulation fails.
     pub fn send(&mut self, action: &Action) -> Result<BTreeMap<String, f64>, SimError> {
         if let Action::Positions(positions) = action {
-            if positions.len() != self.targets.len() {
-                let (found, expected) = (positions.len(), self.targets.len());
+            if positions.len() != self.joints.len() {
+                let (found, expected) = (positions.len(), self.joints.len());
                 return Err(SimError::Length { what: "positions".into(), found, expected });
             }
             if let Some(at) = positions.iter().position(|n| !n.is_finite()) {
                 let reason = format!("{}.pos is {}", self.joints[at], positions[at]);
                 return Err(citrange_control::ControlError::Action(reason).into());
             }
-            self.targets.copy_from_slice(positions);
-            self.memory = None;
         }
-        for _ in 0..self.rig.spec().rates.ticks_per_frame() {
-            if let Action::Velocity(wanted) = action {
-                self.rig.observe(false, &mut self.seen).map_err(own)?;
-                let measured = &self.seen.joint_pos;
-                let memory = self
-                    .memory
-                    .get_or_insert_with(|| self.controller.begin(&self.targets, measured));
-                let (scratch, targets) = (&mut self.scratch, &mut self.targets);
-                self.status =
-                    self.controller.step(memory, scratch, measured, wanted, false, targets);
-            }
-            self.rig.act(&self.targets, &mut self.commanded).map_err(own)?;
-            self.targets.copy_from_slice(&self.commanded.limited);
+        self.episode.pilot_mut().action = Some(action.clone());
+        for _ in 0..self.rig().spec().rates.ticks_per_frame() {
+            self.episode.tick().map_err(failed)?;
+            // What the limits left of it is what the next tick goes on from.
+            let limited = self.episode.commanded().limited.clone();
+            self.episode.pilot_mut().targets = limited;
         }
-        Ok(self.action_features().into_iter().zip(self.targets.iter().copied()).collect())
+        let targets = self.episode.pilot().targets.iter().copied();
+        Ok(self.action_features().into_iter().zip(targets).collect())
     }
 
     /// Puts the world at the start of an episode.
@@ -174,11 +215,8 @@ impl Arm {
     /// # Errors
     /// When objects find no room.
     pub fn reset(&mut self, seed: u64, episode: u64) -> Result<(), SimError> {
-        self.rig.world_mut().reset_env(0, seed, episode)?;
-        self.targets = self.rig.begin();
-        self.memory = None;
-        self.status = Status::default();
-        Ok(())
+        self.episode.rig_mut().world_mut().reset_env(0, seed, episode)?;
+        self.episode.restart().map_err(failed)
     }
 
     /// Joint names, in order.
@@ -190,23 +228,31 @@ impl Arm {
     /// What limited the controller in its last tick.
     #[must_use]
     pub fn status(&self) -> Status {
-        self.status
+        self.episode.pilot().status
     }
 
     /// The controller that carries speeds out.
     #[must_use]
     pub fn controller(&self) -> &CartesianController {
-        &self.controller
+        &self.episode.pilot().controller
     }
 
     /// The rig below.
     #[must_use]
     pub fn rig(&self) -> &SimRig {
-        &self.rig
+        self.episode.rig()
     }
 
     /// Ends the session. A simulated arm has nothing to switch off; its world goes.
     pub fn disconnect(self) {}
+}
+
+fn failed(error: RunError) -> SimError {
+    match error {
+        RunError::Pilot { fault, .. }
+        | RunError::Rig { fault, .. }
+        | RunError::Tape { fault, .. } => own(fault),
+    }
 }
 
 /// A rig's fault is one of ours.

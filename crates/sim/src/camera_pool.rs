@@ -48,18 +48,18 @@ impl World {
     /// # Errors
     /// When the model has something that cannot be drawn.
     pub fn set_render_settings(&mut self, settings: Settings) -> Result<(), SimError> {
-        self.darkroom()?.settings = settings;
+        self.camera_pool()?.settings = settings;
         Ok(())
     }
 
     /// How pictures are drawn.
     pub(crate) fn render_settings(&self) -> Settings {
-        self.darkroom.as_ref().map(|room| room.settings).unwrap_or_default()
+        self.camera_pool.as_ref().map(|room| room.settings).unwrap_or_default()
     }
 
-    fn darkroom(&mut self) -> Result<&mut CameraPool, SimError> {
-        if self.darkroom.is_none() {
-            self.darkroom = Some(CameraPool {
+    fn camera_pool(&mut self) -> Result<&mut CameraPool, SimError> {
+        if self.camera_pool.is_none() {
+            self.camera_pool = Some(CameraPool {
                 picture: Picture::new(&self.scene.model)?,
                 pool: RenderPool::new(),
                 frames: Vec::new(),
@@ -68,7 +68,7 @@ impl World {
             });
         }
         // Just made, if it was not there.
-        self.darkroom.as_mut().ok_or_else(|| SimError::Mujoco("no darkroom".into()))
+        self.camera_pool.as_mut().ok_or_else(|| SimError::Mujoco("no camera pool".into()))
     }
 
     pub(crate) fn read_camera(
@@ -83,8 +83,8 @@ impl World {
             return Ok(state);
         }
         self.draw(&camera, ids)?;
-        let Some(darkroom) = &self.darkroom else { return Ok(state) };
-        let frames = &darkroom.frames[..ids.len()];
+        let Some(camera_pool) = &self.camera_pool else { return Ok(state) };
+        let frames = &camera_pool.frames[..ids.len()];
         let shape = (ids.len(), camera.height, camera.width);
         if query.rgb {
             let all = gather(frames, |f| &f.rgb);
@@ -151,11 +151,11 @@ impl World {
         }
     }
 
-    /// Draws one camera in the given environments into the darkroom's frames. Ids in the frames
+    /// Draws one camera in the given environments into the camera_pool's frames. Ids in the frames
     /// are the engine's geoms.
     fn draw(&mut self, camera: &CameraLayout, ids: &[usize]) -> Result<(), SimError> {
-        self.darkroom()?;
-        let Some(mut room) = self.darkroom.take() else { return Ok(()) };
+        self.camera_pool()?;
+        let Some(mut room) = self.camera_pool.take() else { return Ok(()) };
         if room.frames.len() < ids.len() {
             room.frames.resize_with(ids.len(), Frame::default);
             room.placements.resize_with(ids.len(), Vec::new);
@@ -175,7 +175,7 @@ impl World {
         let frames = &mut room.frames[..ids.len()];
         let drawn = self.in_pool(|| room.pool.render_batch(&jobs, &room.settings, frames));
         drop(jobs);
-        self.darkroom = Some(room);
+        self.camera_pool = Some(room);
         Ok(drawn?)
     }
 
@@ -187,7 +187,7 @@ impl World {
         self.check_env(env)?;
         let camera = self.scene.layout.camera(camera)?.clone();
         self.draw(&camera, &[env])?;
-        let room = self.darkroom.as_ref();
+        let room = self.camera_pool.as_ref();
         room.and_then(|r| r.frames.first()).ok_or_else(|| SimError::Mujoco("no frame".into()))
     }
 }

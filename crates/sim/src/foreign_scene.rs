@@ -51,7 +51,7 @@ impl CompiledScene {
             .map_err(|e| fail(format!("the recording's model does not parse: {e}")))?;
         let rates = rates(spec.option().timestep, own.frame_hz);
         let option = spec.option_mut();
-        option.timestep = rates.timestep_secs();
+        option.timestep = rates.timestep_s();
         option.disableflags |= mjtDisableBit::mjDSBL_AUTORESET as i32;
         if option.integrator == mjtIntegrator::mjINT_RK4 as i32 {
             option.integrator = mjtIntegrator::mjINT_IMPLICITFAST as i32;

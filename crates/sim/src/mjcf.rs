@@ -58,7 +58,7 @@ pub(crate) fn world_text(scene: &Scene) -> String {
          <asset>\n{look_assets}{assets}</asset>\n\
          <worldbody>\n{look}{bodies}</worldbody>\n</mujoco>\n",
         name = scene.name,
-        timestep = scene.rates.timestep_secs(),
+        timestep = scene.rates.timestep_s(),
         impratio = physics.impratio,
         noslip = physics.noslip_iterations,
         gravity = list(&physics.gravity_m_s2),

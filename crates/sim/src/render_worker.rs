@@ -29,15 +29,34 @@ pub(crate) struct RenderJob {
     /// Rotation matrices of all geoms, row by row.
     pub(crate) geom_rot: Vec<[f64; 9]>,
     /// In the order of the drawer's cameras.
-    pub(crate) views: Vec<(Camera, Undrawn)>,
+    pub(crate) views: Vec<View>,
+}
+
+/// One camera's pictures to fill.
+pub(crate) struct View {
+    pub(crate) camera: Camera,
+    pub(crate) rgb: Option<Undrawn<u8>>,
+    pub(crate) depth: Option<Undrawn<f32>>,
+}
+
+impl View {
+    fn finish(self) {
+        self.rgb.into_iter().for_each(Undrawn::finish);
+        self.depth.into_iter().for_each(Undrawn::finish);
+    }
+
+    fn fail(self, reason: &str) {
+        self.rgb.into_iter().for_each(|rgb| rgb.fail(reason));
+        self.depth.into_iter().for_each(|depth| depth.fail(reason));
+    }
 }
 
 /// The loop's end of the drawing thread. Dropped, it waits until all that was asked for is drawn.
 pub(crate) struct Drawer {
     queue: Option<SyncSender<RenderJob>>,
-    /// Shots handed over and not begun.
+    /// Jobs handed over and not begun.
     waiting: Arc<AtomicUsize>,
-    /// Shots that were drawn, to be used again.
+    /// Jobs that were drawn, to be used again.
     used: Receiver<RenderJob>,
     failure: Failure,
     thread: Option<JoinHandle<()>>,
@@ -49,7 +68,7 @@ type Failure = Arc<Mutex<Option<String>>>;
 impl Drawer {
     /// `cameras` are names, for messages.
     pub(crate) fn start(scene: Arc<CompiledScene>, cameras: Vec<String>) -> Result<Self, SimError> {
-        let (queue, shots) = sync_channel::<RenderJob>(QUEUE_FRAMES);
+        let (queue, jobs) = sync_channel::<RenderJob>(QUEUE_FRAMES);
         // One is in the drawer's hands, one in the loop's.
         let (give_back, used) = sync_channel(QUEUE_FRAMES + 2);
         let failure = Failure::default();
@@ -61,35 +80,39 @@ impl Drawer {
             .spawn(move || {
                 priority::stand_back();
                 // Made here: meshes and textures take longer than a tick.
-                let mut easel = RenderWorker::new(&scene);
-                while let Ok(mut shot) = shots.recv() {
+                let mut worker = RenderWorker::new(&scene);
+                while let Ok(mut job) = jobs.recv() {
                     begun.fetch_sub(1, Ordering::AcqRel);
-                    for ((view, undrawn), name) in shot.views.drain(..).zip(&cameras) {
-                        let place = (&shot.geom_pos_m[..], &shot.geom_rot[..]);
+                    for (mut view, name) in job.views.drain(..).zip(&cameras) {
+                        let place = (&job.geom_pos_m[..], &job.geom_rot[..]);
                         let _span = tracing::trace_span!("draw", camera = name).entered();
-                        let drawn = match &mut easel {
-                            Ok(easel) => easel.draw(place, &view, &shot.settings, undrawn),
-                            Err(error) => Err((undrawn, error.to_string())),
+                        let drawn = match &mut worker {
+                            Ok(worker) => worker.draw(place, &mut view, &job.settings),
+                            Err(error) => Err(error.to_string()),
                         };
-                        if let Err((undrawn, reason)) = drawn {
-                            let reason = format!("camera {name} at step {}: {reason}", shot.step);
-                            lock(&told).get_or_insert_with(|| reason.clone());
-                            undrawn.fail(reason);
+                        match drawn {
+                            Ok(()) => view.finish(),
+                            Err(reason) => {
+                                let reason =
+                                    format!("camera {name} at step {}: {reason}", job.step);
+                                view.fail(&reason);
+                                lock(&told).get_or_insert(reason);
+                            }
                         }
                     }
-                    let _kept_if_there_is_room = give_back.try_send(shot);
+                    let _kept_if_there_is_room = give_back.try_send(job);
                 }
             })
             .map_err(|e| SimError::Drawing(format!("no thread to draw with: {e}")))?;
         Ok(Self { queue: Some(queue), waiting, used, failure, thread: Some(thread) })
     }
 
-    /// Whether a shot handed over now would have to wait.
+    /// Whether a job handed over now would have to wait.
     pub(crate) fn is_behind(&self) -> bool {
         self.waiting.load(Ordering::Acquire) >= QUEUE_FRAMES
     }
 
-    /// An empty shot.
+    /// An empty job.
     ///
     /// # Errors
     /// When an earlier one could not be drawn: whoever drives learns of it, even if nobody looks
@@ -98,19 +121,19 @@ impl Drawer {
         if let Some(reason) = lock(&self.failure).take() {
             return Err(SimError::Drawing(reason));
         }
-        let mut shot = self.used.try_recv().unwrap_or_default();
-        shot.geom_pos_m.clear();
-        shot.geom_rot.clear();
-        shot.views.clear();
-        Ok(shot)
+        let mut job = self.used.try_recv().unwrap_or_default();
+        job.geom_pos_m.clear();
+        job.geom_rot.clear();
+        job.views.clear();
+        Ok(job)
     }
 
-    /// Hands a shot over; waits while the drawer is too far behind.
-    pub(crate) fn draw(&self, shot: RenderJob) -> Result<(), SimError> {
+    /// Hands a job over; waits while the drawer is too far behind.
+    pub(crate) fn draw(&self, job: RenderJob) -> Result<(), SimError> {
         let crashed = || SimError::Drawing("the drawing thread crashed".into());
         let queue = self.queue.as_ref().ok_or_else(crashed)?;
         self.waiting.fetch_add(1, Ordering::AcqRel);
-        queue.send(shot).map_err(|_| crashed())
+        queue.send(job).map_err(|_| crashed())
     }
 
     /// Another episode does not answer for the failures of the last.
@@ -151,31 +174,33 @@ impl RenderWorker {
         })
     }
 
-    /// Draws one view into its picture; gives the picture back when it cannot.
+    /// Draws one view into its pictures.
     fn draw(
         &mut self,
         (geom_pos_m, geom_rot): (&[[f64; 3]], &[[f64; 9]]),
-        view: &Camera,
+        view: &mut View,
         settings: &Settings,
-        mut undrawn: Undrawn,
-    ) -> Result<(), (Undrawn, String)> {
+    ) -> Result<(), String> {
         self.picture.place(geom_pos_m, geom_rot, &mut self.placements);
-        // Drawn in place: the picture lends its memory to the frame.
-        std::mem::swap(&mut self.frame.rgb, undrawn.rgb_mut());
+        // Drawn in place: the pictures lend their memory to the frame.
+        self.swap(view);
         let drawn = self.renderer.render(
             &self.picture.model,
             &self.placements,
-            view,
+            &view.camera,
             settings,
             &mut self.frame,
         );
-        std::mem::swap(&mut self.frame.rgb, undrawn.rgb_mut());
-        match drawn {
-            Ok(()) => {
-                undrawn.finish();
-                Ok(())
-            }
-            Err(error) => Err((undrawn, error.to_string())),
+        self.swap(view);
+        drawn.map_err(|error| error.to_string())
+    }
+
+    fn swap(&mut self, view: &mut View) {
+        if let Some(rgb) = &mut view.rgb {
+            std::mem::swap(&mut self.frame.rgb, rgb.pixels_mut());
+        }
+        if let Some(depth) = &mut view.depth {
+            std::mem::swap(&mut self.frame.depth, depth.pixels_mut());
         }
     }
 }

@@ -2,35 +2,49 @@
 
 use std::sync::Arc;
 
-use citrange_core::rig::{CameraSpec, JointSpec, state_digest};
+use citrange_core::picture::ImagePool;
+use citrange_core::rig::{ArmSpec, CameraSpec, JointSpec, state_digest};
 use citrange_core::{
-    BoxError, Commanded, Observation, Picture, PicturePool, Rig, RigSpec, Snapshot,
+    BoxError, CameraImage, CameraKind, Command, Commanded, Halt, Intrinsics, Observation,
+    PicturePool, Pose, Rig, RigSpec, Snapshot, Want,
 };
 use mujoco_rs::prelude::MjtJoint;
 
 use crate::compile::CompiledScene;
 use crate::contact_sensor::{ContactSensor, object_specs};
 use crate::error::SimError;
-use crate::render_worker::Drawer;
+use crate::extras::quat_from_matrix;
+use crate::layout::Joint;
+use crate::render_worker::{Drawer, View};
 use crate::snapshot::INTEGRATION;
 use crate::world::{Threads, World};
 
-/// One simulated robot in a world of its own.
+/// One simulated arm, or several, in a world of their own.
 pub struct SimRig {
     world: World,
-    robot: String,
+    /// Names in the scene, in the order of the arms.
+    robots: Vec<String>,
     spec: RigSpec,
     limited: Vec<f64>,
-    pools: Vec<PicturePool>,
+    pools: Vec<CameraBuffers>,
     contact_sensor: ContactSensor,
-    /// The site of the wrist, where the robot's description names one.
+    /// The site of the first arm's wrist, where its description names one.
     wrist: Option<usize>,
     /// Started when the first pictures are asked for.
     drawer: Option<Drawer>,
     leave_out: bool,
     ticks: u64,
+    /// Physics steps before the episode.
+    first_step: u64,
     /// States that frames are set to, from the first on.
     track: Vec<Snapshot>,
+}
+
+/// Memory for one camera's pictures.
+#[derive(Clone, Default)]
+struct CameraBuffers {
+    rgb: PicturePool,
+    depth: ImagePool<f32>,
 }
 
 impl SimRig {
@@ -39,20 +53,33 @@ impl SimRig {
     /// # Errors
     /// When the scene has no robot, a joint has no position servo, or a camera is not known.
     pub fn new(scene: Arc<CompiledScene>, cameras: Option<&[String]>) -> Result<Self, SimError> {
-        let name = scene.robot_names().next().map(str::to_owned);
-        let robot = name.ok_or_else(|| SimError::Scene {
+        let first: Vec<String> = scene.robot_names().take(1).map(str::to_owned).collect();
+        Self::with_robots(scene, &first, cameras)
+    }
+
+    /// These robots of the scene, as `robot0`, `robot1`, … when there are several; their joints
+    /// follow one another in every joint vector.
+    ///
+    /// # Errors
+    /// As [`SimRig::new`], or when a robot is not known.
+    pub fn with_robots(
+        scene: Arc<CompiledScene>,
+        robots: &[String],
+        cameras: Option<&[String]>,
+    ) -> Result<Self, SimError> {
+        let first = robots.first().ok_or_else(|| SimError::Scene {
             scene: scene.scene.name.clone(),
             reason: "it has no robot".into(),
         })?;
-        let spec = spec(&scene, &robot, cameras)?;
+        let spec = spec(&scene, robots, cameras)?;
+        let contact_sensor = ContactSensor::new(&scene, first)?;
+        let wrist = scene.wrist_site(first);
         let world = World::new(scene, 1, Threads::Exactly(1))?;
         let limited = vec![0.0; spec.joints.len()];
-        let pools = vec![PicturePool::default(); spec.cameras.len()];
-        let contact_sensor = ContactSensor::new(world.scene(), &robot)?;
-        let wrist = world.scene().wrist_site(&robot);
+        let pools = vec![CameraBuffers::default(); spec.cameras.len()];
         Ok(Self {
             world,
-            robot,
+            robots: robots.to_vec(),
             spec,
             limited,
             pools,
@@ -61,8 +88,29 @@ impl SimRig {
             drawer: None,
             leave_out: false,
             ticks: 0,
+            first_step: 0,
             track: Vec::new(),
         })
+    }
+
+    /// As many arms as a recorded rig had.
+    ///
+    /// # Errors
+    /// As [`SimRig::new`], or when the scene has fewer robots.
+    pub fn like(
+        scene: Arc<CompiledScene>,
+        recorded: &RigSpec,
+        cameras: Option<&[String]>,
+    ) -> Result<Self, SimError> {
+        let (arms, has) = (recorded.arms().len(), scene.robot_names().count());
+        if arms > has {
+            return Err(SimError::Scene {
+                scene: scene.scene.name.clone(),
+                reason: format!("it has {has} robots, the recording {arms}"),
+            });
+        }
+        let robots: Vec<String> = scene.robot_names().take(arms).map(str::to_owned).collect();
+        Self::with_robots(scene, &robots, cameras)
     }
 
     /// The world it lives in.
@@ -71,28 +119,43 @@ impl SimRig {
         &self.world
     }
 
-    /// The world it lives in, to reset or restore it; afterwards call [`SimRig::begin`].
+    /// The world it lives in, to reset or restore it before an episode.
     pub fn world_mut(&mut self) -> &mut World {
         &mut self.world
     }
 
-    /// Counts ticks from here: an episode begins. Answers the joint targets in force.
+    /// The joint targets in force.
     #[must_use]
-    pub fn begin(&mut self) -> Vec<f64> {
-        self.ticks = 0;
-        if let Some(drawer) = &self.drawer {
-            drawer.forget_failure();
-        }
-        let joints = &self.world.scene.layout.robots[&self.robot].joints;
+    pub fn targets(&self) -> Vec<f64> {
         let data = &self.world.envs[0].data;
-        let target = |servo: Option<usize>, qpos: usize| match servo {
+        let target = |joint: &Joint| match joint.position_servo {
             Some(servo) => data.ctrl()[servo],
-            None => data.qpos()[qpos],
+            None => data.qpos()[joint.qpos],
         };
-        joints.iter().map(|j| target(j.position_servo, j.qpos)).collect()
+        self.joints().map(target).collect()
     }
 
-    /// Sets the world to a recorded state at every frame, from the next [`SimRig::begin`] on; physics
+    /// Joints of all arms, in order.
+    fn joints(&self) -> impl Iterator<Item = &Joint> {
+        self.robots.iter().flat_map(|robot| &self.world.scene.layout.robots[robot].joints)
+    }
+
+    /// What a camera gives from now on; colours by default.
+    ///
+    /// # Errors
+    /// When there is no such camera.
+    pub fn set_camera_kind(&mut self, camera: &str, kind: CameraKind) -> Result<(), SimError> {
+        let layout = self.world.scene.layout.camera(camera)?;
+        let k = self.world.view(layout, 0).intrinsics;
+        let intrinsics = Intrinsics { fx: k.fx, fy: k.fy, cx: k.cx, cy: k.cy };
+        for spec in self.spec.cameras.iter_mut().filter(|spec| spec.name == camera) {
+            // Whoever has depths needs to know where they are seen.
+            (spec.kind, spec.intrinsics) = (kind, kind.has_depth().then_some(intrinsics));
+        }
+        Ok(())
+    }
+
+    /// Sets the world to a recorded state at every frame, from the next [`Rig::begin`] on; physics
     /// goes on from there until the next frame. An empty list ends it.
     pub fn follow(&mut self, states: Vec<Snapshot>) {
         self.track = states;
@@ -102,14 +165,14 @@ impl SimRig {
     #[must_use]
     pub fn joint_positions(&self) -> Vec<f64> {
         let data = &self.world.envs[0].data;
-        let joints = &self.world.scene.layout.robots[&self.robot].joints;
-        joints.iter().map(|j| data.qpos()[j.qpos]).collect()
+        self.joints().map(|j| data.qpos()[j.qpos]).collect()
     }
 
-    /// Name of the robot in the scene.
+    /// Name of the (first) robot in the scene.
     #[must_use]
     pub fn robot(&self) -> &str {
-        &self.robot
+        // There is at least one: a rig without any is not made.
+        self.robots.first().map_or("", String::as_str)
     }
 
     /// Whether it knows where its wrist is.
@@ -124,13 +187,20 @@ impl SimRig {
         self.leave_out = when_behind;
     }
 
+    /// Time since the episode began: physics steps counted.
+    fn now_ns(&self) -> u64 {
+        let steps = u128::from(self.world.steps(0).saturating_sub(self.first_step));
+        (steps * 1_000_000_000 / u128::from(self.spec.rates.physics_hz.max(1))) as u64
+    }
+
     /// Has a picture of every camera drawn as the world is now, and answers before they are.
     /// When the drawer is frames behind it waits, or leaves them out.
-    fn shoot(&mut self, pictures: &mut Vec<Picture>) -> Result<(), SimError> {
+    fn take_pictures(&mut self, images: &mut Vec<CameraImage>) -> Result<(), SimError> {
         let cameras = &self.spec.cameras;
         if cameras.is_empty() {
             return Ok(());
         }
+        let at_ns = self.now_ns();
         let drawer = match &mut self.drawer {
             Some(drawer) => drawer,
             none => {
@@ -138,32 +208,77 @@ impl SimRig {
                 none.insert(Drawer::start(Arc::clone(&self.world.scene), names)?)
             }
         };
-        let mut shot = drawer.blank()?;
+        let mut job = drawer.blank()?;
         // The first of an episode has none before it that could take its place: it waits.
         if self.leave_out && self.ticks > 0 && drawer.is_behind() {
-            pictures.extend(cameras.iter().map(|_| Picture::left_out()));
+            images.extend(cameras.iter().map(|_| CameraImage::left_out(at_ns)));
             return Ok(());
         }
         let data = &self.world.envs[0].data;
-        shot.step = self.world.steps(0);
-        shot.settings = self.world.render_settings();
-        shot.geom_pos_m.extend_from_slice(data.geom_xpos());
-        shot.geom_rot.extend_from_slice(data.geom_xmat());
+        job.step = self.world.steps(0);
+        job.settings = self.world.render_settings();
+        job.geom_pos_m.extend_from_slice(data.geom_xpos());
+        job.geom_rot.extend_from_slice(data.geom_xmat());
         for (camera, pool) in cameras.iter().zip(&mut self.pools) {
-            let view = self.world.view(self.world.scene.layout.camera(&camera.name)?, 0);
-            let (picture, undrawn) = pool.order();
-            shot.views.push((view, undrawn));
-            pictures.push(picture);
+            let layout = self.world.scene.layout.camera(&camera.name)?;
+            let rgb = camera.kind.has_rgb().then(|| pool.rgb.order());
+            let depth = camera.kind.has_depth().then(|| pool.depth.order());
+            let (rgb, undrawn_rgb) = rgb.unzip();
+            let (depth, undrawn_depth) = depth.unzip();
+            let camera = self.world.view(layout, 0);
+            job.views.push(View { camera, rgb: undrawn_rgb, depth: undrawn_depth });
+            let gl = &data.cam_xmat()[layout.index];
+            let world_from_camera = Some(camera_pose(data.cam_xpos()[layout.index], gl));
+            images.push(CameraImage { rgb, depth, at_ns, fresh: true, world_from_camera });
         }
-        drawer.draw(shot).inspect_err(|_| pictures.clear())
+        drawer.draw(job).inspect_err(|_| images.clear())
     }
+}
+
+/// The engine's cameras look along -z with y up; ours along z with y down.
+fn camera_pose(pos_m: [f64; 3], gl: &[f64; 9]) -> Pose {
+    let flipped = std::array::from_fn(|i| if i % 3 == 0 { gl[i] } else { -gl[i] });
+    Pose { pos_m, quat_wxyz: quat_from_matrix(&flipped) }
 }
 
 fn spec(
     scene: &CompiledScene,
-    robot: &str,
+    robots: &[String],
     cameras: Option<&[String]>,
 ) -> Result<RigSpec, SimError> {
+    let model_of = |robot: &String| {
+        scene.scene.robots.get(robot).map(|placed| placed.model.clone()).unwrap_or_default()
+    };
+    let mut joints = Vec::new();
+    let mut arms = Vec::new();
+    for (number, robot) in robots.iter().enumerate() {
+        let first = joints.len();
+        joints.extend(joint_specs(scene, robot)?);
+        let name = format!("robot{number}");
+        if robots.len() > 1 {
+            // Both arms may have the same joints.
+            joints[first..].iter_mut().for_each(|j| j.name = format!("{name}_{}", j.name));
+        }
+        arms.push(ArmSpec { name, robot: model_of(robot), joints: first..joints.len() });
+    }
+    let robot = robots.first().map(model_of).unwrap_or_default();
+    let mut spec = RigSpec::new(&robot, joints, scene.scene.rates);
+    spec.objects = object_specs(scene);
+    if robots.len() > 1 {
+        spec.several_arms = arms;
+    }
+    let names = match cameras {
+        Some(names) => names.to_vec(),
+        None => scene.camera_names().map(str::to_owned).collect(),
+    };
+    for name in &names {
+        let camera = scene.layout.camera(name)?;
+        spec.cameras.push(CameraSpec::rgb(name, camera.width as u32, camera.height as u32));
+    }
+    Ok(spec)
+}
+
+fn joint_specs(scene: &CompiledScene, robot: &str) -> Result<Vec<JointSpec>, SimError> {
     let model = &scene.model;
     let mut joints = Vec::new();
     for joint in &scene.layout.robot(robot)?.joints {
@@ -186,27 +301,7 @@ fn spec(
         });
         joints.push(JointSpec { name: joint.name.clone(), is_slide, range, gripper });
     }
-    let all: Vec<String>;
-    let names = match cameras {
-        Some(names) => names,
-        None => {
-            all = scene.camera_names().map(str::to_owned).collect();
-            &all
-        }
-    };
-    let mut specs = Vec::new();
-    for name in names {
-        let camera = scene.layout.camera(name)?;
-        let (width_px, height_px) = (camera.width as u32, camera.height as u32);
-        specs.push(CameraSpec { name: name.clone(), width_px, height_px });
-    }
-    Ok(RigSpec {
-        robot: scene.scene.robots[robot].model.clone(),
-        joints,
-        rates: scene.scene.rates,
-        cameras: specs,
-        objects: object_specs(scene),
-    })
+    Ok(joints)
 }
 
 impl Rig for SimRig {
@@ -214,52 +309,72 @@ impl Rig for SimRig {
         &self.spec
     }
 
-    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), BoxError> {
-        let per_frame = u64::from(self.spec.rates.ticks_per_frame());
-        if self.ticks.is_multiple_of(per_frame)
-            && let Some(state) = self.track.get((self.ticks / per_frame) as usize)
+    fn begin(&mut self, command: &mut Command) -> Result<(), BoxError> {
+        self.ticks = 0;
+        self.first_step = self.world.steps(0);
+        if let Some(drawer) = &self.drawer {
+            drawer.forget_failure();
+        }
+        *command = Command { pos: self.targets(), vel: Vec::new() };
+        Ok(())
+    }
+
+    fn observe(&mut self, want: Want, seen: &mut Observation) -> Result<(), BoxError> {
+        let rates = self.spec.rates;
+        if rates.is_frame(self.ticks)
+            && let Some(state) = self.track.get(rates.frame_of(self.ticks) as usize)
         {
             self.world.restore(0, state)?;
         }
         seen.tick = self.ticks;
         seen.step = self.world.steps(0);
+        seen.at_ns = self.now_ns();
+        seen.joints_at_ns = seen.at_ns;
         let data = &self.world.envs[0].data;
-        let joints = &self.world.scene.layout.robots[&self.robot].joints;
         seen.joint_pos.clear();
-        seen.joint_pos.extend(joints.iter().map(|j| data.qpos()[j.qpos]));
+        seen.joint_pos.extend(self.joints().map(|j| data.qpos()[j.qpos]));
         seen.joint_vel.clear();
-        seen.joint_vel.extend(joints.iter().map(|j| data.qvel()[j.dof]));
-        if self.ticks.is_multiple_of(per_frame) {
+        seen.joint_vel.extend(self.joints().map(|j| data.qvel()[j.dof]));
+        if rates.is_frame(self.ticks) {
             self.contact_sensor.feel(&mut self.world);
         }
         seen.wrist_pos_m = self.wrist.map(|site| self.world.envs[0].data.site_xpos()[site]);
         self.contact_sensor.see(&self.world, &mut seen.objects);
-        if pictures {
-            seen.pictures.clear();
-            self.shoot(&mut seen.pictures)?;
+        if want == Want::Images {
+            seen.images.clear();
+            self.take_pictures(&mut seen.images)?;
         }
         Ok(())
     }
 
-    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError> {
+    fn act(&mut self, command: &Command, commanded: &mut Commanded) -> Result<(), BoxError> {
+        let (found, expected) = (command.pos.len(), self.spec.joints.len());
+        if found != expected {
+            return Err(SimError::Length { what: "targets".into(), found, expected }.into());
+        }
         self.limited.clear();
-        for (joint, target) in self.spec.joints.iter().zip(targets) {
+        for (joint, target) in self.spec.joints.iter().zip(&command.pos) {
             // NaN passes the clamp and is refused below, with the joint's name.
             self.limited.push(match joint.range {
                 Some([low, high]) if !target.is_nan() => target.clamp(low, high),
                 _ => *target,
             });
         }
-        if targets.len() != self.spec.joints.len() {
-            let (found, expected) = (targets.len(), self.spec.joints.len());
-            return Err(SimError::Length { what: "targets".into(), found, expected }.into());
+        let mut rest = self.limited.as_slice();
+        for robot in &self.robots {
+            let (own, others) = rest.split_at(self.world.scene.layout.robots[robot].joints.len());
+            self.world.set_joint_targets(robot, own)?;
+            rest = others;
         }
-        self.world.set_joint_targets(&self.robot, &self.limited)?;
         commanded.limited.clear();
         commanded.limited.extend_from_slice(&self.limited);
         commanded.executed.clear();
         commanded.executed.extend_from_slice(self.world.envs[0].data.ctrl());
         commanded.digests.clear();
+        Ok(())
+    }
+
+    fn advance(&mut self, commanded: &mut Commanded) -> Result<(), BoxError> {
         for _ in 0..self.spec.rates.steps_per_tick() {
             self.world.step(1)?;
             commanded.digests.push(state_digest(&self.world.envs[0].data.state(INTEGRATION)));
@@ -267,6 +382,9 @@ impl Rig for SimRig {
         self.ticks += 1;
         Ok(())
     }
+
+    /// A simulated arm is at rest when nobody advances it.
+    fn halt(&mut self, _how: Halt) {}
 
     fn snapshot(&mut self) -> Result<Option<Snapshot>, BoxError> {
         Ok(Some(self.world.snapshot(0)?))

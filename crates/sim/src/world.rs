@@ -38,7 +38,7 @@ pub struct World {
     /// One row per environment, see `row.rs`.
     pub(crate) rows: Vec<f64>,
     pool: rayon::ThreadPool,
-    pub(crate) darkroom: Option<CameraPool>,
+    pub(crate) camera_pool: Option<CameraPool>,
 }
 
 /// How many threads to use.
@@ -78,7 +78,7 @@ impl World {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(wanted).build();
         let pool = pool.map_err(|e| SimError::Mujoco(format!("threads: {e}")))?;
         let rows = vec![0.0; num_envs * scene.layout.row_len];
-        let mut world = Self { scene, envs, rows, pool, darkroom: None };
+        let mut world = Self { scene, envs, rows, pool, camera_pool: None };
         world.reset(0, &vec![0; num_envs])?;
         Ok(world)
     }

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use citrange_core::rig::{CameraSpec, JointSpec};
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{
-    Commanded, Observation, Outcome, Picture, Rates, RigSpec, Snapshot, Tape as _,
+    CameraImage, Command, Commanded, Observation, Outcome, Picture, Rates, RigSpec, Snapshot,
+    Tape as _,
 };
 use citrange_tape::{Header, RecordSettings, Recorder, Unit, new_uid, utc_now};
 use serde_json::{Value, json};
@@ -20,16 +21,11 @@ const SIZE: (u32, u32) = (640, 480);
 fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let secs: u64 = std::env::args().nth(1).map_or(Ok(60), |text| text.parse())?;
     let folder = std::env::temp_dir().join(new_uid());
-    let camera = |name: &str| CameraSpec { name: name.into(), width_px: SIZE.0, height_px: SIZE.1 };
+    let camera = |name: &str| CameraSpec::rgb(name, SIZE.0, SIZE.1);
     let joint =
         |i| JointSpec { name: format!("j{i}"), is_slide: false, range: None, gripper: None };
-    let rig = RigSpec {
-        robot: "none".into(),
-        joints: (0..6).map(joint).collect(),
-        rates: RATES,
-        cameras: vec![camera("front"), camera("wrist")],
-        objects: vec![],
-    };
+    let mut rig = RigSpec::new("none", (0..6).map(joint).collect(), RATES);
+    rig.cameras = vec![camera("front"), camera("wrist")];
     let begun = Instant::now();
     let mut recorder =
         Recorder::begin(&folder, header(rig), &[7; 200_000], &RecordSettings::default())?;
@@ -37,6 +33,7 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let mut seen =
         Observation { joint_pos: vec![0.0; 6], joint_vel: vec![0.0; 6], ..Default::default() };
     let targets = vec![0.1; 6];
+    let requested = Command::at(&targets);
     let commanded =
         Commanded { limited: targets.clone(), executed: targets.clone(), digests: vec![1, 2] };
     let snapshot = Snapshot {
@@ -54,8 +51,8 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         let due = Duration::from_secs_f64(tick as f64 / f64::from(RATES.control_hz));
         std::thread::sleep(due.saturating_sub(begun.elapsed()));
         if tick % per_frame == 0 {
-            seen.pictures =
-                vec![Picture::ready(picture(tick)), Picture::ready(picture(tick + 100))];
+            let image = |tick| CameraImage::rgb(Picture::ready(picture(tick)), 0);
+            seen.images = vec![image(tick), image(tick + 100)];
             let wall_ns = begun.elapsed().as_nanos() as u64;
             let (index, snapshot) = (tick / per_frame, Some(&snapshot));
             let before = Instant::now();
@@ -63,7 +60,14 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
             frames.push(before.elapsed());
         }
         let before = Instant::now();
-        recorder.tick(&TickRecord { index: tick, requested: &targets, commanded: &commanded })?;
+        recorder.tick(&TickRecord {
+            index: tick,
+            at_ns: begun.elapsed().as_nanos() as u64,
+            late: Duration::ZERO,
+            seen: &seen,
+            requested: &requested,
+            commanded: &commanded,
+        })?;
         ticks.push(before.elapsed());
     }
     let dropped: usize = recorder.dropped().map(|(_, n)| n).sum();

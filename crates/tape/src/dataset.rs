@@ -81,9 +81,9 @@ impl Dataset {
         images: &BTreeSet<String>,
         features: StateFeatures,
     ) -> Result<(Self, Vec<Repaired>), TapeError> {
-        let unknown = images.iter().find(|i| !rig.cameras.iter().any(|c| c.name == **i));
+        let unknown = images.iter().find(|i| !rig.rgb_cameras().any(|c| c.name == **i));
         if let Some(name) = unknown {
-            let known = rig.cameras.iter().map(|c| c.name.as_str());
+            let known = rig.rgb_cameras().map(|c| c.name.as_str());
             let hint = citrange_core::names::suggestion(name, known);
             return Err(TapeError::Missing(format!("unknown camera \"{name}\", {hint}")));
         }
@@ -207,7 +207,7 @@ pub(crate) fn save(
         ],
         ..NewEpisode::default()
     };
-    for (spec, coded) in header.rig.cameras.iter().zip(&cameras) {
+    for (spec, coded) in header.rig.rgb_cameras().zip(&cameras) {
         let key = format!("{PICTURES}{}", spec.name);
         let stats = coded.stats(spec)?;
         match &coded.how {
@@ -281,7 +281,7 @@ pub(crate) fn info(
         (ACTION.to_owned(), Feature::vector(&names)),
     ];
     let fps = rig.rates.frame_hz;
-    for camera in &rig.cameras {
+    for camera in rig.rgb_cameras() {
         let (height, width) = (camera.height_px as usize, camera.width_px as usize);
         let feature = match images.contains(&camera.name) {
             true => Feature::image(height, width),

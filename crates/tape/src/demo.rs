@@ -59,7 +59,6 @@ pub fn export_demo(
     let header = &tape.header;
     let steps = shown.len();
     let frames = &tape.frames[shown.clone()];
-    let arm = arm_joints(&header.rig);
     let secs = |wall_ns: u64| wall_ns.saturating_sub(frames[0].wall_ns) as f64 * 1e-9;
     let timestamps: Vec<f64> = frames.iter().map(|f| secs(f.wall_ns)).collect();
     let mut dones = vec![false; steps];
@@ -69,7 +68,7 @@ pub fn export_demo(
         attrs: DemoAttrs {
             episode_number: Some(extras.number as i64),
             environment: header.scene.as_ref().map(|s| s.name.clone()),
-            robots: Some(format!("[\"{}\"]", header.rig.robot)),
+            robots: Some(robots(&header.rig)),
             total_steps: Some(steps as i64),
             start_time: Some(Attr::Text(header.began_utc.clone())),
             duration: Some(steps as f64 / f64::from(header.rig.rates.frame_hz)),
@@ -86,23 +85,27 @@ pub fn export_demo(
         cameras: extras.cameras,
         ..Demo::default()
     };
-    let (robot, grip) = (&extras.robot, format!("{}_right_gripper", extras.robot));
-    let pos = || frames.iter().map(|f| f.joint_pos.as_slice());
-    let vel = || frames.iter().map(|f| f.joint_vel.as_slice());
-    demo.robot_states.insert(format!("{robot}_joint_pos"), table(pos().map(|p| &p[..arm]))?);
-    demo.robot_states.insert(format!("{robot}_joint_vel"), table(vel().map(|v| &v[..arm]))?);
-    if arm < header.rig.joints.len() {
-        let targets = shown.clone().map(|f| tape.action(f).and_then(|a| a.get(arm..)));
-        let all = [
-            ("qpos", table(pos().map(|p| &p[arm..]))?),
-            ("qvel", table(vel().map(|v| &v[arm..]))?),
-            ("action", table(targets.map(Option::unwrap_or_default))?),
-        ];
-        for (what, array) in all {
-            demo.gripper_states.insert(format!("{grip}_{what}"), array);
+    for spec in header.rig.arms() {
+        // An arm alone is called as in its scene.
+        let is_alone = header.rig.several_arms.is_empty();
+        let robot = if is_alone { &extras.robot } else { &spec.name };
+        let (arm, gripper) = arm_and_gripper(&header.rig, spec.joints);
+        let (all, first) = (frames, frames[0].joint_pos[arm.clone()].to_vec());
+        let pos = |joints: &Range<usize>| table(all.iter().map(|f| &f.joint_pos[joints.clone()]));
+        let vel = |joints: &Range<usize>| table(all.iter().map(|f| &f.joint_vel[joints.clone()]));
+        demo.robot_states.insert(format!("{robot}_joint_pos"), pos(&arm)?);
+        demo.robot_states.insert(format!("{robot}_joint_vel"), vel(&arm)?);
+        demo.named_joints.insert(format!("{robot}_joint_pos"), first);
+        if !gripper.is_empty() {
+            let grip = format!("{robot}_right_gripper");
+            let targets =
+                shown.clone().map(|f| tape.action(f).and_then(|a| a.get(gripper.clone())));
+            let action = table(targets.map(Option::unwrap_or_default))?;
+            demo.gripper_states.insert(format!("{grip}_qpos"), pos(&gripper)?);
+            demo.gripper_states.insert(format!("{grip}_qvel"), vel(&gripper)?);
+            demo.gripper_states.insert(format!("{grip}_action"), action);
         }
     }
-    demo.named_joints.insert(format!("{robot}_joint_pos"), frames[0].joint_pos[..arm].to_vec());
     if let Some(start) = tape.snapshot(shown.start) {
         write_start(&mut demo, &start, &extras.objects, extras.bodies)?;
     }
@@ -144,12 +147,28 @@ fn check_joints(tape: &Episode, shown: &Range<usize>) -> Result<(), TapeError> {
     }
 }
 
-/// Joints before the gripper's: they are kept apart in these files where the gripper comes last.
+/// Joints of the first arm before the gripper's: they are kept apart in these files where the
+/// gripper comes last.
 #[must_use]
 pub fn arm_joints(rig: &RigSpec) -> usize {
+    let first = rig.arms().into_iter().next().map_or(0..0, |arm| arm.joints);
+    arm_and_gripper(rig, first).0.end
+}
+
+/// The joints of an arm, and those of the gripper behind it.
+#[must_use]
+pub fn arm_and_gripper(rig: &RigSpec, joints: Range<usize>) -> (Range<usize>, Range<usize>) {
+    let own = rig.joints.get(joints.clone()).unwrap_or_default();
     let is_gripper = |joint: &citrange_core::rig::JointSpec| joint.gripper.is_some();
-    let first = rig.joints.iter().position(is_gripper).unwrap_or(rig.joints.len());
-    if rig.joints[first..].iter().all(is_gripper) { first } else { rig.joints.len() }
+    let arm = own.iter().position(is_gripper).unwrap_or(own.len());
+    let arm = if own[arm..].iter().all(is_gripper) { arm } else { own.len() };
+    (joints.start..joints.start + arm, joints.start + arm..joints.start + own.len())
+}
+
+/// The models of all arms, as robosuite writes them: a list in JSON.
+fn robots(rig: &RigSpec) -> String {
+    let names: Vec<String> = rig.arms().iter().map(|arm| format!("\"{}\"", arm.robot)).collect();
+    format!("[{}]", names.join(", "))
 }
 
 /// Time, positions and velocities of a state, one after the other.

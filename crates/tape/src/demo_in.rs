@@ -251,7 +251,7 @@ fn tape_of(
     check_range(&tape, &shown)?;
     // The names of episode and cameras become file names.
     let odd = |name: &str| name.is_empty() || name.starts_with('.') || name.contains(['/', '\\']);
-    let cameras = tape.header.rig.cameras.iter().map(|c| c.name.as_str());
+    let cameras = tape.header.rig.rgb_cameras().map(|c| c.name.as_str());
     if let Some(name) = cameras.chain([tape.header.uid.as_str()]).find(|name| odd(name)) {
         let reason = format!("\"{name}\" is no name of an episode or camera");
         return Err(TapeError::Log { path: path.to_owned(), reason });

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::TapeError;
 use crate::header::Header;
 use crate::log::{Damage, read_file, read_records};
-use crate::record::{Frame, Layout, Tick, frame_of, kind, numbers, tick_of, wrist_of};
+use crate::record::{
+    Frame, Layout, Tick, frame_of, indexed_of, kind, numbers, tick_of, times_of, wrist_of,
+};
 
 /// An episode.
 #[derive(Clone, Debug)]
@@ -48,15 +50,17 @@ impl Episode {
     /// ones before them are further apart in time than their numbers say.
     #[must_use]
     pub fn stalls(&self, frames: &std::ops::Range<usize>) -> Vec<(usize, f64)> {
-        let per_frame = u64::from(self.header.rig.rates.ticks_per_frame());
-        let stalls = self.events.iter().filter(|(_, event)| event.name == "stall");
-        stalls
-            .map(|(tick, event)| {
-                let late_ms = event.detail["late_ms"].as_f64().unwrap_or_default();
-                (tick.div_ceil(per_frame.max(1)) as usize, late_ms)
-            })
-            .filter(|(frame, _)| frames.contains(frame))
-            .collect()
+        let rates = self.header.rig.rates;
+        let stall = |(tick, event): &(u64, Event)| match event {
+            // The frame that begins with this tick, or else the next one.
+            Event::Stall(stall) => {
+                let frame = rates.frame_of(*tick) + u64::from(!rates.is_frame(*tick));
+                Some((frame as usize, stall.late_ms))
+            }
+            _ => None,
+        };
+        let stalls = self.events.iter().filter_map(stall);
+        stalls.filter(|(frame, _)| frames.contains(frame)).collect()
     }
 
     /// Reads a tape; what lies behind the first damage is left out. A recorder that was cut off
@@ -109,7 +113,22 @@ impl Episode {
                     frame.wrist_pos_m = Some(pos_m);
                     Some(())
                 }),
+                kind::EFFORT => indexed_of(record.payload).and_then(|(index, efforts)| {
+                    let frame = episode.frames.last_mut().filter(|f| f.index == index)?;
+                    frame.joint_effort = efforts;
+                    Some(())
+                }),
+                kind::TIMES => times_of(record.payload).and_then(|(index, times)| {
+                    let frame = episode.frames.last_mut().filter(|f| f.index == index)?;
+                    frame.times = Some(times);
+                    Some(())
+                }),
                 kind::TICK => tick_of(record.payload).map(|tick| episode.ticks.push(tick)),
+                kind::VELOCITY => indexed_of(record.payload).and_then(|(index, velocities)| {
+                    let tick = episode.ticks.last_mut().filter(|t| t.index == index)?;
+                    tick.requested_vel = velocities;
+                    Some(())
+                }),
                 kind::EVENT => serde_json::from_slice(record.payload)
                     .ok()
                     .map(|event| episode.events.push(event)),
@@ -133,8 +152,8 @@ impl Episode {
 
     /// Frames and ticks are numbered without gaps, as far as they can be used.
     fn check_order(&mut self) -> Result<(), String> {
-        let per_frame = u64::from(self.header.rig.rates.ticks_per_frame());
-        self.header.rig.rates.check().map_err(|e| e.to_string())?;
+        let rates = self.header.rig.rates;
+        self.header.rig.check_rates().map_err(|e| e.to_string())?;
         // After damage in the middle only what lies before it is exact.
         let whole = |indices: &mut dyn Iterator<Item = u64>| {
             indices.enumerate().take_while(|(i, index)| *i as u64 == *index).count()
@@ -152,13 +171,23 @@ impl Episode {
             self.last = None;
         }
         // An episode is a whole number of frames.
-        let complete = (self.ticks.len() as u64 / per_frame).min(self.frames.len() as u64);
-        if self.end.is_none() {
-            self.frames.truncate(complete as usize);
-            self.ticks.truncate((complete * per_frame) as usize);
-            self.events.retain(|(tick, _)| *tick < complete * per_frame);
-        } else if complete as usize != self.frames.len() {
+        let complete = rates.whole_frames(self.ticks.len() as u64).min(self.frames.len() as u64);
+        let (ticks, is_cut) = (rates.first_tick(complete), complete < self.frames.len() as u64);
+        if self.end.is_some() && self.frames.len() as u64 > complete + 1 {
             return Err(format!("{} frames but {} ticks", self.frames.len(), self.ticks.len()));
+        }
+        // A stop or a failure ends it in the middle of a frame.
+        if self.end.is_none() || is_cut || self.ticks.len() as u64 > ticks {
+            self.frames.truncate(complete as usize);
+            self.events.retain(|(tick, _)| match self.end.is_some() {
+                // What ended it is still told.
+                true => *tick <= self.ticks.len() as u64,
+                false => *tick < ticks,
+            });
+            self.ticks.truncate(ticks as usize);
+            if is_cut {
+                self.last = None;
+            }
         }
         let wrong = |layout: usize, state: &[f64]| match self.layouts.get(layout) {
             Some(layout) => layout.iter().map(|(_, n)| *n).sum::<usize>() != state.len(),
@@ -233,8 +262,8 @@ impl Episode {
     /// The joint targets at the end of a frame: what the frame's action is, in radians.
     #[must_use]
     pub fn action(&self, frame: usize) -> Option<&[f64]> {
-        let per_frame = self.header.rig.rates.ticks_per_frame() as usize;
-        self.ticks.get((frame + 1) * per_frame - 1).map(|tick| tick.limited.as_slice())
+        let next = self.header.rig.rates.first_tick(frame as u64 + 1) as usize;
+        self.ticks.get(next.checked_sub(1)?).map(|tick| tick.limited.as_slice())
     }
 }
 

@@ -50,7 +50,7 @@ pub use citrange_lerobot::{Leftover, Staging, staging_name};
 
 pub use camera::{Storage, WhenFull};
 pub use dataset::Dataset;
-pub use demo::{DemoExtras, arm_joints, export_demo, flattened};
+pub use demo::{DemoExtras, arm_and_gripper, arm_joints, export_demo, flattened};
 pub use demo_in::{DemoEpisode, SO101_HZ};
 pub use edit::Progress;
 pub use episode::{End, Episode};
@@ -61,7 +61,7 @@ pub use index::{Entry, Index};
 pub use log::{Damage, file_sha256};
 pub use motion::{Motion, StateRow};
 pub use rebuild::Rebuilt;
-pub use record::{Frame, Tick};
+pub use record::{Frame, SensorTimes, Tick};
 pub use recorder::{RecordSettings, Recorder, Recording};
 pub use repair::Repaired;
 pub use replay::{ExactReplay, FrameReplay};

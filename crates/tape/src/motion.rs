@@ -301,13 +301,11 @@ mod tests {
             range: None,
             gripper,
         };
-        RigSpec {
-            robot: "arm".into(),
-            joints: vec![joint("a", None), joint("b", None), joint("jaw", Some([0.0, 1.0]))],
-            rates: Rates { physics_hz: 120, control_hz: 120, frame_hz: 20 },
-            cameras: vec![],
-            objects: vec![],
-        }
+        RigSpec::new(
+            "arm",
+            vec![joint("a", None), joint("b", None), joint("jaw", Some([0.0, 1.0]))],
+            Rates { physics_hz: 120, control_hz: 120, frame_hz: 20 },
+        )
     }
 
     fn matrix(cols: usize, numbers: &[f64]) -> Option<Array> {

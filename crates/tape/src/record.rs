@@ -22,6 +22,12 @@ pub(crate) mod kind {
     pub(crate) const END: u8 = 8;
     /// Where the wrist was at the frame before it.
     pub(crate) const WRIST: u8 = 9;
+    /// Velocities that were asked for at the tick before it, where there were any.
+    pub(crate) const VELOCITY: u8 = 10;
+    /// When joints and cameras measured what the frame before it shows, by the rig's own clock.
+    pub(crate) const TIMES: u8 = 11;
+    /// Joint efforts at the frame before it, where the rig has them.
+    pub(crate) const EFFORT: u8 = 12;
     /// In a camera's log: what a decoder needs (avcC), nothing for pictures as PNG.
     pub(crate) const CAMERA: u8 = 20;
     /// In a camera's log: a coded picture, first byte 1 for a key frame.
@@ -43,10 +49,25 @@ pub struct Frame {
     pub joint_vel: Vec<f64>,
     /// Position of the wrist in the world, where it was to be kept.
     pub wrist_pos_m: Option<[f64; 3]>,
+    /// Joint efforts; empty where the rig had none.
+    pub joint_effort: Vec<f64>,
+    /// Times of measurement, where clocks were the rig's own.
+    pub times: Option<SensorTimes>,
     /// The complete state's numbers, see [`crate::Episode::snapshot`].
     pub state: Vec<f64>,
     /// Which of the episode's layouts names them.
     pub layout: usize,
+}
+
+/// When things were measured, by the rig's clock, since the episode began.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SensorTimes {
+    /// The look as a whole.
+    pub at_ns: u64,
+    /// The joints.
+    pub joints_at_ns: u64,
+    /// Each recorded camera, and whether its picture is another than at the frame before.
+    pub cameras: Vec<(u64, bool)>,
 }
 
 /// A tick as read.
@@ -56,6 +77,8 @@ pub struct Tick {
     pub index: u64,
     /// What the pilot asked for.
     pub requested: Vec<f64>,
+    /// Velocities it asked for; empty where it did not.
+    pub requested_vel: Vec<f64>,
     /// What the rig's limits made of it.
     pub limited: Vec<f64>,
     /// What reached the actuators.
@@ -89,8 +112,18 @@ pub(crate) fn frame_of(bytes: &[u8], layout: usize) -> Option<Frame> {
     let joints = from.u32()? as usize;
     let (joint_pos, joint_vel) = (from.f64s(joints)?, from.f64s(joints)?);
     let state = from.f64s(from.0.len() / 8)?;
-    let wrist_pos_m = None;
-    let frame = Frame { index, step, wall_ns, joint_pos, joint_vel, wrist_pos_m, state, layout };
+    let frame = Frame {
+        index,
+        step,
+        wall_ns,
+        joint_pos,
+        joint_vel,
+        wrist_pos_m: None,
+        joint_effort: Vec::new(),
+        times: None,
+        state,
+        layout,
+    };
     from.0.is_empty().then_some(frame)
 }
 
@@ -107,9 +140,44 @@ pub(crate) fn wrist_of(bytes: &[u8]) -> Option<(u64, [f64; 3])> {
     Some((frame, pos.try_into().ok()?)).filter(|_| from.0.is_empty())
 }
 
+/// An index and numbers that belong to it: velocities of a tick, efforts of a frame.
+pub(crate) fn indexed_bytes(index: u64, numbers: &[f64]) -> Vec<u8> {
+    let mut bytes = index.to_le_bytes().to_vec();
+    put(&mut bytes, numbers);
+    bytes
+}
+
+pub(crate) fn indexed_of(bytes: &[u8]) -> Option<(u64, Vec<f64>)> {
+    let mut from = Cursor(bytes);
+    let (index, numbers) = (from.u64()?, from.f64s(from.0.len() / 8)?);
+    from.0.is_empty().then_some((index, numbers))
+}
+
+pub(crate) fn times_bytes(frame: u64, times: &SensorTimes) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(24 + 9 * times.cameras.len());
+    for number in [frame, times.at_ns, times.joints_at_ns] {
+        bytes.extend_from_slice(&number.to_le_bytes());
+    }
+    for (at_ns, fresh) in &times.cameras {
+        bytes.extend_from_slice(&at_ns.to_le_bytes());
+        bytes.push(u8::from(*fresh));
+    }
+    bytes
+}
+
+pub(crate) fn times_of(bytes: &[u8]) -> Option<(u64, SensorTimes)> {
+    let mut from = Cursor(bytes);
+    let (frame, at_ns, joints_at_ns) = (from.u64()?, from.u64()?, from.u64()?);
+    let mut cameras = Vec::new();
+    while !from.0.is_empty() {
+        cameras.push((from.u64()?, from.take(1)?[0] != 0));
+    }
+    Some((frame, SensorTimes { at_ns, joints_at_ns, cameras }))
+}
+
 pub(crate) fn tick_bytes(tick: &TickRecord<'_>) -> Vec<u8> {
     let commanded = tick.commanded;
-    let (requested, limited) = (tick.requested, &commanded.limited);
+    let (requested, limited) = (&tick.requested.pos, &commanded.limited);
     // Mostly nothing was limited and the servos got what the joints were told.
     let plain = |a: &[f64], b: &[f64]| {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
@@ -145,7 +213,9 @@ pub(crate) fn tick_of(bytes: &[u8]) -> Option<Tick> {
     let limited = if flags & 1 == 0 { from.f64s(joints)? } else { requested.clone() };
     let executed = if flags & 2 == 0 { from.f64s(actuators)? } else { limited.clone() };
     let digests = (0..digests).map(|_| from.u64()).collect::<Option<_>>()?;
-    from.0.is_empty().then_some(Tick { index, requested, limited, executed, digests })
+    let requested_vel = Vec::new();
+    let tick = Tick { index, requested, requested_vel, limited, executed, digests };
+    from.0.is_empty().then_some(tick)
 }
 
 pub(crate) fn put(bytes: &mut Vec<u8>, numbers: &[f64]) {
@@ -189,7 +259,7 @@ impl<'a> Cursor<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use citrange_core::{Commanded, Observation};
+    use citrange_core::{Command, Commanded, Observation};
     use proptest::prelude::*;
 
     proptest! {
@@ -203,7 +273,10 @@ mod tests {
             let mut executed = limited.clone();
             if more { executed.push(7.0); }
             let commanded = Commanded { limited, executed, digests };
-            let bytes = tick_bytes(&TickRecord { index, requested: &requested, commanded: &commanded });
+            let (seen, requested) = (Observation::default(), Command::at(&requested));
+            let (late, at_ns) = (std::time::Duration::ZERO, 0);
+            let bytes = tick_bytes(&TickRecord { index, at_ns, late, seen: &seen, requested: &requested, commanded: &commanded });
+            let requested = requested.pos;
             let tick = tick_of(&bytes).unwrap();
             let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
             prop_assert_eq!(tick.index, index);

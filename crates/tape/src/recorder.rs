@@ -19,7 +19,10 @@ use crate::error::TapeError;
 use crate::features::SeenState;
 use crate::header::Header;
 use crate::log::LogWriter;
-use crate::record::{Layout, frame_bytes, kind, put, tick_bytes, wrist_bytes};
+use crate::record::{
+    Layout, SensorTimes, frame_bytes, indexed_bytes, kind, put, tick_bytes, times_bytes,
+    wrist_bytes,
+};
 
 /// Records that may wait for the disk: minutes of them.
 const QUEUE_RECORDS: usize = 1 << 16;
@@ -65,6 +68,7 @@ pub struct Recorder {
     when_full: WhenFull,
     layout: Layout,
     rows: Vec<Row>,
+    ticks: u64,
     end: Option<End>,
 }
 
@@ -165,7 +169,7 @@ impl Recorder {
         let failure = Failure::default();
         let mut cameras = Vec::new();
         let (qp, gop) = (settings.video_qp, settings.video_gop);
-        for spec in &header.rig.cameras {
+        for spec in header.rig.rgb_cameras() {
             let fps = header.rig.rates.frame_hz;
             let storage = match header.images.contains(&spec.name) {
                 true => Storage::Images,
@@ -197,6 +201,7 @@ impl Recorder {
             when_full: settings.when_full,
             layout: Layout::new(),
             rows: Vec::new(),
+            ticks: 0,
             end: None,
         })
     }
@@ -246,7 +251,7 @@ impl Recorder {
         for (camera, pictures) in self.dropped().filter(|(_, count)| *count > 0) {
             tracing::error!(camera, pictures, "lost: the picture before stands for each of them");
         }
-        let Self { folder, header, mut records, failure, cameras, rows, end, .. } = self;
+        let Self { folder, header, mut records, failure, cameras, mut rows, ticks, end, .. } = self;
         let ended_well = records.close();
         let cameras: Result<Vec<_>, _> = cameras.into_iter().map(CameraWriter::finish).collect();
         if let Some(error) = failure.take() {
@@ -255,9 +260,15 @@ impl Recorder {
         if !ended_well {
             return Err(TapeError::Recording("the writing thread crashed".into()));
         }
-        let cameras = cameras?;
+        let mut cameras = cameras?;
         let end = end.ok_or_else(|| TapeError::Recording("the episode was not ended".into()))?;
-        let (outcome, dropped) = (end.outcome, end.dropped);
+        let (outcome, mut dropped) = (end.outcome, end.dropped);
+        // An episode is a whole number of frames; a stop or a failure may have cut the last one.
+        let whole = header.rig.rates.whole_frames(ticks).min(rows.len() as u64) as usize;
+        rows.truncate(whole);
+        cameras.iter_mut().for_each(|camera| camera.truncate(whole));
+        dropped.values_mut().for_each(|frames| frames.retain(|frame| *frame < whole as u64));
+        dropped.retain(|_, frames| !frames.is_empty());
         let tape = folder.join(TAPE_LOG);
         Ok(Recording { folder, tape, header, rows, cameras, outcome, first: 0, dropped })
     }
@@ -314,11 +325,25 @@ impl Tape for Recorder {
         if let Some(snapshot) = frame.snapshot {
             self.check_layout(snapshot)?;
         }
-        if frame.seen.pictures.len() != self.cameras.len() {
-            let (found, expected) = (frame.seen.pictures.len(), self.cameras.len());
+        let pictures = frame.seen.pictures();
+        let found = pictures.clone().count();
+        if found != self.cameras.len() {
+            let expected = self.cameras.len();
             return Err(format!("{found} pictures for {expected} cameras").into());
         }
         self.send(kind::FRAME, frame_bytes(frame))?;
+        if !frame.seen.joint_effort.is_empty() {
+            self.send(kind::EFFORT, indexed_bytes(frame.index, &frame.seen.joint_effort))?;
+        }
+        if self.has_own_clocks() {
+            let images = frame.seen.images.iter().filter(|image| image.rgb.is_some());
+            let times = SensorTimes {
+                at_ns: frame.seen.at_ns,
+                joints_at_ns: frame.seen.joints_at_ns,
+                cameras: images.map(|image| (image.at_ns, image.fresh)).collect(),
+            };
+            self.send(kind::TIMES, times_bytes(frame.index, &times))?;
+        }
         let wrist_pos_m = frame.seen.wrist_pos_m.filter(|_| self.header.features.ee);
         match &wrist_pos_m {
             Some(pos_m) => self.send(kind::WRIST, wrist_bytes(frame.index, pos_m))?,
@@ -327,7 +352,7 @@ impl Tape for Recorder {
             }
             None => {}
         }
-        for (camera, picture) in self.cameras.iter_mut().zip(&frame.seen.pictures) {
+        for (camera, picture) in self.cameras.iter_mut().zip(pictures) {
             camera.push(picture).map_err(|e| self.failure.take().unwrap_or(e))?;
         }
         let (joint_pos, joint_vel) = (frame.seen.joint_pos.clone(), frame.seen.joint_vel.clone());
@@ -337,6 +362,10 @@ impl Tape for Recorder {
 
     fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), BoxError> {
         self.send(kind::TICK, tick_bytes(tick))?;
+        if !tick.requested.vel.is_empty() {
+            self.send(kind::VELOCITY, indexed_bytes(tick.index, &tick.requested.vel))?;
+        }
+        self.ticks = tick.index + 1;
         if let Some(row) = self.rows.last_mut() {
             row.action.clear();
             row.action.extend_from_slice(&tick.commanded.limited);
@@ -366,6 +395,12 @@ impl Tape for Recorder {
 }
 
 impl Recorder {
+    /// Whether times of measurement are worth a record: else they follow from the frame's number.
+    fn has_own_clocks(&self) -> bool {
+        let rig = &self.header.rig;
+        rig.own_clock || rig.cameras.iter().any(|camera| camera.own_hz.is_some())
+    }
+
     /// Names the state's fields before the first state that has them.
     fn check_layout(&mut self, snapshot: &Snapshot) -> Result<(), TapeError> {
         let fields = || snapshot.fields.iter().map(|(name, v)| (name, v.len()));

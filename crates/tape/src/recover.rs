@@ -73,7 +73,7 @@ pub(crate) fn recover(folder: &Path) -> Result<Found, TapeError> {
         problems.push(format!("{TAPE_LOG} from byte {} to {}", damage.from, damage.to));
     }
     let mut cameras = Vec::new();
-    for spec in &episode.header.rig.cameras {
+    for spec in episode.header.rig.rgb_cameras() {
         let pictures = CodedPictures::read(&camera_log(folder, &spec.name))?;
         if let Some((from, to)) = pictures.damage {
             problems.push(format!("{}.camera from byte {from} to {to}", spec.name));
@@ -104,7 +104,7 @@ pub(crate) fn recover(folder: &Path) -> Result<Found, TapeError> {
         true => log,
         false => {
             let end = End { outcome: outcome.clone(), dropped: dropped.clone() };
-            let ticks = frames as u64 * u64::from(episode.header.rig.rates.ticks_per_frame());
+            let ticks = episode.header.rig.rates.first_tick(frames as u64);
             let first_damage = episode.damage.first().map_or(bytes.len(), |d| d.from);
             let before = records.into_iter().filter(|r| r.begins < first_damage);
             write_whole(&folder.join(WHOLE_LOG), before, frames as u64, ticks, &end)?

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use citrange_core::{BoxError, Event, Observation, Outcome, Pilot, Verdict};
+use citrange_core::{BoxError, Command, Notes, Observation, Outcome, Pilot, Rates, Verdict};
 
 use crate::episode::Episode;
 
@@ -19,9 +19,9 @@ impl ExactReplay {
     /// Repeats the frames of `range`.
     #[must_use]
     pub fn new(episode: Arc<Episode>, range: std::ops::Range<usize>) -> Self {
-        let per_frame = episode.header.rig.rates.ticks_per_frame() as usize;
-        let end = (range.end * per_frame).min(episode.ticks.len());
-        Self { episode, next: range.start * per_frame, end }
+        let first = |frame: usize| episode.header.rig.rates.first_tick(frame as u64) as usize;
+        let (next, end) = (first(range.start), first(range.end).min(episode.ticks.len()));
+        Self { episode, next, end }
     }
 }
 
@@ -33,18 +33,20 @@ impl Pilot for ExactReplay {
     fn decide(
         &mut self,
         _seen: &Observation,
-        targets: &mut [f64],
-        events: &mut Vec<Event>,
+        command: &mut Command,
+        events: &mut Notes,
     ) -> Result<Verdict, BoxError> {
         if self.next >= self.end {
             return Ok(Verdict::Done(self.episode.outcome()));
         }
         let tick = &self.episode.ticks[self.next];
+        let targets = command.pos.as_mut_slice();
         if tick.limited.len() != targets.len() {
             let (found, expected) = (tick.limited.len(), targets.len());
             return Err(format!("the tape moves {found} joints, the rig has {expected}").into());
         }
         targets.copy_from_slice(&tick.limited);
+        command.vel.clone_from(&tick.requested_vel);
         let now = self.next as u64;
         events.extend(
             self.episode.events.iter().filter(|(tick, _)| *tick == now).map(|(_, e)| e.clone()),
@@ -59,14 +61,14 @@ impl Pilot for ExactReplay {
 #[derive(Clone, Debug)]
 pub struct FrameReplay {
     targets: Vec<Vec<f64>>,
-    ticks_per_frame: u64,
+    rates: Rates,
 }
 
 impl FrameReplay {
-    /// Targets in radians and metres, one per frame.
+    /// Targets in radians and metres, one per frame of the rates.
     #[must_use]
-    pub fn new(targets: Vec<Vec<f64>>, ticks_per_frame: u32) -> Self {
-        Self { targets, ticks_per_frame: u64::from(ticks_per_frame.max(1)) }
+    pub fn new(targets: Vec<Vec<f64>>, rates: Rates) -> Self {
+        Self { targets, rates }
     }
 }
 
@@ -78,10 +80,11 @@ impl Pilot for FrameReplay {
     fn decide(
         &mut self,
         seen: &Observation,
-        targets: &mut [f64],
-        _events: &mut Vec<Event>,
+        command: &mut Command,
+        _events: &mut Notes,
     ) -> Result<Verdict, BoxError> {
-        let frame = (seen.tick / self.ticks_per_frame) as usize;
+        let targets = command.pos.as_mut_slice();
+        let frame = self.rates.frame_of(seen.tick) as usize;
         let Some(wanted) = self.targets.get(frame) else {
             return Ok(Verdict::Done(Outcome::unjudged("replayed")));
         };

@@ -285,17 +285,15 @@ mod tests {
             range: Some(range),
             gripper,
         };
-        RigSpec {
-            robot: "so101".into(),
-            joints: vec![
+        RigSpec::new(
+            "so101",
+            vec![
                 joint("pan", [-1.9, 1.9], None),
                 joint("roll", [-2.8, 2.8], None),
                 joint("gripper", [-0.17, 1.75], Some([-0.17, 1.75])),
             ],
-            rates: Rates { physics_hz: 60, control_hz: 60, frame_hz: 30 },
-            cameras: vec![],
-            objects: vec![],
-        }
+            Rates { physics_hz: 60, control_hz: 60, frame_hz: 30 },
+        )
     }
 
     fn guessed(robot: &str, ranges: [[f64; 2]; 3]) -> Unit {

@@ -100,16 +100,14 @@ mod tests {
             range,
             gripper,
         };
-        RigSpec {
-            robot: "so101".into(),
-            joints: vec![
+        RigSpec::new(
+            "so101",
+            vec![
                 joint("pan", false, Some([-1.0, 3.0]), None),
                 joint("gripper", false, Some([-0.2, 1.8]), Some([-0.2, 1.8])),
             ],
-            rates: Rates { physics_hz: 60, control_hz: 60, frame_hz: 30 },
-            cameras: vec![],
-            objects: vec![],
-        }
+            Rates { physics_hz: 60, control_hz: 60, frame_hz: 30 },
+        )
     }
 
     #[test]

@@ -113,8 +113,8 @@ impl Verifier {
     /// Compares a replay of these frames of the tape, all of them.
     #[must_use]
     pub fn new(episode: Arc<Episode>, range: Range<usize>) -> Self {
-        let per_frame = episode.header.rig.rates.ticks_per_frame() as usize;
-        let ticks = range.start * per_frame..range.end * per_frame;
+        let first = |frame: usize| episode.header.rig.rates.first_tick(frame as u64) as usize;
+        let ticks = first(range.start)..first(range.end);
         let digests = episode.ticks.get(ticks.clone()).unwrap_or_default().iter();
         let expected = Extent {
             frames: (range.start..=range.end).filter(|f| episode.has_snapshot(*f)).count() as u64,
@@ -176,7 +176,8 @@ impl Verifier {
     }
 
     fn step_of(&self, frame: usize) -> u64 {
-        frame as u64 * u64::from(self.episode.header.rig.rates.steps_per_frame())
+        let rates = self.episode.header.rig.rates;
+        rates.first_tick(frame as u64) * u64::from(rates.steps_per_tick())
     }
 }
 
@@ -196,12 +197,11 @@ impl Tape for Verifier {
 
     fn tick(&mut self, tick: &TickRecord<'_>) -> Result<(), BoxError> {
         let rates = self.episode.header.rig.rates;
-        let per_frame = rates.ticks_per_frame() as usize;
-        let index = self.range.start * per_frame + tick.index as usize;
+        let index = rates.first_tick(self.range.start as u64) as usize + tick.index as usize;
         let episode = Arc::clone(&self.episode);
         let Some(was) = episode.ticks.get(index) else { return Ok(()) };
         let per_tick = u64::from(rates.steps_per_tick());
-        let (step, frame) = (index as u64 * per_tick, (index / per_frame) as u64);
+        let (step, frame) = (index as u64 * per_tick, rates.frame_of(index as u64));
         self.report.ticks += 1;
         let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         if bits(&was.executed) != bits(&tick.commanded.executed) {
@@ -218,9 +218,11 @@ impl Tape for Verifier {
     }
 
     fn end(&mut self, _: &Outcome, last: Option<&Snapshot>) -> Result<(), BoxError> {
-        let ran = self.report.ticks / u64::from(self.episode.header.rig.rates.ticks_per_frame());
-        if let Some(snapshot) = last {
-            self.compare(self.range.start + ran as usize, snapshot);
+        let rates = self.episode.header.rig.rates;
+        let at = rates.first_tick(self.range.start as u64) + self.report.ticks;
+        // In the middle of a frame there is no state to compare it with.
+        if let Some(snapshot) = last.filter(|_| rates.is_frame(at)) {
+            self.compare(rates.frame_of(at) as usize, snapshot);
         }
         Ok(())
     }

@@ -4,8 +4,8 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use citrange_core::tape::{FrameRecord, TickRecord};
-use citrange_core::{Commanded, Observation, Picture, PicturePool, Rig as _, Tape as _};
+use citrange_core::tape::FrameRecord;
+use citrange_core::{CameraImage, Observation, Picture, PicturePool, Rig as _, Tape as _, Want};
 use citrange_tape::{Dataset, RecordSettings, Recorder, WhenFull};
 use common::{header, settings, toy};
 
@@ -26,17 +26,16 @@ fn a_full_queue_drops_pictures_and_keeps_rows_and_pictures_together() {
     let place = dataset.recording_folder(&header.uid);
     let how = RecordSettings { queue_pictures: 1, when_full: WhenFull::Drop, ..settings() };
     let mut recorder = Recorder::begin(&place, header, &[], &how).unwrap();
-    let (mut seen, mut commanded) = (Observation::default(), Commanded::default());
+    let mut seen = Observation::default();
     for tick in 0..FRAMES * 4 {
         if tick % 4 == 0 {
-            rig.observe(false, &mut seen).unwrap();
-            seen.pictures = vec![Picture::ready(vec![(tick / 4) as u8; 640 * 480 * 3]); 2];
+            rig.observe(Want::Joints, &mut seen).unwrap();
+            let picture = Picture::ready(vec![(tick / 4) as u8; 640 * 480 * 3]);
+            seen.images = vec![CameraImage::rgb(picture, 0); 2];
             let frame = FrameRecord { index: tick / 4, wall_ns: tick, seen: &seen, snapshot: None };
             recorder.frame(&frame).unwrap();
         }
-        rig.act(&[0.5, 0.1], &mut commanded).unwrap();
-        let tick = TickRecord { index: tick, requested: &[0.5, 0.1], commanded: &commanded };
-        recorder.tick(&tick).unwrap();
+        common::tick(&mut recorder, &mut rig, tick);
     }
     recorder.end(&citrange_core::Outcome::unjudged("script_end"), None).unwrap();
     let counted: Vec<usize> = recorder.dropped().map(|(_, n)| n).collect();
@@ -79,12 +78,13 @@ fn record_one(
     header.images = BTreeSet::from(["front".to_owned(), "wrist".to_owned()]);
     let mut recorder = Recorder::begin(folder.path(), header, &[], &settings()).unwrap();
     let mut seen = Observation::default();
-    rig.observe(false, &mut seen).unwrap();
-    seen.pictures = pictures;
+    rig.observe(Want::Joints, &mut seen).unwrap();
+    seen.images = pictures.into_iter().map(|p| CameraImage::rgb(p, 0)).collect();
     let frame = FrameRecord { index: 0, wall_ns: 0, seen: &seen, snapshot: None };
     recorder.frame(&frame).unwrap();
     // Nothing waited for the drawer so far.
-    assert!(seen.pictures.iter().any(|p| !p.is_ready()));
+    assert!(seen.pictures().any(|p| !p.is_ready()));
+    (0..4).for_each(|index| common::tick(&mut recorder, &mut rig, index));
     recorder.end(&citrange_core::Outcome::unjudged("script_end"), None).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(30));
     draw();
@@ -96,7 +96,7 @@ fn coders_wait_for_pictures_that_are_drawn_later() {
     let rgb = vec![7; 64 * 48 * 3];
     let (late, mut undrawn) = PicturePool::default().order();
     let recording = record_one(vec![Picture::ready(rgb.clone()), late], || {
-        undrawn.rgb_mut().extend_from_slice(&rgb);
+        undrawn.pixels_mut().extend_from_slice(&rgb);
         undrawn.finish();
     });
     assert_eq!(recording.unwrap().frames(), 1);
@@ -122,13 +122,14 @@ fn a_picture_left_out_is_counted_and_the_one_before_takes_its_place() {
         Recorder::begin(folder.path(), header(&rig.spec, "wave"), &[], &settings()).unwrap();
     let mut seen = Observation::default();
     for index in 0..4 {
-        rig.observe(false, &mut seen).unwrap();
+        rig.observe(Want::Joints, &mut seen).unwrap();
         let picture = || match index {
             1 | 3 => Picture::left_out(),
             _ => Picture::ready(vec![40 * index as u8; 64 * 48 * 3]),
         };
-        seen.pictures = vec![picture(), picture()];
+        seen.images = vec![CameraImage::rgb(picture(), 0), CameraImage::rgb(picture(), 0)];
         recorder.frame(&FrameRecord { index, wall_ns: 0, seen: &seen, snapshot: None }).unwrap();
+        (4 * index..4 * index + 4).for_each(|tick| common::tick(&mut recorder, &mut rig, tick));
     }
     recorder.end(&citrange_core::Outcome::unjudged("script_end"), None).unwrap();
     let recording = recorder.finish().unwrap();

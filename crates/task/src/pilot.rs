@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use citrange_core::event::{Named, StateEntered, Summary, TargetSummary};
 use citrange_core::scene::Job;
 use citrange_core::{
-    BoxError, Event, ObjectSpec, Observation, Outcome, Pilot, Rates, RigSpec, Verdict,
+    BoxError, Command, Event, Notes, ObjectSpec, Observation, Outcome, Pilot, Rates, RigSpec,
+    Verdict,
 };
 use citrange_robot::Chain;
-use serde_json::json;
 
 use crate::body::Body;
 use crate::error::TaskError;
@@ -138,7 +139,7 @@ impl Autopilot {
         let fetches = memory.map_or(&[][..], |m| &m.fetches);
         Status {
             state: memory.map_or(State::Idle, |m| m.state).name(),
-            target: memory.and_then(|m| m.current).map(|n| self.name(n).to_owned()),
+            target: memory.and_then(|m| m.current).map(|n| self.target_name(n).to_owned()),
             attempt: memory
                 .and_then(|m| m.current.map(|n| m.fetches[n].attempts))
                 .unwrap_or_default(),
@@ -184,26 +185,29 @@ impl Autopilot {
         m.line = None;
         m.swing = None;
         m.jaws_from = m.jaws;
-        let target = m.current.map(|n| self.name(n).to_owned());
-        let attempt = m.fetch().map_or(0, |f| f.attempts);
-        let detail = json!({"state": state.name(), "target": target, "attempt": attempt});
-        self.note("state", detail);
+        let target = m.current.map(|n| self.target_name(n).to_owned());
+        let attempt = m.fetch().map_or(0, |f| f.attempts.into());
+        let state = Named::Known(state);
+        self.note(Event::State(StateEntered { state, target, attempt }));
     }
 
     /// How it all ended, and a summary for the tape.
     pub(crate) fn outcome(&mut self, m: &Memory, seen: &Observation) -> Outcome {
         let rows = m.fetches.iter().enumerate().map(|(n, fetch)| {
             let end_m = seen.objects.get(self.targets[n]).and_then(Option::as_ref);
-            json!({
-                "name": self.name(n), "placed": fetch.is_placed, "attempts": fetch.attempts,
-                "reason": fetch.reason.filter(|_| !fetch.is_placed).map(Reason::name),
-                "start_m": fetch.start_m, "end_m": end_m.map(|o| o.pose.pos_m),
-            })
+            TargetSummary {
+                name: self.target_name(n).to_owned(),
+                placed: Some(fetch.is_placed),
+                attempts: Some(fetch.attempts.into()),
+                reason: fetch.reason.filter(|_| !fetch.is_placed).map(Named::Known),
+                start_m: fetch.start_m,
+                end_m: end_m.map(|o| o.pose.pos_m),
+            }
         });
-        let rows: Vec<serde_json::Value> = rows.collect();
+        let targets = rows.collect();
         let lost = m.fetches.iter().find(|f| !f.is_placed);
         let hard_reset = m.fetches.iter().any(|f| f.reason == Some(Reason::PlateMoved));
-        self.note("summary", json!({"targets": rows, "hard_reset": hard_reset}));
+        self.note(Event::Summary(Summary { targets, hard_reset }));
         match lost {
             None => {
                 // Whoever does not want retries in the data finds them by this.
@@ -227,9 +231,10 @@ impl Pilot for Autopilot {
     fn decide(
         &mut self,
         seen: &Observation,
-        targets: &mut [f64],
-        events: &mut Vec<Event>,
+        command: &mut Command,
+        events: &mut Notes,
     ) -> Result<Verdict, BoxError> {
+        let targets = command.pos.as_mut_slice();
         let joints = self.body.chain.joints.len();
         if seen.joint_pos.len() != joints || targets.len() != joints {
             let found = seen.joint_pos.len();
@@ -267,5 +272,12 @@ impl Pilot for Autopilot {
             memory.save(&mut numbers);
             fields.insert(FIELD.to_owned(), numbers);
         }
+    }
+
+    fn load(&mut self, memory: &citrange_core::Memory) -> Result<(), BoxError> {
+        if memory.contains_key(FIELD) {
+            Self::load(self, memory)?;
+        }
+        Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! What must hold whatever the state does: time, the way of the arm, the goal, the grip.
 
-use citrange_core::Observation;
+use citrange_core::event::GraspJudged;
+use citrange_core::{Event, Observation};
 use serde_json::json;
 
 use crate::judge::{GraspSample, Held, PlateState};
@@ -63,16 +64,14 @@ impl Autopilot {
         let grip = Grip::from(held);
         if grip != m.grip {
             let (word, doubt) = match held {
-                Held::Yes => (json!(true), None),
-                Held::No(doubt) => (json!(false), Some(doubt.as_str())),
-                Held::Unknown(doubt) => (json!("unknown"), Some(doubt.as_str())),
+                Held::Yes => (Some(true), None),
+                Held::No(doubt) => (Some(false), Some(doubt.as_str())),
+                Held::Unknown(doubt) => (None, Some(doubt.as_str())),
             };
-            let target = m.current.map(|n| self.name(n).to_owned());
+            let target = m.current.map(|n| self.target_name(n).to_owned());
             let evidence = json!(detector.evidence());
-            self.note(
-                "grasp",
-                json!({"target": target, "held": word, "doubt": doubt, "evidence": evidence}),
-            );
+            let doubt = doubt.map(str::to_owned);
+            self.note(Event::Grasp(GraspJudged { target, held: word, doubt, evidence }));
         }
         m.grip = grip;
         m.was_held |= grip == Grip::Yes;

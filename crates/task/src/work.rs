@@ -1,8 +1,8 @@
 //! What the states work with: the things around, the hand, the jaws.
 
+use citrange_core::event::{AttemptFailed, Named};
 use citrange_core::{Event, ObjectSeen, Observation};
 use nalgebra::Vector3;
-use serde_json::json;
 
 use crate::choice::{Around, Obstacle};
 use crate::judge::{NotPlaced, Placed, PlacementDetector, Region, Resting};
@@ -17,7 +17,7 @@ const MOST_CORRECTION_M: f64 = 0.02;
 
 impl Autopilot {
     /// Name of a target by its place in the list.
-    pub(crate) fn name(&self, target: usize) -> &str {
+    pub(crate) fn target_name(&self, target: usize) -> &str {
         &self.objects[self.targets[target]].name
     }
 
@@ -81,11 +81,11 @@ impl Autopilot {
 
     /// Whether this tick is a frame.
     pub(crate) fn is_frame(&self, seen: &Observation) -> bool {
-        seen.tick.is_multiple_of(u64::from(self.rates.ticks_per_frame()))
+        self.rates.is_frame(seen.tick)
     }
 
-    pub(crate) fn note(&mut self, name: &str, detail: serde_json::Value) {
-        self.events.push(Event { name: name.to_owned(), detail });
+    pub(crate) fn note(&mut self, event: Event) {
+        self.events.push(event);
     }
 
     /// How far the jaws stand open beyond what they were commanded.
@@ -163,12 +163,13 @@ impl Autopilot {
         seen: &Observation,
     ) {
         let object = target.and_then(|n| seen.objects.get(self.targets[n])?.as_ref());
-        let detail = json!({
-            "target": target.map(|n| self.name(n).to_owned()),
-            "attempt": target.map_or(0, |n| m.fetches[n].attempts),
-            "state": m.state.name(), "reason": reason.name(),
-            "object_m": object.map(|o| o.pose.pos_m),
-        });
-        self.note("failed", detail);
+        let failed = AttemptFailed {
+            target: target.map(|n| self.target_name(n).to_owned()),
+            attempt: Some(target.map_or(0, |n| m.fetches[n].attempts.into())),
+            state: Some(Named::Known(m.state)),
+            reason: Named::Known(reason),
+            object_m: object.map(|o| o.pose.pos_m),
+        };
+        self.note(Event::Failed(failed));
     }
 }

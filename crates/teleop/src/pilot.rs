@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use citrange_control::{
     CartesianController, ControlError, Memory, Motion, Scratch, Status, Velocity,
 };
-use citrange_core::{BoxError, Event, Observation, Outcome, Pilot, Verdict};
+use citrange_core::event::KeysHeld;
+use citrange_core::{BoxError, Command, Event, Notes, Observation, Outcome, Pilot, Verdict};
 
 use crate::driver_lock::{DeadmanInput, DriverLock, Order};
 use crate::keys::{HeldKeys, Speeds};
@@ -126,11 +127,9 @@ impl Teleop {
             grip.held = HeldKeys::NOTHING;
         }
         if grip.held != self.grip.held || grip.brake != self.grip.brake {
-            let keys: Vec<&str> = grip.held.keys().map(|key| key.name()).collect();
-            let detail = serde_json::json!({
-                "held": keys, "sticks": grip.held.pushed(), "brake": grip.brake,
-            });
-            events.push(Event { name: "keys".to_owned(), detail });
+            let held = grip.held.keys().map(|key| key.name().to_owned()).collect();
+            let (sticks, brake) = (grip.held.pushed().to_vec(), grip.brake);
+            events.push(Event::Keys(KeysHeld { held, sticks, brake }));
         }
         self.grip = grip;
         None
@@ -190,9 +189,10 @@ impl Pilot for Teleop {
     fn decide(
         &mut self,
         seen: &Observation,
-        targets: &mut [f64],
-        events: &mut Vec<Event>,
+        command: &mut Command,
+        events: &mut Notes,
     ) -> Result<Verdict, BoxError> {
+        let targets = command.pos.as_mut_slice();
         if let Some(outcome) = self.attend(events) {
             return Ok(Verdict::Done(outcome));
         }
@@ -204,10 +204,14 @@ impl Pilot for Teleop {
         self.driver_lock.distrust();
     }
 
-    fn finish(&mut self, targets: &mut [f64]) {
+    fn finish(&mut self, command: &mut Command) {
         if let Some(memory) = &mut self.memory {
-            self.controller.rest(memory, targets);
+            self.controller.rest(memory, &mut command.pos);
         }
+    }
+
+    fn load(&mut self, memory: &citrange_core::Memory) -> Result<(), BoxError> {
+        Ok(Self::load(self, memory)?)
     }
 
     fn save(&self, fields: &mut BTreeMap<String, Vec<f64>>) {

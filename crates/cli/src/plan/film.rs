@@ -89,7 +89,7 @@ impl PlanFilm {
 
 impl Tape for PlanFilm {
     fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), BoxError> {
-        let Some(picture) = frame.seen.pictures.first() else { return Ok(()) };
+        let Some(picture) = frame.seen.pictures().next() else { return Ok(()) };
         let rgb = picture.pixels()?.to_vec();
         let mut image = Image { width: self.size.0, height: self.size.1, rgb };
         for dot in &self.dots {

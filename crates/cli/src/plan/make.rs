@@ -317,7 +317,7 @@ impl Setting {
         };
         let mut all = self.arm.held().to_vec();
         all[..first.start.len()].copy_from_slice(&first.start);
-        let mut targets = stand_at(rig, &all)?;
+        stand_at(rig, &all)?;
         let mut film = PlanFilm::begin(path, rig)?;
         let stop = catch_stop()?;
         for (number, leg) in legs.iter().enumerate() {
@@ -334,7 +334,7 @@ impl Setting {
                 )?;
                 let settings =
                     RunSettings { pictures: true, stop: Some(stop), ..RunSettings::default() };
-                let ran = run_episode(&mut pilot, rig, &mut film, &targets, &settings)?;
+                let ran = run_episode(&mut pilot, &mut *rig, &mut film, &settings)?;
                 if stopped() {
                     return Err(EpisodesError::Interrupted.into());
                 }
@@ -343,7 +343,6 @@ impl Setting {
                         format!("the simulated arm did not follow: {}", ran.outcome.reason);
                     return Err(problems_found(reason));
                 }
-                targets = rig.begin();
             }
         }
         film.finish()?;

@@ -94,5 +94,5 @@ pub(super) fn stand_at(rig: &mut SimRig, positions: &[f64]) -> anyhow::Result<Ve
         .set_dict_states(&[DictState { robots, ..DictState::default() }], None)
         .context("the robot cannot stand there")?;
     world.set_joint_targets(&robot, positions)?;
-    Ok(rig.begin())
+    Ok(rig.targets())
 }

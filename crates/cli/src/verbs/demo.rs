@@ -37,7 +37,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     rig.world_mut().reset_env(0, args.seed, args.episode)?;
     let plan = PilotOptions::default().plan(&rig.world().scene().scene)?;
     let mut pilot = plan.pilot(&mut rig, None)?;
-    let targets = rig.begin();
     let root = args.output.join("dataset");
     if root.exists() {
         std::fs::remove_dir_all(&root)
@@ -61,7 +60,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         Take::begin(&dataset, &rig, choice, WhenFull::Wait, &seen, Output::Quiet.context())?;
     let settings =
         RunSettings { pictures: true, stop: Some(catch_stop()?), ..RunSettings::default() };
-    let ran = run_episode(pilot.as_mut(), &mut rig, &mut tape, &targets, &settings)?;
+    let ran = run_episode(pilot.as_mut(), &mut rig, &mut tape, &settings)?;
     bar.finish_and_clear();
     if stopped() {
         return Err(EpisodesError::Interrupted.into());

@@ -165,11 +165,7 @@ fn make_film(
     let specs: Vec<_> = cameras
         .iter()
         .zip(&films)
-        .map(|(name, film)| CameraSpec {
-            name: name.clone(),
-            width_px: film.width() as u32,
-            height_px: film.height() as u32,
-        })
+        .map(|(name, film)| CameraSpec::rgb(name, film.width() as u32, film.height() as u32))
         .collect();
     let frames = films.iter().map(|film| film.frames()).min().unwrap_or(0);
     if frames == 0 {

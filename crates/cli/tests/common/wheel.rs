@@ -7,6 +7,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use citrange_core::Event;
 use serde_json::{Value, json};
 
 use super::page::{LONGEST, Page, Running};
@@ -168,17 +169,16 @@ pub fn motion(root: &Path, episode: usize) -> Motion {
         most: [0.0; 3],
         unheld_s: 0.0,
         stop_s: limits.iter().map(|[v, a, j]| v / a + 2.0 * a / j).fold(0.0, f64::max),
-        stalls: tape.events.iter().filter(|(_, e)| e.name == "stall").count(),
-        brakes: tape.events.iter().filter(|(_, e)| e.detail["brake"] == true).count(),
+        stalls: tape.events.iter().filter(|(_, e)| e.name() == "stall").count(),
+        brakes: tape.events.iter().filter(|(_, e)| e.detail()["brake"] == true).count(),
         seconds: tape.ticks.len() as f64 / hz,
     };
     let keys: Vec<(u64, bool)> = tape
         .events
         .iter()
-        .filter(|(_, e)| e.name == "keys")
-        .map(|(tick, e)| {
-            let sticks = e.detail["sticks"].as_array().unwrap();
-            (*tick, sticks.iter().any(|s| s.as_f64() != Some(0.0)))
+        .filter_map(|(tick, e)| match e {
+            Event::Keys(keys) => Some((*tick, keys.sticks.iter().any(|s| *s != 0.0))),
+            _ => None,
         })
         .collect();
     let first = &tape.ticks[0].limited;

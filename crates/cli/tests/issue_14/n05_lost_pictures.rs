@@ -65,9 +65,9 @@ fn an_episode_that_lost_its_pictures_is_asked_about_thrown_away_or_kept_and_mark
     );
     let dataset = citrange_tape::Dataset::open(&folder.path().join("set")).unwrap();
     let (tape, _) = dataset.tape(0).unwrap().unwrap();
-    let marks: Vec<_> = tape.events.iter().filter(|(_, e)| e.name == "pictures_lost").collect();
+    let marks: Vec<_> = tape.events.iter().filter(|(_, e)| e.name() == "pictures_lost").collect();
     assert_eq!(marks.len(), 1);
-    assert_eq!(marks[0].1.detail["camera"], "top");
+    assert_eq!(marks[0].1.detail()["camera"], "top");
 }
 
 #[test]

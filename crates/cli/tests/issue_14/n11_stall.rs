@@ -46,7 +46,7 @@ fn nothing_is_caught_up_and_the_arm_rests() {
     let dataset = citrange_tape::Dataset::open(&root).unwrap();
     let (tape, _) = dataset.tape(0).unwrap().unwrap();
     let stall = tape.events.iter().find(|(_, event)| {
-        event.name == "stall" && event.detail["late_ms"].as_f64().unwrap() > 1000.0
+        event.name() == "stall" && event.detail()["late_ms"].as_f64().unwrap() > 1000.0
     });
     let rates = tape.header.rig.rates;
     let frame = (stall.unwrap().0 / u64::from(rates.ticks_per_frame())) as usize + 1;

@@ -2,7 +2,7 @@
 //! left out, and a stop keeps what there is of the episode.
 
 use citrange_core::run::run as run_episode;
-use citrange_core::{Clock, Rig as _, RunSettings};
+use citrange_core::{Pace, Rig as _, RunSettings};
 use citrange_tape::{Dataset, WhenFull};
 
 use super::goal::Goal;
@@ -24,12 +24,11 @@ pub(crate) fn collect(
     let ctx = show.ctx;
     let mut rig = plan.rig(first)?;
     let settings = RunSettings {
-        speed: plan.speed,
+        pace: Pace::at_speed(plan.speed),
         max_frames: plan.max_frames,
         stop: Some(ctx.stop),
         pictures: !rig.spec().cameras.is_empty(),
-        clock: Clock::Wall,
-        pace: citrange_core::run::Pace::CatchUp,
+        ..RunSettings::default()
     };
     let mut episode = first;
     while goal.may_make(tally, episode - first) > 0 && !ctx.stopped() {
@@ -38,7 +37,6 @@ pub(crate) fn collect(
         }
         plan.set(&mut rig, episode)?;
         let mut pilot = plan.pilot(&mut rig)?;
-        let targets = rig.begin();
         let name = pilot.name().to_owned();
         let bar = ctx.progress("recording", plan.max_frames.unwrap_or(0));
         let seen = |frame, dropped| {
@@ -49,7 +47,7 @@ pub(crate) fn collect(
         };
         let choice = plan.choice(&name, episode, first);
         let mut tape = Take::begin(dataset, &rig, choice, WhenFull::Drop, &seen, ctx)?;
-        let ran = run_episode(pilot.as_mut(), &mut rig, &mut tape, &targets, &settings);
+        let ran = run_episode(pilot.as_mut(), &mut rig, &mut tape, &settings);
         bar.finish();
         let report = ran.with_context(|| cut_short(episode, dataset.root()))?;
         if report.frames == 0 {

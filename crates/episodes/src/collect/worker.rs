@@ -66,20 +66,18 @@ impl<'a> Worker<'a> {
             Ok(pilot) => pilot,
             Err(error) => return Ok(Attempt::Failed(error)),
         };
-        let targets = rig.begin();
         let (header, model) = plan.header(rig, pilot.name(), episode, self.first)?;
         let how = RecordSettings { when_full: WhenFull::Wait, ..RecordSettings::default() };
         let folder = self.recordings.join(&header.uid);
         let mut recorder = Recorder::begin(&folder, header, &model, &how)?;
         let settings = RunSettings {
-            speed: None,
             max_frames: plan.max_frames,
             stop: Some(self.halted),
             pictures: !rig.spec().cameras.is_empty(),
             clock: Clock::Ticks,
-            pace: citrange_core::run::Pace::CatchUp,
+            ..RunSettings::default()
         };
-        let ran = run_episode(pilot.as_mut(), rig, &mut recorder, &targets, &settings);
+        let ran = run_episode(pilot.as_mut(), &mut *rig, &mut recorder, &settings);
         let halted = self.halted.load(Ordering::Acquire);
         match ran {
             Ok(report) if halted && report.outcome == Outcome::unjudged("stopped") => {

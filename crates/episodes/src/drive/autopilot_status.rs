@@ -1,9 +1,9 @@
 //! What people see of an autopilot: its state, what lies where it should, the last events.
 
+use citrange_core::event::{AutopilotEvent, FailureReason};
 use citrange_core::{Event, Observation};
 use citrange_task::Status;
 use citrange_teleop::telemetry::{AutopilotStatus, FlightNote};
-use serde_json::Value;
 
 use super::shared_control::Work;
 
@@ -84,24 +84,29 @@ impl<'a> FlightView<'a> {
     /// Takes in what happened.
     pub(crate) fn hear(&mut self, events: &[Event], seen: &Observation) {
         let Some(work) = self.work else { return };
-        for Event { name, detail } in events {
-            let word = |key: &str| detail[key].as_str().unwrap_or_default();
-            let index = work.targets.iter().position(|target| target == word("target"));
-            let at = index.and_then(|index| self.placed_m.get_mut(index));
-            match (name.as_str(), at) {
-                ("target", Some(at)) => *at = None,
-                ("placed", Some(at)) => {
+        for event in events {
+            let index = |name: &str| work.targets.iter().position(|target| target == name);
+            match event {
+                Event::Target(chosen) => {
+                    let at = index(&chosen.target).and_then(|index| self.placed_m.get_mut(index));
+                    at.into_iter().for_each(|at| *at = None);
+                }
+                Event::Placed(placed) => {
+                    let index = index(&placed.target);
                     let object = index.and_then(|index| work.objects.get(index));
-                    *at = object.and_then(|object| position(seen, *object));
+                    if let Some(at) = index.and_then(|index| self.placed_m.get_mut(index)) {
+                        *at = object.and_then(|object| position(seen, *object));
+                    }
                 }
-                ("failed", _) => {
-                    self.flight.failure = Some(word("reason").to_owned());
-                    self.flight.hard_reset |= word("reason") == "plate_moved";
+                Event::Failed(failed) => {
+                    self.flight.failure = Some(failed.reason.name().to_owned());
+                    let moved = failed.reason.known() == Some(&FailureReason::PlateMoved);
+                    self.flight.hard_reset |= moved;
                 }
-                ("summary", _) => self.flight.hard_reset |= detail["hard_reset"] == true,
+                Event::Summary(summary) => self.flight.hard_reset |= summary.hard_reset,
                 _ => {}
             }
-            if let Some(text) = words(name, detail) {
+            if let Some(text) = words(event) {
                 let time_s = seen.tick as f64 / f64::from(work.control_hz.max(1));
                 let log = &mut self.flight.log;
                 log.push(FlightNote { time_s, text });
@@ -135,25 +140,35 @@ fn position(seen: &Observation, object: usize) -> Option<[f64; 3]> {
 }
 
 /// An event in a few words; none for those that say nothing new to people.
-fn words(name: &str, detail: &Value) -> Option<String> {
-    let word = |key: &str| detail[key].as_str().unwrap_or_default().replace('_', " ");
-    let target = detail["target"].as_str().unwrap_or_default();
-    Some(match name {
-        "target" => format!("fetches {target}, try {}", detail["attempt"]),
-        "grasp" => match detail["held"].as_bool() {
-            Some(true) => format!("holds {target}"),
-            Some(false) => format!("does not hold {target}: {}", word("doubt")),
-            None => format!("may hold {target}: {}", word("doubt")),
-        },
-        "placed" => format!("{target} is placed"),
-        "failed" => format!("failed in {}: {}", word("state"), word("reason")),
-        "retry" => "tries again, jaws turned".to_owned(),
-        "autopilot" => match detail["do"].as_str()? {
-            "start" if target == "all" => "sent for everything".to_owned(),
-            "start" => format!("sent for {target}"),
-            "stop" => format!("stopped: {}", word("why")),
-            _ => format!("ended: {}", word("reason")),
-        },
+fn words(event: &Event) -> Option<String> {
+    let plain = |code: &str| code.replace('_', " ");
+    Some(match event {
+        Event::Target(chosen) => {
+            format!("fetches {}, try {}", chosen.target, chosen.attempt.unwrap_or(1))
+        }
+        Event::Grasp(judged) => {
+            let target = judged.target.as_deref().unwrap_or_default();
+            let doubt = plain(judged.doubt.as_deref().unwrap_or_default());
+            match judged.held {
+                Some(true) => format!("holds {target}"),
+                Some(false) => format!("does not hold {target}: {doubt}"),
+                None => format!("may hold {target}: {doubt}"),
+            }
+        }
+        Event::Placed(placed) => format!("{} is placed", placed.target),
+        Event::Failed(failed) => {
+            let state = failed.state.as_ref().map_or("", |state| state.name());
+            format!("failed in {}: {}", plain(state), plain(failed.reason.name()))
+        }
+        Event::Retry(_) => "tries again, jaws turned".to_owned(),
+        Event::Autopilot(AutopilotEvent::Start { target }) if target == "all" => {
+            "sent for everything".to_owned()
+        }
+        Event::Autopilot(AutopilotEvent::Start { target }) => format!("sent for {target}"),
+        Event::Autopilot(AutopilotEvent::Stop { why, .. }) => format!("stopped: {}", plain(why)),
+        Event::Autopilot(AutopilotEvent::End { reason, .. }) => {
+            format!("ended: {}", plain(reason))
+        }
         _ => return None,
     })
 }
@@ -161,12 +176,14 @@ fn words(name: &str, detail: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use citrange_core::event::RawEvent;
     use citrange_core::{ObjectSeen, Pose};
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     #[test]
     fn events_are_told_in_a_few_words() {
-        let told = |name, detail| words(name, &detail);
+        let told =
+            |name: &str, detail| words(&Event::from(RawEvent { name: name.to_owned(), detail }));
         assert_eq!(
             told("target", json!({"target": "orange_2", "attempt": 1})).unwrap(),
             "fetches orange_2, try 1"
@@ -195,7 +212,7 @@ mod tests {
     }
 
     fn event(name: &str, detail: Value) -> [Event; 1] {
-        [Event { name: name.to_owned(), detail }]
+        [Event::from(RawEvent { name: name.to_owned(), detail })]
     }
 
     #[test]

@@ -416,7 +416,7 @@ impl<'a> Drive<'a> {
         tape: &mut dyn Tape,
     ) -> Result<(RunReport, Option<Order>)> {
         self.driver_lock.forget_orders();
-        let targets = self.rig.begin();
+        let targets = self.rig.targets();
         let rates = self.rig.spec().rates;
         // A recording has taken the dataset along: then what was said of it stays.
         let episode = self.dataset.as_ref().map(|d| d.len() as u64);
@@ -461,15 +461,14 @@ impl<'a> Drive<'a> {
         let which = if stretch.recording { Pictures::Recorded } else { Pictures::Glanced };
         let mut rig = LiveRig::new(&mut self.rig, &self.board, which);
         let settings = RunSettings {
-            speed: Some(1.0),
             max_frames: stretch.limit_s.map(|s| (s * f64::from(rates.frame_hz)).round() as u64),
             stop: Some(self.ctx.stop),
             pictures,
             // A person drives: what is late is late.
-            pace: Pace::Skip,
+            pace: Pace::REAL_TIME,
             ..RunSettings::default()
         };
-        let report = run_phase(&mut pilot, &mut rig, tape, &targets, &settings)?;
+        let report = run_phase(&mut pilot, &mut rig, tape, &settings)?;
         self.tally.ticks += report.ticks;
         self.motion = pilot.copilot.motion().cloned();
         self.tally.late_ticks += report.late_ticks;

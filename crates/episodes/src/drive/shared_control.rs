@@ -7,14 +7,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use citrange_control::Motion;
+use citrange_core::event::AutopilotEvent;
 use citrange_core::scene::Goal;
-use citrange_core::{BoxError, Event, Observation, Outcome, Pilot, Rig as _, Verdict};
+use citrange_core::{
+    BoxError, Command, Event, Notes, Observation, Outcome, Pilot, Rig as _, Verdict,
+};
 use citrange_robot::Chain;
 use citrange_sim::SimRig;
 use citrange_task::{Autopilot, Settings, State};
 use citrange_teleop::telemetry::{AutopilotInfo, AutopilotStatus};
 use citrange_teleop::{AutopilotRequest, DriverLock, Halt, Teleop};
-use serde_json::json;
 
 use super::autopilot_status::FlightView;
 use crate::error::Result;
@@ -118,7 +120,7 @@ impl<'a> SharedControl<'a> {
     }
 
     /// Begins what the driver lock asks for, stops what it does not ask for any more.
-    fn follow_seat(&mut self, seen: &Observation, targets: &[f64], events: &mut Vec<Event>) {
+    fn follow_driver_lock(&mut self, seen: &Observation, targets: &[f64], events: &mut Vec<Event>) {
         let wanted = self.driver_lock.request(Instant::now());
         if self.flying.as_ref().map(|(number, _)| *number) == wanted.map(|(number, _)| number) {
             return;
@@ -136,7 +138,7 @@ impl<'a> SharedControl<'a> {
                 self.motion = motion.cloned().unwrap_or_else(|| Motion::at_rest(targets));
                 self.flying = Some((number, autopilot));
                 self.view.begin();
-                self.note(json!({"do": "start", "target": target}), seen, events);
+                self.note(AutopilotEvent::Start { target }, seen, events);
             }
             Err(error) => {
                 self.driver_lock.finish_errand();
@@ -151,36 +153,37 @@ impl<'a> SharedControl<'a> {
             // The controller knows nothing of where the autopilot went.
             self.teleop.begin_anew(self.motion.clone());
             self.view.end(&format!("stopped: {}", why.words()));
-            self.note(json!({"do": "stop", "why": why.name()}), seen, events);
+            let why = why.name().to_owned();
+            self.note(AutopilotEvent::Stop { why, fault: None }, seen, events);
         }
     }
 
     /// One tick of the autopilot, within the limits of the arm. After a stall it waits until the
     /// arm is at rest.
-    fn fly(&mut self, seen: &Observation, targets: &mut [f64], events: &mut Vec<Event>) {
+    fn fly(&mut self, seen: &Observation, command: &mut Command, events: &mut Notes) {
         let Some((_, autopilot)) = &mut self.flying else { return };
         let limiter = self.teleop.controller().limiter();
         self.brakes &= !self.motion.is_at_rest();
         if self.brakes {
             limiter.brake(&mut self.motion);
-            targets.copy_from_slice(&self.motion.pos);
+            command.pos.copy_from_slice(&self.motion.pos);
             return;
         }
         let from = events.len();
-        let verdict = autopilot.decide(seen, targets, events);
-        limiter.follow(&mut self.motion, targets);
+        let verdict = autopilot.decide(seen, command, events);
+        limiter.follow(&mut self.motion, &mut command.pos);
         self.view.hear(events.get(from..).unwrap_or_default(), seen);
         self.view.show(&autopilot.status());
         match verdict {
             Ok(Verdict::Go) => return,
             Ok(Verdict::Done(Outcome { success, reason })) => {
                 self.view.end_with(success, &reason);
-                self.note(json!({"do": "end", "success": success, "reason": reason}), seen, events);
+                self.note(AutopilotEvent::End { success, reason }, seen, events);
             }
             Err(fault) => {
                 self.view.end(&format!("stopped: {fault}"));
-                let fault = fault.to_string();
-                self.note(json!({"do": "stop", "why": "fault", "fault": fault}), seen, events);
+                let (why, fault) = ("fault".to_owned(), Some(fault.to_string()));
+                self.note(AutopilotEvent::Stop { why, fault }, seen, events);
             }
         }
         self.flying = None;
@@ -188,8 +191,8 @@ impl<'a> SharedControl<'a> {
         self.driver_lock.finish_errand();
     }
 
-    fn note(&mut self, detail: serde_json::Value, seen: &Observation, events: &mut Vec<Event>) {
-        let event = Event { name: "autopilot".to_owned(), detail };
+    fn note(&mut self, event: AutopilotEvent, seen: &Observation, events: &mut Vec<Event>) {
+        let event = Event::Autopilot(event);
         self.view.hear(std::slice::from_ref(&event), seen);
         events.push(event);
     }
@@ -203,18 +206,18 @@ impl Pilot for SharedControl<'_> {
     fn decide(
         &mut self,
         seen: &Observation,
-        targets: &mut [f64],
-        events: &mut Vec<Event>,
+        command: &mut Command,
+        events: &mut Notes,
     ) -> Result<Verdict, BoxError> {
         if let Some(outcome) = self.teleop.attend(events) {
             self.hand_back(Halt::Over, seen, events);
             return Ok(Verdict::Done(outcome));
         }
-        self.follow_seat(seen, targets, events);
+        self.follow_driver_lock(seen, &command.pos, events);
         if self.is_flying() {
-            self.fly(seen, targets, events);
+            self.fly(seen, command, events);
         } else {
-            self.teleop.drive(seen, targets);
+            self.teleop.drive(seen, &mut command.pos);
         }
         self.view.look(seen);
         Ok(Verdict::Go)
@@ -225,12 +228,12 @@ impl Pilot for SharedControl<'_> {
         self.brakes = self.is_flying();
     }
 
-    fn finish(&mut self, targets: &mut [f64]) {
+    fn finish(&mut self, command: &mut Command) {
         if self.is_flying() {
             self.teleop.controller().limiter().brake(&mut self.motion);
-            targets.copy_from_slice(&self.motion.pos);
+            command.pos.copy_from_slice(&self.motion.pos);
         } else {
-            self.teleop.finish(targets);
+            self.teleop.finish(command);
         }
     }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use citrange_core::{
-    BoxError, Commanded, Event, Observation, Picture, Pilot, Rig, RigSpec, Snapshot, Verdict,
+    BoxError, CameraImage, Command, Commanded, Halt, Notes, Observation, Picture, Pilot, Rig,
+    RigSpec, Snapshot, Verdict, Want,
 };
 use citrange_robot::{ChainSite, Kinematics};
 use citrange_sim::SimRig;
@@ -78,8 +79,8 @@ impl Pilot for LivePilot<'_> {
     fn decide(
         &mut self,
         seen: &Observation,
-        targets: &mut [f64],
-        events: &mut Vec<Event>,
+        command: &mut Command,
+        events: &mut Notes,
     ) -> Result<Verdict, BoxError> {
         let now = Instant::now();
         let seconds = self.ticks as f64 / f64::from(self.control_hz);
@@ -90,7 +91,7 @@ impl Pilot for LivePilot<'_> {
         self.due = Some(if late > tick { now + tick } else { due + tick });
         self.second.tick(now, late);
         self.ticks += 1;
-        let verdict = self.copilot.decide(seen, targets, events)?;
+        let verdict = self.copilot.decide(seen, command, events)?;
         let flight = self.copilot.news().cloned();
         let teleop = &self.copilot.teleop;
         let (grip, status) = (teleop.grip(), teleop.status());
@@ -127,8 +128,8 @@ impl Pilot for LivePilot<'_> {
         self.board.write(|live| live.stalls += 1);
     }
 
-    fn finish(&mut self, targets: &mut [f64]) {
-        self.copilot.finish(targets);
+    fn finish(&mut self, command: &mut Command) {
+        self.copilot.finish(command);
     }
 
     fn save(&self, fields: &mut std::collections::BTreeMap<String, Vec<f64>>) {
@@ -168,7 +169,7 @@ impl<'a> LiveRig<'a> {
     /// Whether the pictures of this frame are for anybody.
     fn is_wanted(&self) -> bool {
         let rates = self.rig.spec().rates;
-        let frame = self.ticks / u64::from(rates.ticks_per_frame());
+        let frame = rates.frame_of(self.ticks);
         let every = u64::from((rates.frame_hz / IDLE_PICTURES_HZ).max(1));
         match self.which {
             Pictures::Recorded => true,
@@ -228,29 +229,42 @@ impl Rig for LiveRig<'_> {
         self.rig.spec()
     }
 
-    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), BoxError> {
+    fn begin(&mut self, command: &mut Command) -> Result<(), BoxError> {
+        self.rig.begin(command)
+    }
+
+    fn halt(&mut self, how: Halt) {
+        self.rig.halt(how);
+    }
+
+    fn observe(&mut self, want: Want, seen: &mut Observation) -> Result<(), BoxError> {
         let now = Instant::now();
         self.pace.tick(now, self.rig.spec().rates.control_hz);
-        let wanted = pictures && self.is_wanted();
+        let wanted = want == Want::Images && self.is_wanted();
         let pause = if self.which == Pictures::Recorded { Duration::ZERO } else { PAUSE };
         // The first of an episode has none before it that could take its place.
         let drawn = wanted && (self.ticks == 0 || self.pace.may_draw(now, pause));
-        self.rig.observe(drawn, seen)?;
+        self.rig.observe(if drawn { Want::Images } else { Want::Joints }, seen)?;
         if wanted && !drawn {
-            seen.pictures.clear();
-            seen.pictures.extend(self.rig.spec().cameras.iter().map(|_| Picture::left_out()));
+            seen.images.clear();
+            let cameras = self.rig.spec().cameras.iter();
+            seen.images.extend(cameras.map(|_| CameraImage::left_out(seen.at_ns)));
         }
-        if drawn && !seen.pictures.iter().any(Picture::is_left_out) {
-            let count = seen.pictures.len() as u64;
+        if drawn && !seen.images.iter().any(CameraImage::is_left_out) {
+            let count = seen.pictures().count() as u64;
             self.board.write(|live| live.session.drawn += count);
-            self.recent.push_front(seen.pictures.clone());
+            self.recent.push_front(seen.pictures().cloned().collect());
             self.recent.truncate(RECENT);
         }
         Ok(())
     }
 
-    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError> {
-        self.rig.act(targets, commanded)?;
+    fn act(&mut self, command: &Command, commanded: &mut Commanded) -> Result<(), BoxError> {
+        self.rig.act(command, commanded)
+    }
+
+    fn advance(&mut self, commanded: &mut Commanded) -> Result<(), BoxError> {
+        self.rig.advance(commanded)?;
         let every = u64::from((self.rig.spec().rates.control_hz / SHOWN_HZ).max(1));
         if self.ticks.is_multiple_of(every) {
             let world = self.rig.world();
@@ -308,14 +322,16 @@ mod tests {
         let scene = crate::compiled("block_box").unwrap();
         let mut rig = SimRig::new(scene, None).unwrap();
         rig.leave_pictures_out(true);
-        let targets = rig.begin();
+        let targets = Command::at(&rig.targets());
         let board = Telemetry::new(SceneInfo::default());
         let mut live = LiveRig::new(&mut rig, &board, Pictures::Recorded);
         let (mut seen, mut commanded) = (Observation::default(), Commanded::default());
         let mut shown = 0;
         for tick in 0..6000_u32 {
-            live.observe(tick.is_multiple_of(6), &mut seen).unwrap();
+            let is_frame = tick.is_multiple_of(6);
+            live.observe(if is_frame { Want::Images } else { Want::Joints }, &mut seen).unwrap();
             live.act(&targets, &mut commanded).unwrap();
+            live.advance(&mut commanded).unwrap();
             let (frames, pictures) = board.read(|l| (l.picture_frame, l.pictures.clone()));
             if frames > 0 {
                 assert_eq!(pictures.len(), 3);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use citrange_core::rig::JointSpec;
-use citrange_core::{Observation, Outcome, Rig as _};
+use citrange_core::{Command, Observation, Outcome, Rig as _, Want};
 use citrange_hdf5::{Array, Attr, Images, RobomimicDemo, RobomimicHeader, RobomimicWriter, Series};
 use citrange_tape::{Dataset, Header, arm_joints, flattened, utc_now};
 use serde_json::json;
@@ -133,9 +133,10 @@ fn demo(
     let mut seen = Observation::default();
     if last {
         states.push(state(shown.end)?);
-        drop(go_to(&mut rig, &tape, shown.end)?);
-        let pictures = !spec.cameras.is_empty();
-        rig.observe(pictures, &mut seen)?;
+        go_to(&mut rig, &tape, shown.end)?;
+        let want = if spec.cameras.is_empty() { Want::Joints } else { Want::Images };
+        rig.begin(&mut Command::default())?;
+        rig.observe(want, &mut seen)?;
         joints.push((seen.joint_pos.clone(), seen.joint_vel.clone()));
     } else {
         ctx.say(&format!("episode {number} was cut off: its next_obs are left out"));
@@ -168,8 +169,8 @@ fn demo(
     for camera in dataset.camera_names() {
         let key = format!("{camera}_image");
         obs.insert(key.clone(), Series::Images(counted(&dataset.pictures(number, &camera)?, bar)?));
-        let at = spec.cameras.iter().position(|c| c.name == camera);
-        if let Some(end) = at.and_then(|at| seen.pictures.get(at)) {
+        let at = spec.rgb_cameras().position(|c| c.name == camera);
+        if let Some(end) = at.and_then(|at| seen.pictures().nth(at)) {
             let images = dataset.pictures(number, &camera)?;
             next_obs.insert(key, Series::Images(counted(&shifted(&images, end.pixels()?)?, bar)?));
         }

@@ -73,7 +73,7 @@ impl ExportEpisode {
             let cameras: Vec<String> =
                 this.tape.header.rig.cameras.iter().map(|c| c.name.clone()).collect();
             let mut rig = rig_of(&this.tape, Some(&cameras))?;
-            drop(go_to(&mut rig, &this.tape, this.shown.start)?);
+            go_to(&mut rig, &this.tape, this.shown.start)?;
             this.bodies = rig.world().body_poses(0)?;
             this.objects = rig.world().scene().free_objects();
             this.robot = rig.robot().to_owned();

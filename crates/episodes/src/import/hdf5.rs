@@ -22,7 +22,6 @@ use crate::objects::ObjectMeter;
 use crate::recording::tell_repaired;
 use crate::replay::repeat_exactly;
 use crate::session::{Choice, header, rig_of};
-use crate::tapes::Both;
 
 /// What an import is made from.
 pub(crate) struct Job<'a> {
@@ -167,8 +166,8 @@ fn exact(
     let bar = job.ctx.progress("importing", shown.len() as u64);
     let mut kept = Repeating { recorder, objects: None, bar };
     let (report, verified) =
-        repeat_exactly(&mut rig, &tape, shown.clone(), |rig, pilot, verifier, targets| {
-            play(pilot, rig, &mut Both(&mut kept, verifier), targets, job.ctx)
+        repeat_exactly(&mut rig, &tape, shown.clone(), |rig, pilot, verifier| {
+            play(pilot, rig, &mut (&mut kept, verifier), job.ctx)
         })?;
     kept.bar.finish();
     let frames = report.frames;
@@ -239,7 +238,6 @@ fn near(job: &Job<'_>, demo: &DemoEpisode) -> Result<(Value, Option<String>)> {
         parent: None,
         config: serde_json::to_value(note)?,
     };
-    let targets = rig.begin();
     let (header, model) = header(&rig, choice)?;
     let header = Header { repeatable: true, ..header };
     let folder = dataset.recording_folder(&header.uid);
@@ -248,8 +246,8 @@ fn near(job: &Job<'_>, demo: &DemoEpisode) -> Result<(Value, Option<String>)> {
     let wanted = motion.targets.len() as u64;
     let bar = job.ctx.progress("importing", wanted);
     let mut tape = Repeating { recorder, objects: Some(objects), bar };
-    let mut pilot = FrameReplay::new(motion.targets, rig.spec().rates.ticks_per_frame());
-    let frames = play(&mut pilot, &mut rig, &mut tape, &targets, job.ctx)?.frames;
+    let mut pilot = FrameReplay::new(motion.targets, rig.spec().rates);
+    let frames = play(&mut pilot, &mut rig, &mut tape, job.ctx)?.frames;
     tape.bar.finish();
     if frames < wanted {
         tape.recorder.discard()?;
@@ -275,7 +273,6 @@ pub(crate) fn play(
     pilot: &mut dyn Pilot,
     rig: &mut dyn Rig,
     tape: &mut dyn Tape,
-    targets: &[f64],
     ctx: RunContext<'_>,
 ) -> Result<RunReport> {
     let settings = RunSettings {
@@ -283,7 +280,7 @@ pub(crate) fn play(
         pictures: !rig.spec().cameras.is_empty(),
         ..RunSettings::default()
     };
-    Ok(run_episode(pilot, rig, tape, targets, &settings)?)
+    Ok(run_episode(pilot, rig, tape, &settings)?)
 }
 
 /// Whether a file is meant to be HDF5: by its first bytes, or by its name.

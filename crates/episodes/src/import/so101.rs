@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use citrange_core::rig::CameraSpec;
 use citrange_core::{
-    BoxError, Commanded, Event, Observation, Outcome, Picture, Pilot, Rates, Rig, RigSpec,
-    Snapshot, Verdict,
+    BoxError, CameraImage, Command, Commanded, Halt, Notes, Observation, Outcome, Picture, Pilot,
+    Rates, Rig, RigSpec, Verdict, Want,
 };
 use citrange_hdf5::Images;
 use citrange_sim::SimRig;
@@ -78,12 +78,11 @@ pub(crate) fn as_recorded(job: &Job<'_>, mut demo: DemoEpisode) -> Result<Value>
     let wanted = motion.targets.len() as u64;
     let bar = ctx.progress("importing", wanted);
     let mut tape = Repeating { recorder, objects: None, bar };
-    let start = motion.targets.first().cloned().unwrap_or_default();
     let outcome = Outcome { success: demo.success, reason: "imported".into() };
     let mut pilot = FilePilot { targets: motion.targets, outcome };
     let cameras = spec.cameras.len();
     let mut rig = FileRig { spec, seen: motion.seen, pictures, ticks: 0 };
-    let frames = play(&mut pilot, &mut rig, &mut tape, &start, ctx)?.frames;
+    let frames = play(&mut pilot, &mut rig, &mut tape, ctx)?.frames;
     tape.bar.finish();
     if frames < wanted {
         tape.recorder.discard()?;
@@ -108,11 +107,7 @@ fn camera(demo: &DemoEpisode, name: &str, images: &Images) -> Result<CameraSpec>
     if images.frames() != demo.rows() {
         return Err(wrong(format!("{} pictures for {} rows", images.frames(), demo.rows())));
     }
-    Ok(CameraSpec {
-        name: name.to_owned(),
-        width_px: images.width() as u32,
-        height_px: images.height() as u32,
-    })
+    Ok(CameraSpec::rgb(name, images.width() as u32, images.height() as u32))
 }
 
 /// Refuses joints that are far outside of what the arm can do.
@@ -151,7 +146,15 @@ impl Rig for FileRig {
         &self.spec
     }
 
-    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), BoxError> {
+    fn begin(&mut self, command: &mut Command) -> Result<(), BoxError> {
+        self.ticks = 0;
+        *command = Command::at(self.seen.first().map(Vec::as_slice).unwrap_or_default());
+        Ok(())
+    }
+
+    fn halt(&mut self, _how: Halt) {}
+
+    fn observe(&mut self, want: Want, seen: &mut Observation) -> Result<(), BoxError> {
         seen.tick = self.ticks as u64;
         seen.step = seen.tick;
         // One tick more is observed than there are rows.
@@ -162,27 +165,24 @@ impl Rig for FileRig {
         seen.joint_vel.clear();
         let moved = before.map(|before| self.seen[frame].iter().zip(before));
         seen.joint_vel.extend(moved.into_iter().flatten().map(|(is, was)| (is - was) * hz));
-        seen.pictures.clear();
-        if pictures {
+        seen.images.clear();
+        if want == Want::Images {
             for images in &self.pictures {
-                seen.pictures.push(Picture::ready(images.frame(frame)?));
+                let picture = Picture::ready(images.frame(frame)?);
+                seen.images.push(CameraImage::rgb(picture, 0));
             }
         }
         Ok(())
     }
 
-    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError> {
+    fn act(&mut self, command: &Command, commanded: &mut Commanded) -> Result<(), BoxError> {
         for list in [&mut commanded.limited, &mut commanded.executed] {
             list.clear();
-            list.extend_from_slice(targets);
+            list.extend_from_slice(&command.pos);
         }
         commanded.digests.clear();
         self.ticks += 1;
         Ok(())
-    }
-
-    fn snapshot(&mut self) -> Result<Option<Snapshot>, BoxError> {
-        Ok(None)
     }
 }
 
@@ -200,9 +200,10 @@ impl Pilot for FilePilot {
     fn decide(
         &mut self,
         seen: &Observation,
-        targets: &mut [f64],
-        _events: &mut Vec<Event>,
+        command: &mut Command,
+        _events: &mut Notes,
     ) -> Result<Verdict, BoxError> {
+        let targets = command.pos.as_mut_slice();
         let Some(wanted) = self.targets.get(seen.tick as usize) else {
             return Ok(Verdict::Done(self.outcome.clone()));
         };

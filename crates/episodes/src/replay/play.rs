@@ -6,7 +6,7 @@ use std::time::Duration;
 use citrange_core::run::run as run_episode;
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{
-    BoxError, Event, Outcome, Pilot, Rig as _, RunReport, RunSettings, Snapshot, Tape,
+    BoxError, Event, Outcome, Pace, Pilot, Rig as _, RunReport, RunSettings, Snapshot, Tape,
 };
 use citrange_sim::SimRig;
 use citrange_teleop::telemetry::{Phase, Session, Telemetry};
@@ -57,24 +57,23 @@ impl Player<'_> {
         rig: &mut SimRig,
         pilot: &mut dyn Pilot,
         tape: &mut dyn Tape,
-        targets: &[f64],
         of: u64,
     ) -> Result<RunReport> {
         let settings = RunSettings {
-            speed: self.options.speed,
+            pace: Pace::at_speed(self.options.speed),
             stop: Some(self.ctx.stop),
             pictures: self.cameras().is_none(),
             ..RunSettings::default()
         };
         if let Some(audience) = self.audience {
-            return self.show(audience, rig, pilot, tape, targets, &settings);
+            return self.show(audience, rig, pilot, tape, &settings);
         }
         let Some(path) = &self.options.film else {
-            return Ok(run_episode(pilot, rig, tape, targets, &settings)?);
+            return Ok(run_episode(pilot, rig, tape, &settings)?);
         };
         let film = Film::begin(path, &rig.spec().cameras, rig.spec().rates.frame_hz)?;
         let mut filming = Filming { tape, film, of, ctx: self.ctx };
-        let report = run_episode(pilot, rig, &mut filming, targets, &settings)?;
+        let report = run_episode(pilot, rig, &mut filming, &settings)?;
         if report.frames >= of {
             filming.film.finish()?;
             self.ctx.say(&format!("film: {}", path.display()));
@@ -98,7 +97,6 @@ impl Player<'_> {
         rig: &mut SimRig,
         pilot: &mut dyn Pilot,
         tape: &mut dyn Tape,
-        targets: &[f64],
         settings: &RunSettings<'_>,
     ) -> Result<RunReport> {
         let task = rig.world().scene().scene.task.clone();
@@ -114,9 +112,10 @@ impl Player<'_> {
         while page.viewers() == 0 && !self.ctx.stopped() {
             std::thread::sleep(Duration::from_millis(50));
         }
-        let settings = RunSettings { speed: settings.speed.or(Some(1.0)), ..*settings };
+        let settings =
+            RunSettings { pace: Pace::at_speed(self.options.speed.or(Some(1.0))), ..*settings };
         let mut live = LiveRig::new(rig, &board, Pictures::Shown);
-        let report = run_episode(pilot, &mut live, tape, targets, &settings)?;
+        let report = run_episode(pilot, &mut live, tape, &settings)?;
         board.write(|live| {
             live.session.phase = Phase::Finished;
             live.session.summary = Some(replayed(path, self.options.episode, report.frames));
@@ -136,7 +135,7 @@ struct Filming<'a> {
 
 impl Tape for Filming<'_> {
     fn frame(&mut self, frame: &FrameRecord<'_>) -> Result<(), BoxError> {
-        self.film.add(&frame.seen.pictures)?;
+        self.film.add(frame.seen.pictures())?;
         if frame.index == 0 {
             self.ctx.say(&format!("filming {} frames", self.of));
         }

@@ -90,8 +90,8 @@ pub(super) fn near(
     objects: Option<ObjectMeter>,
 ) -> Result<Replayed> {
     let from = player.options.from.min(rows.targets.len());
-    let per_frame = rig.spec().rates.ticks_per_frame();
-    let mut pilot = FrameReplay::new(rows.targets[from..].to_vec(), per_frame);
+    let rates = rig.spec().rates;
+    let mut pilot = FrameReplay::new(rows.targets[from..].to_vec(), rates);
     let meter = Meter {
         seen: rows.seen.get(from..).unwrap_or_default().to_vec(),
         largest: 0.0,
@@ -99,9 +99,8 @@ pub(super) fn near(
         count: 0,
     };
     let mut both = Both { meter, objects };
-    let targets = rig.begin();
     let of = (rows.targets.len() - from) as u64;
-    let report = player.play(&mut rig, &mut pilot, &mut both, &targets, of)?;
+    let report = player.play(&mut rig, &mut pilot, &mut both, of)?;
     let Both { meter, objects } = both;
     Ok(Replayed::Near {
         frames: report.frames,

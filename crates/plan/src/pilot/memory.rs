@@ -33,6 +33,11 @@ pub(super) struct Memory {
     pub(super) held: Vec<f64>,
 }
 
+/// Whether a snapshot has the memory of a plan.
+pub(super) fn is_in(fields: &BTreeMap<String, Vec<f64>>) -> bool {
+    fields.contains_key(FIELD)
+}
+
 impl Memory {
     pub(super) fn save(&self, duration_s: f64, fields: &mut BTreeMap<String, Vec<f64>>) {
         let phase = match self.phase {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use citrange_control::{Action, Settings, Velocity};
 use citrange_core::rng::Rng;
-use citrange_core::{Commanded, Observation, Rig};
+use citrange_core::{Command, Commanded, Observation, Rig, Want};
 use citrange_sim::{Arm, CompiledScene, Feature, SimRig};
 use nalgebra::Vector3;
 
@@ -76,10 +76,10 @@ fn a_frame_is_the_law_tick_by_tick() {
         let mut rig = SimRig::new(Arc::clone(&scene), Some(&[])).unwrap();
         rig.world_mut().reset_env(0, 5, 3).unwrap();
         arm.reset(5, 3).unwrap();
-        let mut targets = rig.begin();
+        let mut targets = rig.targets();
         let controller = arm.controller().clone();
         let (mut seen, mut commanded) = (Observation::default(), Commanded::default());
-        rig.observe(false, &mut seen).unwrap();
+        rig.observe(Want::Joints, &mut seen).unwrap();
         let mut memory = controller.begin(&targets, &seen.joint_pos);
         let mut scratch = controller.scratch();
         let rates = scene.scene.rates;
@@ -97,7 +97,7 @@ fn a_frame_is_the_law_tick_by_tick() {
             let answer = arm.send(&action).unwrap();
             let Action::Velocity(wanted) = &action else { panic!("{action:?}") };
             for _ in 0..rates.ticks_per_frame() {
-                rig.observe(false, &mut seen).unwrap();
+                rig.observe(Want::Joints, &mut seen).unwrap();
                 controller.step(
                     &mut memory,
                     &mut scratch,
@@ -106,7 +106,7 @@ fn a_frame_is_the_law_tick_by_tick() {
                     false,
                     &mut targets,
                 );
-                rig.act(&targets, &mut commanded).unwrap();
+                rig.tick(&Command::at(&targets), &mut commanded).unwrap();
             }
             let steps = frame * u64::from(rates.steps_per_frame());
             assert_eq!((arm.rig().world().steps(0), rig.world().steps(0)), (steps, steps));

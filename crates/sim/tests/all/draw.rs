@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use citrange_core::{Commanded, Observation, Picture, Rig as _, Snapshot};
+use citrange_core::{Command, Commanded, Observation, Picture, Rig as _, Snapshot, Want};
 use citrange_render::{Antialias, Settings};
 use citrange_sim::{SimRig, Threads, World};
 use mujoco_rs::prelude::MjtJoint;
@@ -22,19 +22,20 @@ fn rig() -> SimRig {
 /// Drives the arm for a frame, and answers its pictures and state at the beginning.
 fn one_frame(rig: &mut SimRig, start: &[f64], frame: usize) -> (Vec<Picture>, Snapshot) {
     let (mut seen, mut commanded) = (Observation::default(), Commanded::default());
-    rig.observe(true, &mut seen).unwrap();
+    rig.observe(Want::Images, &mut seen).unwrap();
     let snapshot = rig.snapshot().unwrap().unwrap();
     let targets: Vec<f64> = start.iter().map(|t| t + 0.2 * (frame as f64).sin()).collect();
+    let command = Command::at(&targets);
     for _ in 0..rig.spec().rates.ticks_per_frame() {
-        rig.act(&targets, &mut commanded).unwrap();
+        rig.tick(&command, &mut commanded).unwrap();
     }
-    (seen.pictures, snapshot)
+    (seen.pictures().cloned().collect(), snapshot)
 }
 
 #[test]
 fn pictures_show_the_moment_they_were_asked_for() {
     let mut rig = rig();
-    let start = rig.begin();
+    let start = rig.targets();
     let mut frames = Vec::new();
     let mut ran_ahead = 0;
     for frame in 0..12 {
@@ -66,11 +67,11 @@ fn the_loop_is_not_held_while_the_drawer_keeps_up() {
     let mut held = 0;
     let mut buffers = BTreeSet::new();
     for _ in 0..15 {
-        rig.observe(true, &mut seen).unwrap();
+        rig.observe(Want::Images, &mut seen).unwrap();
         // Had it waited for the pictures, they would be here.
-        held += usize::from(seen.pictures.iter().all(Picture::is_ready));
+        held += usize::from(seen.pictures().all(Picture::is_ready));
         let pixels = |p: &Picture| p.pixels().unwrap().as_ptr() as usize;
-        buffers.extend(seen.pictures.iter().map(pixels));
+        buffers.extend(seen.pictures().map(pixels));
     }
     assert!(held < 5, "held at {held} of 15 frames");
     // One in use, one just left, for two cameras; another if the drawer lets go of it late.
@@ -81,14 +82,14 @@ fn the_loop_is_not_held_while_the_drawer_keeps_up() {
 fn settings_of_the_world_are_those_of_the_pictures() {
     let mut rig = rig();
     let mut seen = Observation::default();
-    rig.observe(true, &mut seen).unwrap();
-    let before = seen.pictures.clone();
+    rig.observe(Want::Images, &mut seen).unwrap();
+    let before: Vec<Picture> = seen.pictures().cloned().collect();
     let plain = Settings { shadows: false, antialias: Antialias::Off, ..Settings::default() };
     rig.world_mut().set_render_settings(plain).unwrap();
-    rig.observe(true, &mut seen).unwrap();
+    rig.observe(Want::Images, &mut seen).unwrap();
     let now = rig.world_mut().frame(0, "top").unwrap();
-    assert!(seen.pictures[0].pixels().unwrap() == now.rgb);
-    assert!(seen.pictures[0] != before[0]);
+    assert!(seen.pictures().next().unwrap().pixels().unwrap() == now.rgb);
+    assert!(seen.pictures().next().unwrap() != &before[0]);
 }
 
 #[test]
@@ -103,18 +104,18 @@ fn what_cannot_be_drawn_is_reported_to_all() {
     far.fields.get_mut("mujoco/qpos").unwrap()[block] = 1e7;
     rig.world_mut().restore(0, &far).unwrap();
     let mut seen = Observation::default();
-    rig.observe(true, &mut seen).unwrap();
-    for (picture, camera) in seen.pictures.iter().zip(["top", "wrist"]) {
+    rig.observe(Want::Images, &mut seen).unwrap();
+    for (picture, camera) in seen.pictures().zip(["top", "wrist"]) {
         let error = picture.pixels().err().unwrap().to_string();
         assert!(error.contains(camera) && error.contains("position"), "{error}");
     }
     // Whoever drives learns of it once, and without looking at pictures.
     rig.world_mut().restore(0, &good).unwrap();
-    let error = rig.observe(true, &mut seen).unwrap_err().to_string();
+    let error = rig.observe(Want::Images, &mut seen).unwrap_err().to_string();
     assert!(error.contains("camera top at step 0") && error.contains("position"), "{error}");
-    assert!(seen.pictures.is_empty());
-    rig.observe(true, &mut seen).unwrap();
-    assert!(seen.pictures.iter().all(|p| p.pixels().is_ok()));
+    assert!(seen.images.is_empty());
+    rig.observe(Want::Images, &mut seen).unwrap();
+    assert!(seen.pictures().all(|p| p.pixels().is_ok()));
 }
 
 #[test]
@@ -123,10 +124,10 @@ fn a_rig_can_go_while_its_pictures_are_drawn() {
     std::thread::spawn(move || {
         let mut rig = rig();
         let (mut first, mut second) = (Observation::default(), Observation::default());
-        rig.observe(true, &mut first).unwrap();
-        rig.observe(true, &mut second).unwrap();
+        rig.observe(Want::Images, &mut first).unwrap();
+        rig.observe(Want::Images, &mut second).unwrap();
         drop(rig);
-        let all = first.pictures.iter().chain(&second.pictures);
+        let all = first.pictures().chain(second.pictures());
         done.send(all.map(|p| p.pixels().map(<[u8]>::len)).collect::<Vec<_>>()).unwrap();
     });
     let lengths = told.recv_timeout(Duration::from_secs(60)).expect("the drop hangs");
@@ -137,7 +138,7 @@ fn a_rig_can_go_while_its_pictures_are_drawn() {
 fn a_loop_in_a_hurry_leaves_pictures_out_rather_than_wait() {
     let mut rig = rig();
     rig.leave_pictures_out(true);
-    let start = rig.begin();
+    let start = rig.targets();
     let mut pictures = Vec::new();
     for frame in 0..20 {
         pictures.extend(one_frame(&mut rig, &start, frame).0);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use citrange_core::{Commanded, Level, Observation, Rig, StartData};
+use citrange_core::{Command, Commanded, Level, Observation, Rig, StartData, Want};
 use citrange_sim::{CompiledScene, SimRig, Threads, World};
 
 use crate::common;
@@ -43,25 +43,25 @@ fn a_kept_model_is_the_model() {
 #[test]
 fn the_rig_limits_refuses_and_counts() {
     let mut rig = SimRig::new(common::scene("orange_plate"), Some(&[])).unwrap();
-    let start = rig.begin();
+    let start = rig.targets();
     let range = rig.spec().joints[1].range.unwrap();
     let mut targets = start.clone();
     targets[1] = 100.0;
     let mut commanded = Commanded::default();
-    rig.act(&targets, &mut commanded).unwrap();
+    rig.tick(&Command::at(&targets), &mut commanded).unwrap();
     assert_eq!(commanded.limited[1], range[1]);
     assert_eq!(commanded.executed, commanded.limited);
     assert_eq!(commanded.digests.len(), 2);
     let mut seen = Observation::default();
-    rig.observe(false, &mut seen).unwrap();
+    rig.observe(Want::Joints, &mut seen).unwrap();
     assert_eq!((seen.tick, seen.step, seen.joint_pos.len()), (1, 2, 6));
     // Nothing that is not a number ever reaches a servo.
     targets[2] = f64::NAN;
     let before = rig.snapshot().unwrap();
-    let error = rig.act(&targets, &mut commanded).unwrap_err().to_string();
+    let error = rig.tick(&Command::at(&targets), &mut commanded).unwrap_err().to_string();
     assert!(error.contains("elbow_flex") && error.contains("NaN"), "{error}");
     assert_eq!(rig.snapshot().unwrap(), before);
-    assert!(rig.act(&start[..5], &mut commanded).is_err());
+    assert!(rig.tick(&Command::at(&start[..5]), &mut commanded).is_err());
     let unknown = SimRig::new(common::scene("orange_plate"), Some(&["frnt".to_owned()]));
     assert!(unknown.err().unwrap().to_string().contains("front"));
     let gripper = rig.spec().joints[5].gripper.unwrap();

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use citrange_core::rng::Rng;
-use citrange_core::tape::{FrameRecord, TickRecord};
-use citrange_core::{Commanded, Observation, Rig as _, Tape as _};
+use citrange_core::tape::FrameRecord;
+use citrange_core::{Observation, Rig as _, Tape as _, Want};
 use citrange_lerobot::Edit;
 use citrange_tape::{Dataset, Recorder, TapeError};
 
-use crate::common::{Toy, header, open, record, recorded, settings, toy};
+use crate::common::{self, Toy, header, open, record, recorded, settings, toy};
 
 /// Records frames by hand and leaves the episode without an end.
 fn cut_off(dataset: &Dataset, frames: u64) -> PathBuf {
@@ -18,23 +18,21 @@ fn cut_off(dataset: &Dataset, frames: u64) -> PathBuf {
 }
 
 fn cut_off_rig(dataset: &Dataset, frames: u64, mut rig: Toy) -> PathBuf {
-    let pictures = !rig.spec.cameras.is_empty();
+    let want = if rig.spec.cameras.is_empty() { Want::Joints } else { Want::Images };
     let header = header(&rig.spec, "wave");
     let folder = dataset.recording_folder(&header.uid);
     let mut recorder = Recorder::begin(&folder, header, &[7; 1000], &settings()).unwrap();
-    let (mut seen, mut commanded) = (Observation::default(), Commanded::default());
+    let mut seen = Observation::default();
     for tick in 0..frames * 4 {
         if tick % 4 == 0 {
-            rig.observe(pictures, &mut seen).unwrap();
+            rig.observe(want, &mut seen).unwrap();
             let snapshot = rig.snapshot().unwrap();
             let index = tick / 4;
             let frame =
                 FrameRecord { index, wall_ns: tick, seen: &seen, snapshot: snapshot.as_ref() };
             recorder.frame(&frame).unwrap();
         }
-        rig.act(&[0.5, 0.1], &mut commanded).unwrap();
-        let tick = TickRecord { index: tick, requested: &[0.5, 0.1], commanded: &commanded };
-        recorder.tick(&tick).unwrap();
+        common::tick(&mut recorder, &mut rig, tick);
     }
     folder
 }
@@ -348,7 +346,7 @@ fn what_is_made_again_is_thrown_away_and_what_happens_once_is_kept() {
     let again = dataset.recording_folder(&header.uid);
     let mut recorder = Recorder::begin(&again, header, &[7; 1000], &settings()).unwrap();
     let mut seen = Observation::default();
-    rig.observe(true, &mut seen).unwrap();
+    rig.observe(Want::Images, &mut seen).unwrap();
     let frame = FrameRecord { index: 0, wall_ns: 0, seen: &seen, snapshot: None };
     recorder.frame(&frame).unwrap();
     drop((recorder, dataset));

@@ -59,7 +59,7 @@ fn replay_is_bitwise_from_any_frame_and_differences_are_named() {
         rig.ticks = start.step / 2;
         let mut verifier = Verifier::new(Arc::clone(&tape), from..tape.len());
         let mut pilot = ExactReplay::new(Arc::clone(&tape), from..tape.len());
-        run(&mut pilot, &mut rig, &mut verifier, &[0.0; 2], &RunSettings::default()).unwrap();
+        run(&mut pilot, &mut rig, &mut verifier, &RunSettings::default()).unwrap();
         verifier.into_report()
     };
     for from in [0, 1, 11] {
@@ -181,7 +181,7 @@ fn images_are_kept_without_loss() {
     let place = dataset.recording_folder(&header.uid);
     let mut recorder = citrange_tape::Recorder::begin(&place, header, &[], &settings()).unwrap();
     let how = RunSettings { pictures: true, ..RunSettings::default() };
-    run(&mut script(4), &mut rig, &mut recorder, &[0.0; 2], &how).unwrap();
+    run(&mut script(4), &mut rig, &mut recorder, &how).unwrap();
     dataset.save(recorder.finish().unwrap()).unwrap();
     let rows = dataset.lerobot.read_episode(0).unwrap();
     let Some(citrange_lerobot::Column::Png(pictures)) = rows.column("observation.images.wrist")

@@ -84,7 +84,7 @@ fn names_that_would_leave_the_folder_are_refused() {
                 .unwrap();
         let how = citrange_core::RunSettings { pictures: true, ..Default::default() };
         let mut script = common::script(4);
-        citrange_core::run::run(&mut script, &mut rig, &mut recorder, &[0.0; 2], &how).unwrap();
+        citrange_core::run(&mut script, &mut rig, &mut recorder, &how).unwrap();
         recorder.finish().unwrap();
         let log = std::fs::read(folder.path().join("tape.log")).unwrap();
         let problem = with_blob("tape", &log).tape_problem.unwrap();

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use citrange_core::Command;
 use citrange_core::rng::Rng;
 use citrange_tape::Episode;
 
@@ -24,7 +25,7 @@ fn tapes_of_format_1_are_read() {
     let mut rig = common::toy();
     let mut commanded = citrange_core::Commanded::default();
     for tick in &tape.ticks {
-        citrange_core::Rig::act(&mut rig, &tick.limited, &mut commanded).unwrap();
+        citrange_core::Rig::tick(&mut rig, &Command::at(&tick.limited), &mut commanded).unwrap();
         assert_eq!(commanded.digests, tick.digests, "tick {}", tick.index);
     }
     assert_eq!(rig.numbers, last.fields["toy/numbers"]);

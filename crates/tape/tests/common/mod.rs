@@ -4,11 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use citrange_core::pilot::{Move, Script};
 use citrange_core::rig::{CameraSpec, JointSpec, state_digest};
-use citrange_core::run::run;
+use citrange_core::run;
+use citrange_core::script::{Move, Script};
+use citrange_core::tape::{Tape as _, TickRecord};
 use citrange_core::{
-    BoxError, Commanded, Observation, Picture, Rates, Rig, RigSpec, RunSettings, Snapshot,
+    BoxError, CameraImage, Command, Commanded, Halt, Observation, Picture, Rates, Rig, RigSpec,
+    RunSettings, Snapshot, Want,
 };
 use citrange_tape::{Dataset, Header, RecordSettings, Recorder, Unit, WhenFull, new_uid};
 
@@ -19,20 +21,16 @@ pub struct Toy {
 }
 
 pub fn toy() -> Toy {
-    let camera = |name: &str| CameraSpec { name: name.into(), width_px: 64, height_px: 48 };
+    let camera = |name: &str| CameraSpec::rgb(name, 64, 48);
     let joint = |name: &str| JointSpec {
         name: name.into(),
         is_slide: false,
         range: Some([-2.0, 2.0]),
         gripper: None,
     };
-    let spec = RigSpec {
-        robot: "toy".into(),
-        joints: vec![joint("a"), joint("b")],
-        rates: Rates { physics_hz: 240, control_hz: 120, frame_hz: 30 },
-        cameras: vec![camera("front"), camera("wrist")],
-        objects: vec![],
-    };
+    let rates = Rates { physics_hz: 240, control_hz: 120, frame_hz: 30 };
+    let mut spec = RigSpec::new("toy", vec![joint("a"), joint("b")], rates);
+    spec.cameras = vec![camera("front"), camera("wrist")];
     Toy { spec, numbers: vec![0.1, 0.2, 0.3], ticks: 0 }
 }
 
@@ -40,20 +38,26 @@ impl Rig for Toy {
     fn spec(&self) -> &RigSpec {
         &self.spec
     }
-    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), BoxError> {
+    fn begin(&mut self, command: &mut Command) -> Result<(), BoxError> {
+        self.ticks = 0;
+        *command = Command::at(&[0.0; 2]);
+        Ok(())
+    }
+    fn halt(&mut self, _: Halt) {}
+    fn observe(&mut self, want: Want, seen: &mut Observation) -> Result<(), BoxError> {
         seen.tick = self.ticks;
         seen.step = self.ticks * 2;
         seen.joint_pos = self.numbers[..2].to_vec();
         seen.joint_vel = vec![0.0; 2];
-        if pictures {
+        if want == Want::Images {
             let shade = (self.ticks % 200) as u8;
-            seen.pictures =
-                [shade, 255 - shade].map(|s| Picture::ready(vec![s; 64 * 48 * 3])).to_vec();
+            let image = |s| CameraImage::rgb(Picture::ready(vec![s; 64 * 48 * 3]), 0);
+            seen.images = [shade, 255 - shade].map(image).to_vec();
         }
         Ok(())
     }
-    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError> {
-        commanded.limited = targets.iter().map(|t| t.clamp(-2.0, 2.0)).collect();
+    fn act(&mut self, command: &Command, commanded: &mut Commanded) -> Result<(), BoxError> {
+        commanded.limited = command.pos.iter().map(|t| t.clamp(-2.0, 2.0)).collect();
         commanded.executed = commanded.limited.clone();
         commanded.digests.clear();
         for _ in 0..2 {
@@ -105,7 +109,7 @@ pub fn header(rig: &RigSpec, task: &str) -> Header {
 
 pub fn script(frames: u64) -> Script {
     let go = |to: f64, ticks| Move { joints: vec![to, -to], ticks, phase: "go" };
-    Script::new(vec![0.0; 2], vec![go(2.5, frames * 2), go(-1.0, frames * 2)])
+    Script::new(vec![go(2.5, frames * 2), go(-1.0, frames * 2)])
 }
 
 pub fn settings() -> RecordSettings {
@@ -117,6 +121,17 @@ pub fn open(root: &Path) -> Dataset {
     Dataset::record(root, &toy().spec, Unit::Degrees, &none).unwrap().0
 }
 
+/// Carries one tick out and records it.
+pub fn tick(recorder: &mut Recorder, rig: &mut Toy, index: u64) {
+    let (mut commanded, seen) = (Commanded::default(), Observation::default());
+    let requested = Command::at(&[0.5, 0.1]);
+    rig.tick(&requested, &mut commanded).unwrap();
+    let (requested, commanded) = (&requested, &commanded);
+    let late = std::time::Duration::ZERO;
+    let tick = TickRecord { index, at_ns: 0, late, seen: &seen, requested, commanded };
+    recorder.tick(&tick).unwrap();
+}
+
 /// Runs a recorder up to its end, and leaves it unsaved.
 pub fn recorded(dataset: &Dataset, frames: u64) -> Recorder {
     let mut rig = toy();
@@ -124,7 +139,7 @@ pub fn recorded(dataset: &Dataset, frames: u64) -> Recorder {
     let folder = dataset.recording_folder(&header.uid);
     let mut recorder = Recorder::begin(&folder, header, &[7; 1000], &settings()).unwrap();
     let how = RunSettings { pictures: true, ..RunSettings::default() };
-    run(&mut script(frames), &mut rig, &mut recorder, &[0.0; 2], &how).unwrap();
+    run(&mut script(frames), &mut rig, &mut recorder, &how).unwrap();
     recorder
 }
 

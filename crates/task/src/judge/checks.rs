@@ -1,6 +1,6 @@
 //! Checks of numbers that come from outside.
 
-use citrange_core::rig::ObjectSeen;
+use citrange_core::ObjectSeen;
 use nalgebra::{Isometry3, Vector3};
 
 /// A key and its value must be a number above 0.

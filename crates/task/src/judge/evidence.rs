@@ -1,6 +1,6 @@
 //! What is known about a grasp, what is asked of it, and what can be said.
 
-use citrange_core::rig::ObjectSeen;
+use citrange_core::ObjectSeen;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 

@@ -16,7 +16,7 @@
 //! movements over the hand's. Lengths alone would not do: a thing that falls while the hand moves
 //! sideways flies on with it.
 
-use citrange_core::rig::ObjectSeen;
+use citrange_core::ObjectSeen;
 use nalgebra::Vector3;
 
 use super::checks::usable;

@@ -1,6 +1,6 @@
 //! Could the jaws close around it now? "Green" is the colour of a yes.
 
-use citrange_core::rig::ObjectSeen;
+use citrange_core::ObjectSeen;
 use nalgebra::{Unit, Vector3};
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Does it lie where it should, at rest and let go?
 
-use citrange_core::rig::ObjectSeen;
+use citrange_core::ObjectSeen;
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Was the plate pushed? Then what was planned for it no longer holds.
 
-use citrange_core::rig::ObjectSeen;
+use citrange_core::ObjectSeen;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 

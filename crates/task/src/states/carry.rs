@@ -1,8 +1,8 @@
 //! From the air to its place, and until it lies there.
 
-use citrange_core::Observation;
+use citrange_core::event::SpotChosen;
+use citrange_core::{Event, Observation};
 use nalgebra::{Rotation3, Vector3};
-use serde_json::json;
 
 use super::{ARRIVED_M, OVER_M, watch_current};
 use crate::choice::release_turn;
@@ -132,9 +132,8 @@ fn release_place(
     let by = Rotation3::from_axis_angle(&Vector3::z_axis(), pilot.body.yaw(&place) - before);
     let carried = by * carried_m;
     place.at_m = Vector3::new(spot[0] - carried.x, spot[1] - carried.y, z);
-    let detail =
-        json!({"target": pilot.name(current), "spot_m": spot, "jaw_turn_deg": turn.to_degrees()});
-    pilot.note("spot", detail);
+    let (target, jaw_turn_deg) = (pilot.target_name(current).to_owned(), Some(turn.to_degrees()));
+    pilot.note(Event::Spot(SpotChosen { target, spot_m: spot, jaw_turn_deg }));
     Ok(place)
 }
 

@@ -1,8 +1,8 @@
 //! Between things: what to fetch next, what became of the last, and the end.
 
-use citrange_core::Observation;
+use citrange_core::event::{self, Retry, RetryChange, TargetChosen};
+use citrange_core::{Event, Observation};
 use nalgebra::Vector3;
-use serde_json::json;
 
 use super::PATIENCE_FRAMES;
 use crate::choice::{Take, grasp_turn};
@@ -47,17 +47,14 @@ pub(crate) fn idle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) ->
         return Step::Fail(Reason::IkUnreachable);
     };
     m.turn_rad = turn;
-    let detail = json!({
-        "target": pilot.name(next), "attempt": m.fetches[next].attempts,
-        "object_m": thing.pose.pos_m, "jaw_turn_deg": turn.to_degrees(),
-    });
-    pilot.note("target", detail);
+    let (target, attempt) =
+        (pilot.target_name(next).to_owned(), Some(m.fetches[next].attempts.into()));
+    let (object_m, jaw_turn_deg) = (Some(thing.pose.pos_m), Some(turn.to_degrees()));
+    let chosen = TargetChosen { target: target.clone(), attempt, object_m, jaw_turn_deg };
+    pilot.note(Event::Target(chosen));
     if m.fetches[next].attempts > 1 {
-        let detail = json!({
-            "target": pilot.name(next), "attempt": m.fetches[next].attempts,
-            "change": {"jaw_turn_deg": turn.to_degrees()},
-        });
-        pilot.note("retry", detail);
+        let change = RetryChange { jaw_turn_deg };
+        pilot.note(Event::Retry(Retry { target, attempt, change }));
     }
     Step::To(State::Approach)
 }
@@ -99,11 +96,9 @@ pub(crate) fn success(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
     m.fetches[n].is_placed = true;
     m.fetches[n].reason = None;
     let spot = m.release.at_m + m.carried_m;
-    let detail = json!({
-        "target": pilot.name(n), "attempt": m.fetches[n].attempts,
-        "object_m": object_m, "spot_m": [spot.x, spot.y],
-    });
-    pilot.note("placed", detail);
+    let (target, attempt) = (pilot.target_name(n).to_owned(), Some(m.fetches[n].attempts.into()));
+    let spot_m = Some([spot.x, spot.y]);
+    pilot.note(Event::Placed(event::Placed { target, attempt, object_m, spot_m }));
     Step::To(State::Idle)
 }
 

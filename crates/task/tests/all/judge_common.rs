@@ -1,7 +1,7 @@
 //! What the tests of the judges share: things that are seen, and the noise they are seen with.
 
+use citrange_core::ObjectSeen;
 use citrange_core::pose::Pose;
-use citrange_core::rig::ObjectSeen;
 use citrange_core::rng::Rng;
 use nalgebra::Vector3;
 

@@ -1,7 +1,7 @@
 //! Planted lies about a grasp: things that look held and are not. The judge must find each within
 //! a stated number of frames and never believe it again.
 
-use citrange_core::rig::ObjectSeen;
+use citrange_core::ObjectSeen;
 use citrange_core::rng::Rng;
 use citrange_task::judge::{Doubt, GraspDetector, GraspSample, GraspSettings, Held};
 use nalgebra::Vector3;

@@ -1,7 +1,7 @@
 //! Planted lies about things put down and plates: what looks done and is not.
 
+use citrange_core::ObjectSeen;
 use citrange_core::pose::Pose;
-use citrange_core::rig::ObjectSeen;
 use citrange_core::rng::Rng;
 use citrange_task::judge::{
     NotPlaced, Placed, PlacementDetector, PlacementSettings, PlateSettings, PlateState, PlateWatch,

@@ -2,7 +2,7 @@
 
 use std::vec;
 
-use citrange_core::rig::ObjectSeen;
+use citrange_core::ObjectSeen;
 use citrange_task::judge::{
     GraspDetector, GraspSample, GraspSettings, PickupSettings, PlacementDetector,
     PlacementSettings, PlateSettings, PlateWatch, Region, Resting,

@@ -1,7 +1,7 @@
 //! When the jaws could close around a thing, and when not.
 
+use citrange_core::ObjectSeen;
 use citrange_core::pose::Pose;
-use citrange_core::rig::ObjectSeen;
 use citrange_task::judge::{Color, HandView, PickupSettings, RedReason, assess};
 use nalgebra::{Unit, UnitQuaternion, Vector3};
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! Somebody interferes: the autopilot must find out, say so, and never call it a success.
 
-use citrange_core::{DictObjectState, DictState, Observation, Rig as _};
+use citrange_core::{Command, DictObjectState, DictState, Observation, Rig as _, Want};
 use citrange_sim::SimRig;
 use citrange_task::Settings;
 
@@ -154,8 +154,8 @@ fn a_pushed_plate_ends_the_work_with_a_hard_reset() {
         assert_eq!(done.reasons(), ["plate_moved"], "and it is not tried again");
         assert_eq!(done.outcome.success, Some(false));
         assert_eq!(done.outcome.reason, "plate_moved");
-        let summary = done.events.iter().rev().find(|(_, e)| e.name == "summary").unwrap();
-        assert_eq!(summary.1.detail["hard_reset"], true);
+        let summary = done.events.iter().rev().find(|(_, e)| e.name() == "summary").unwrap();
+        assert_eq!(summary.1.detail()["hard_reset"], true);
     }
     // A small push is taken into account instead.
     let done = site.pranked(1, 0, &mut PushPlate { by_m: 0.015, is_done: false });
@@ -240,15 +240,15 @@ fn numbers_that_are_none_stop_it() {
     use citrange_core::Pilot as _;
     let mut site = desk(0);
     site.rig.world_mut().reset_env(0, 1, 0).unwrap();
-    let mut targets = site.rig.begin();
+    let mut command = Command::at(&site.rig.targets());
     let mut pilot = site.autopilot();
     let mut seen = Observation::default();
-    site.rig.observe(false, &mut seen).unwrap();
+    site.rig.observe(Want::Joints, &mut seen).unwrap();
     seen.joint_pos[2] = f64::NAN;
-    let error = pilot.decide(&seen, &mut targets, &mut Vec::new()).unwrap_err().to_string();
+    let error = pilot.decide(&seen, &mut command, &mut Vec::new()).unwrap_err().to_string();
     assert!(error.contains("elbow_flex"), "{error}");
     seen.joint_pos.pop();
-    assert!(pilot.decide(&seen, &mut targets, &mut Vec::new()).is_err());
+    assert!(pilot.decide(&seen, &mut command, &mut Vec::new()).is_err());
 }
 
 /// The document's own numbers: its LIFT lifts nothing (its height is below that of the grasp) and
@@ -263,9 +263,9 @@ fn the_seeds_own_numbers_do_not_lie() {
         for thing in &done.things {
             assert!(thing.is_placed || !thing.says_placed, "{thing:?}");
         }
-        let lifted = done.events.iter().find(|(_, e)| e.detail["state"] == "LIFT").unwrap().0;
+        let lifted = done.events.iter().find(|(_, e)| e.detail()["state"] == "LIFT").unwrap().0;
         let next =
-            done.events.iter().find(|(tick, e)| *tick > lifted && e.name == "state").unwrap();
+            done.events.iter().find(|(tick, e)| *tick > lifted && e.name() == "state").unwrap();
         assert!(next.0 - lifted < 40, "there is no way up in LIFT");
     }
 }

@@ -1,6 +1,6 @@
 //! Work goes on from any frame of an episode exactly as it went on then.
 
-use citrange_core::run::run;
+use citrange_core::run;
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{BoxError, Event, Outcome, Pilot as _, RunSettings, Snapshot, Tape};
 
@@ -35,10 +35,9 @@ impl Tape for Kept {
 
 fn whole(site: &mut Site) -> Kept {
     site.rig.world_mut().reset_env(0, 3, 5).unwrap();
-    let targets = site.rig.begin();
     let mut pilot = site.autopilot();
     let mut kept = Kept::default();
-    run(&mut pilot, &mut site.rig, &mut kept, &targets, &RunSettings::default()).unwrap();
+    run(&mut pilot, &mut site.rig, &mut kept, &RunSettings::default()).unwrap();
     kept
 }
 
@@ -47,7 +46,7 @@ fn it_goes_on_from_every_state_bit_for_bit() {
     for scene in ["orange_plate", "multi_table_assembly"] {
         let mut site = site(scene, |scene| scene.job.as_mut().unwrap().targets.truncate(1));
         let kept = whole(&mut site);
-        let home = site.rig.begin();
+        let home = site.rig.targets();
         let per_frame = kept.digests.len() / kept.frames.len();
         let length = kept.frames[1].fields["pilot/autopilot"].len();
         // A frame out of every state, and some between.
@@ -55,14 +54,13 @@ fn it_goes_on_from_every_state_bit_for_bit() {
             let snapshot = &kept.frames[frame];
             assert_eq!(snapshot.fields["pilot/autopilot"].len(), length, "frame {frame}");
             site.rig.world_mut().restore(0, snapshot).unwrap();
-            let targets = site.rig.begin();
             let mut pilot = site.autopilot_from(&home);
-            pilot.load(&snapshot.fields).unwrap();
+            citrange_core::Pilot::load(&mut pilot, &snapshot.fields).unwrap();
             let mut again = std::collections::BTreeMap::new();
             pilot.save(&mut again);
             assert_eq!(again["pilot/autopilot"], snapshot.fields["pilot/autopilot"]);
             let mut rest = Kept::default();
-            run(&mut pilot, &mut site.rig, &mut rest, &targets, &RunSettings::default()).unwrap();
+            run(&mut pilot, &mut site.rig, &mut rest, &RunSettings::default()).unwrap();
             assert_eq!(rest.outcome, kept.outcome, "{scene} from frame {frame}");
             assert!(rest.digests == kept.digests[frame * per_frame..], "{scene} frame {frame}");
         }

@@ -4,12 +4,12 @@
 
 use std::sync::Arc;
 
-use citrange_core::run::run;
+use citrange_core::run;
 use citrange_core::scene::{Goal, Job, Scene};
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{
-    BoxError, Commanded, Event, Extra, Observation, Outcome, Rig, RigSpec, RunSettings, Snapshot,
-    Tape,
+    BoxError, Command, Commanded, Event, Extra, Halt, Observation, Outcome, Rig, RigSpec,
+    RunSettings, Snapshot, Tape, Want,
 };
 use citrange_robot::Chain;
 use citrange_sim::{CompiledScene, SimRig, StateQuery, load_scene};
@@ -46,13 +46,19 @@ pub struct Done {
 
 impl Done {
     pub fn reasons(&self) -> Vec<&str> {
-        let failed = self.events.iter().filter(|(_, e)| e.name == "failed");
-        failed.filter_map(|(_, e)| e.detail["reason"].as_str()).collect()
+        let failed = self.events.iter().filter_map(|(_, event)| match event {
+            Event::Failed(failed) => Some(failed.reason.name()),
+            _ => None,
+        });
+        failed.collect()
     }
 
     pub fn states(&self) -> Vec<&str> {
-        let states = self.events.iter().filter(|(_, e)| e.name == "state");
-        states.filter_map(|(_, e)| e.detail["state"].as_str()).collect()
+        let entered = self.events.iter().filter_map(|(_, event)| match event {
+            Event::State(entered) => Some(entered.state.name()),
+            _ => None,
+        });
+        entered.collect()
     }
 }
 
@@ -70,7 +76,7 @@ pub fn site(name: &str, change: impl FnOnce(&mut Scene)) -> Site {
 
 impl Site {
     pub fn autopilot(&mut self) -> Autopilot {
-        let home = self.rig.begin();
+        let home = self.rig.targets();
         self.autopilot_from(&home)
     }
 
@@ -94,14 +100,12 @@ impl Site {
     /// An episode in which somebody interferes.
     pub fn pranked(&mut self, seed: u64, episode: u64, prank: &mut dyn Prank) -> Done {
         self.rig.world_mut().reset_env(0, seed, episode).unwrap();
-        let targets = self.rig.begin();
         let mut pilot = self.autopilot();
         let mut tape = Events(Vec::new());
         let mut rig = Pranked { rig: &mut self.rig, prank };
-        let report =
-            run(&mut pilot, &mut rig, &mut tape, &targets, &RunSettings::default()).unwrap();
-        let summary = tape.0.iter().rev().find(|(_, e)| e.name == "summary").unwrap();
-        let rows = summary.1.detail["targets"].as_array().unwrap().clone();
+        let report = run(&mut pilot, &mut rig, &mut tape, &RunSettings::default()).unwrap();
+        let summary = tape.0.iter().rev().find(|(_, e)| e.name() == "summary").unwrap();
+        let rows = summary.1.detail()["targets"].as_array().unwrap().clone();
         let truth = self.truth();
         let things = rows.iter().zip(truth).map(|(row, (is_placed, end_m))| Thing {
             name: row["name"].as_str().unwrap().to_owned(),
@@ -119,11 +123,11 @@ impl Site {
     /// Per target: whether it lies at the goal after being left alone, untouched by the robot,
     /// and where.
     pub fn truth(&mut self) -> Vec<(bool, [f64; 3])> {
-        let targets = self.rig.begin();
+        let targets = Command::at(&self.rig.targets());
         let hz = f64::from(self.rig.spec().rates.control_hz);
         let mut commanded = Commanded::default();
         for _ in 0..(LEFT_ALONE_SECS * hz) as u64 {
-            self.rig.act(&targets, &mut commanded).unwrap();
+            self.rig.tick(&targets, &mut commanded).unwrap();
         }
         let world = self.rig.world_mut();
         let state = world.get_state(None, &StateQuery::default()).unwrap();
@@ -185,15 +189,24 @@ impl Rig for Pranked<'_> {
     fn spec(&self) -> &RigSpec {
         self.rig.spec()
     }
-    fn observe(&mut self, pictures: bool, seen: &mut Observation) -> Result<(), BoxError> {
-        self.rig.observe(pictures, seen)?;
+    fn begin(&mut self, command: &mut Command) -> Result<(), BoxError> {
+        self.rig.begin(command)
+    }
+    fn advance(&mut self, commanded: &mut Commanded) -> Result<(), BoxError> {
+        self.rig.advance(commanded)
+    }
+    fn halt(&mut self, how: Halt) {
+        self.rig.halt(how);
+    }
+    fn observe(&mut self, want: Want, seen: &mut Observation) -> Result<(), BoxError> {
+        self.rig.observe(want, seen)?;
         self.prank.observe(seen);
         Ok(())
     }
-    fn act(&mut self, targets: &[f64], commanded: &mut Commanded) -> Result<(), BoxError> {
-        let mut targets = targets.to_vec();
-        self.prank.act(self.rig, &mut targets);
-        self.rig.act(&targets, commanded)
+    fn act(&mut self, command: &Command, commanded: &mut Commanded) -> Result<(), BoxError> {
+        let mut command = command.clone();
+        self.prank.act(self.rig, &mut command.pos);
+        self.rig.act(&command, commanded)
     }
     fn snapshot(&mut self) -> Result<Option<Snapshot>, BoxError> {
         self.rig.snapshot()
