@@ -13,7 +13,7 @@ use citrange_robot::Chain;
 use crate::body::Body;
 use crate::error::TaskError;
 use crate::goal::{Goal, object_index};
-use crate::memory::{Grip, Memory};
+use crate::memory::{GraspBelief, Memory};
 use crate::reason::{Reason, State};
 use crate::settings::Settings;
 use crate::table::{Step, row};
@@ -144,8 +144,8 @@ impl Autopilot {
                 .and_then(|m| m.current.map(|n| m.fetches[n].attempts))
                 .unwrap_or_default(),
             held: match memory.map(|m| m.grip) {
-                Some(Grip::Yes) => "yes",
-                Some(Grip::No) => "no",
+                Some(GraspBelief::Yes) => "yes",
+                Some(GraspBelief::No) => "no",
                 _ => "unknown",
             },
             placed: fetches.iter().filter(|f| f.is_placed).count(),

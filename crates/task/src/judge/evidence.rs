@@ -63,7 +63,7 @@ pub struct GraspSample<'a> {
 
 /// Whether the thing is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
+pub enum GraspVerdict {
     /// Every method that can speak agrees.
     Yes,
     /// A method says no.

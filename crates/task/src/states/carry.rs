@@ -7,7 +7,7 @@ use nalgebra::{Rotation3, Vector3};
 use super::{ARRIVED_M, OVER_M, watch_current};
 use crate::choice::release_turn;
 use crate::judge::{NotPlaced, Placed, PlacementDetector, Region};
-use crate::memory::{Grip, Memory};
+use crate::memory::{GraspBelief, Memory};
 use crate::moves::Place;
 use crate::pilot::Autopilot;
 use crate::reason::{Reason, State};
@@ -70,7 +70,7 @@ pub(crate) fn transport(pilot: &mut Autopilot, m: &mut Memory, seen: &Observatio
         OVER => pilot.send(m, m.release, pilot.settings.descend_step_size),
         _ => {
             let has_arrived = (pilot.hand.at_m - m.hand.at_m).norm() < ARRIVED_M;
-            let is_sure = m.grip == Grip::Yes && has_arrived;
+            let is_sure = m.grip == GraspBelief::Yes && has_arrived;
             return if is_sure { Step::To(State::Release) } else { Step::Stay };
         }
     }
@@ -142,7 +142,7 @@ pub(crate) fn release(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
     if m.ticks == 0 {
         // From where they stand: what the servo pressed beyond that only held the thing.
         m.jaws_from = pilot.body.jaws(&seen.joint_pos).min(pilot.settings.gripper_release);
-        m.grip = Grip::Unknown;
+        m.grip = GraspBelief::Unknown;
         if let Some(fetch) = m.fetch() {
             fetch.watch = PlacementDetector::default();
         }

@@ -6,7 +6,7 @@ use nalgebra::{Unit, Vector3};
 use super::{ARRIVED_M, PATIENCE_FRAMES};
 use crate::choice::beside;
 use crate::judge::{Color, GraspDetector, GraspSample, HandView, assess};
-use crate::memory::{Grip, Memory};
+use crate::memory::{GraspBelief, Memory};
 use crate::moves::Place;
 use crate::pilot::Autopilot;
 use crate::reason::{Reason, State};
@@ -146,7 +146,7 @@ pub(crate) fn lift(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) ->
     }
     m.part += 1;
     match m.grip {
-        Grip::Yes => Step::To(State::Retreat),
+        GraspBelief::Yes => Step::To(State::Retreat),
         _ if m.part < PATIENCE_FRAMES => Step::Stay,
         // What is not known is not held.
         _ => Step::Fail(Reason::GraspUnknown),
