@@ -35,8 +35,8 @@ impl Ramp {
         self.done >= self.length
     }
 
-    /// Share of the way that is done.
-    pub(crate) fn share(&self) -> f64 {
+    /// Fraction of the way that is done.
+    pub(crate) fn fraction(&self) -> f64 {
         if self.length > 0.0 { (self.done / self.length).min(1.0) } else { 1.0 }
     }
 
@@ -59,12 +59,12 @@ impl Ramp {
         Self { done: self.done + step, speed, ..*self }
     }
 
-    /// The same, but only a share of the last step: the arm cannot follow faster.
-    pub(crate) fn slowed(&self, wanted: &Self, share: f64) -> Self {
+    /// The same, but only a fraction of the last step: the arm cannot follow faster.
+    pub(crate) fn slowed(&self, wanted: &Self, fraction: f64) -> Self {
         Self {
             length: self.length,
-            done: self.done + (wanted.done - self.done) * share,
-            speed: wanted.speed * share,
+            done: self.done + (wanted.done - self.done) * fraction,
+            speed: wanted.speed * fraction,
         }
     }
 }
@@ -87,15 +87,15 @@ impl Line {
     }
 
     pub(crate) fn at(&self, ramp: &Ramp) -> Place {
-        let share = ramp.share();
+        let fraction = ramp.fraction();
         Place {
-            at_m: self.from.at_m.lerp(&self.to.at_m, share),
-            turn_rad: self.from.turn_rad + (self.to.turn_rad - self.from.turn_rad) * share,
+            at_m: self.from.at_m.lerp(&self.to.at_m, fraction),
+            turn_rad: self.from.turn_rad + (self.to.turn_rad - self.from.turn_rad) * fraction,
         }
     }
 }
 
-/// A swing of all joints together, straight in joint space; its length is counted in shares of
+/// A swing of all joints together, straight in joint space; its length is counted in fractions of
 /// what the slowest joint can do in a second.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Swing {
@@ -116,9 +116,9 @@ impl Swing {
         // Full speed is one second of joint speed per second, reached in `ramp_secs`.
         let limits = Limits { speed: 1.0, acceleration: 1.0 / ramp_secs };
         self.ramp = self.ramp.after(secs, &limits);
-        let share = self.ramp.share();
+        let fraction = self.ramp.fraction();
         for ((joint, from), to) in joints.iter_mut().zip(&self.from).zip(&self.to) {
-            *joint = from + (to - from) * share;
+            *joint = from + (to - from) * fraction;
         }
         self.ramp.is_over()
     }
@@ -151,7 +151,7 @@ mod tests {
                 ticks += 1;
                 prop_assert!(ticks < 1_000_000, "it never arrives");
             }
-            prop_assert_eq!(ramp.share(), 1.0);
+            prop_assert_eq!(ramp.fraction(), 1.0);
             let least = length / speed;
             prop_assert!(f64::from(ticks) * secs <= least + 2.0 * speed / acceleration
                 + 3.0 * (length / acceleration).sqrt() + 4.0 * secs);

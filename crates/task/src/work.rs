@@ -135,10 +135,10 @@ impl Autopilot {
     /// Moves the jaws evenly towards an opening, `frames` after the state began it is reached.
     pub(crate) fn move_jaws(&self, m: &mut Memory, to: f64, frames: f64) -> bool {
         let secs = (m.ticks + 1) as f64 * self.tick_secs;
-        let share = (secs / self.settings.secs(frames).max(self.tick_secs)).min(1.0);
-        m.jaws = m.jaws_from + share * (to - m.jaws_from);
+        let fraction = (secs / self.settings.secs(frames).max(self.tick_secs)).min(1.0);
+        m.jaws = m.jaws_from + fraction * (to - m.jaws_from);
         self.body.set_jaws(m.jaws, &mut m.joints);
-        share >= 1.0
+        fraction >= 1.0
     }
 
     /// Adds to the correction what the hand misses sideways and in height.

@@ -11,7 +11,7 @@
 //!
 //! The movement ratio is taken twice: against the oldest of the last ten samples, which sees a
 //! fall within frames wherever the hand has been, and since the jaws closed, which still speaks
-//! when the hand has come to rest, and sees what slips too slowly for a window. It is the share
+//! when the hand has come to rest, and sees what slips too slowly for a window. It is the fraction
 //! of the hand's movement that the object did not miss: 1 less the difference of the two
 //! movements over the hand's. Lengths alone would not do: a thing that falls while the hand moves
 //! sideways flies on with it.
@@ -42,7 +42,7 @@ impl Pair {
         self.object_m - self.hand_m
     }
 
-    /// The object's movement since `from` as shares of the hand's: what it did not miss of it,
+    /// The object's movement since `from` as fractions of the hand's: what it did not miss of it,
     /// and its length.
     fn ratio_since(&self, from: &Self, min_move_m: f64) -> Option<[f64; 2]> {
         let hand = self.hand_m - from.hand_m;

@@ -14,7 +14,7 @@ use crate::reason::{Reason, State};
 use crate::spots;
 use crate::table::Step;
 
-/// Share of the gripper's range in which its grip goes from full to nothing.
+/// Fraction of the gripper's range in which its grip goes from full to nothing.
 const RELIEF: f64 = 0.02;
 
 /// Back towards the base, where the arm has room; as far as it reaches.

@@ -39,8 +39,8 @@ fn both_settings() -> [GraspSettings; 2] {
 
 /// Hand on its way straight up, then at rest.
 fn lifted(frame: usize) -> Vector3<f64> {
-    let share = (frame as f64 * FRAME_S / LIFT_S).min(1.0);
-    Vector3::new(0.2, 0.03, 0.026 + LIFT_M * share)
+    let fraction = (frame as f64 * FRAME_S / LIFT_S).min(1.0);
+    Vector3::new(0.2, 0.03, 0.026 + LIFT_M * fraction)
 }
 
 /// Where a held thing is in the hand.
