@@ -44,7 +44,7 @@ pub struct Autopilot {
     pub(crate) body: Body,
     pub(crate) objects: Vec<ObjectSpec>,
     pub(crate) rates: Rates,
-    pub(crate) tick_secs: f64,
+    pub(crate) tick_s: f64,
     /// Which objects are to be fetched.
     pub(crate) targets: Vec<usize>,
     pub(crate) goal: Goal,
@@ -86,7 +86,7 @@ impl Autopilot {
         Ok(Self {
             objects: spec.objects.clone(),
             rates: spec.rates,
-            tick_secs: 1.0 / f64::from(spec.rates.control_hz),
+            tick_s: 1.0 / f64::from(spec.rates.control_hz),
             targets: targets?,
             goal: Goal::of(spec, &job.goal)?,
             memory: None,

@@ -180,7 +180,7 @@ impl Settings {
 
     /// Seconds of a number of frames.
     #[must_use]
-    pub fn secs(&self, frames: f64) -> f64 {
+    pub fn frames_s(&self, frames: f64) -> f64 {
         frames / self.frames_per_second
     }
 

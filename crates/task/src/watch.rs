@@ -20,14 +20,14 @@ impl Autopilot {
     ) -> Option<Reason> {
         let limits = &self.settings;
         if let Some((limit, reason)) = &row.limit
-            && self.secs(m) > limits.secs(limit(limits))
+            && self.in_state_s(m) > limits.frames_s(limit(limits))
         {
             return Some(*reason);
         }
         if m.failing.is_some() || m.state == State::Idle || m.state == State::ReturnHome {
             return None;
         }
-        if m.target_ticks as f64 * self.tick_secs > limits.secs(limits.target_duration_steps) {
+        if m.target_ticks as f64 * self.tick_s > limits.frames_s(limits.target_duration_steps) {
             return Some(Reason::TargetTimeout);
         }
         let away = (self.hand.at_m - m.hand.at_m).norm();

@@ -164,7 +164,7 @@ pub(crate) fn release(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
     if is_up && placed == Placed::Yes {
         return Step::To(State::ReturnHome);
     }
-    if pilot.secs(m) > pilot.settings.secs(pilot.settings.release_duration_steps) {
+    if pilot.in_state_s(m) > pilot.settings.frames_s(pilot.settings.release_duration_steps) {
         return Step::Fail(match placed {
             Placed::NotYet(NotPlaced::Moving | NotPlaced::Settling) => Reason::NotAtRest,
             _ => Reason::OffPlate,
@@ -176,11 +176,13 @@ pub(crate) fn release(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
 /// Opens the jaws: slowly while they let go, so that the thing is not flicked away, then quickly.
 fn ease_open(pilot: &Autopilot, m: &mut Memory) -> bool {
     let settings = &pilot.settings;
-    let (slow, quick) =
-        (settings.secs(settings.release_ease_steps), settings.secs(settings.release_open_steps));
-    let secs = (m.ticks + 1) as f64 * pilot.tick_secs;
-    let eased = m.jaws_from - RELIEF / 2.0 + RELIEF * (secs / slow.max(pilot.tick_secs)).min(1.0);
-    let rest = ((secs - slow) / quick).clamp(0.0, 1.0);
+    let (slow, quick) = (
+        settings.frames_s(settings.release_ease_steps),
+        settings.frames_s(settings.release_open_steps),
+    );
+    let time_s = (m.ticks + 1) as f64 * pilot.tick_s;
+    let eased = m.jaws_from - RELIEF / 2.0 + RELIEF * (time_s / slow.max(pilot.tick_s)).min(1.0);
+    let rest = ((time_s - slow) / quick).clamp(0.0, 1.0);
     m.jaws = eased + rest * (settings.gripper_release - eased);
     pilot.body.set_jaws(m.jaws, &mut m.joints);
     rest >= 1.0

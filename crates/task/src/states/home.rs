@@ -72,7 +72,7 @@ pub(crate) fn return_home(pilot: &mut Autopilot, m: &mut Memory, seen: &Observat
         Swing::new(&m.joints, &home, &pilot.body.speeds)
     });
     // The jaws move on their own.
-    let is_home = swing.go(pilot.tick_secs, SWING_RAMP_S, &mut m.joints[..arm]);
+    let is_home = swing.go(pilot.tick_s, SWING_RAMP_S, &mut m.joints[..arm]);
     m.swing = Some(swing);
     m.hand = pilot.body.place(&m.joints);
     m.correction_m = Vector3::zeros();

@@ -119,8 +119,8 @@ pub(crate) fn grasp(pilot: &mut Autopilot, m: &mut Memory, _seen: &Observation) 
 
 /// Waits until the grasp has settled; jaws that closed on nothing end it here.
 pub(crate) fn grasp_settle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
-    let wait = pilot.settings.secs(pilot.settings.grasp_settle_duration_steps);
-    if pilot.secs(m) < wait || !pilot.is_frame(seen) {
+    let wait = pilot.settings.frames_s(pilot.settings.grasp_settle_duration_steps);
+    if pilot.in_state_s(m) < wait || !pilot.is_frame(seen) {
         return Step::Stay;
     }
     let jaw_gap = pilot.jaw_gap(m, seen);
