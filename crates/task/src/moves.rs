@@ -3,8 +3,8 @@
 
 use nalgebra::Vector3;
 
-/// Where the hand is sent: the grasp point, and the turn of the jaws against the arm's direction
-/// (so that a turn stays possible when the arm swings round).
+/// Where the hand is sent: the grasp point, and the orientation of the jaws against the arm's direction
+/// (so that one that the wrist can do stays possible when the arm swings round).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Place {
     pub(crate) at_m: Vector3<f64>,
@@ -18,7 +18,8 @@ pub(crate) struct Limits {
     pub(crate) acceleration: f64,
 }
 
-/// Distance along a way of known length: speeds up, goes on, slows down to rest at its end.
+/// Distance along a way of known length, as a trapezoidal velocity profile: speeds up, goes on,
+/// slows down to rest at its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ramp {
     pub(crate) length: f64,

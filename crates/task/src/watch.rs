@@ -1,4 +1,5 @@
-//! What must hold whatever the state does: time, the way of the arm, the goal, the grip.
+//! The state machine's watchdog: what must hold whatever the state does: time, the way of the arm,
+//! the goal, the grasp.
 
 use citrange_core::event::GraspJudged;
 use citrange_core::{Event, Observation};
