@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use citrange_cloud::{CloudFile, View, message_of, pack_xyz_rgb};
 use citrange_space::{
-    Clusters, EndEffectorSpheres, Fate, Map, MapSettings, OutlierMode, Outliers, Pipeline, Robot,
-    SelfFilter, Settings, Solid, Stage, Support,
+    Clusters, EndEffectorSpheres, Fate, Map, MapSettings, OutlierMode, Outliers, Pipeline,
+    PosedRobot, SelfFilter, Settings, Solid, Stage, Support,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -47,8 +47,8 @@ impl Frame {
         Ok(Self { file, view, solids })
     }
 
-    fn robot(&self) -> Robot<'_> {
-        Robot { solids: &self.solids, end_effector_m: self.file.sidecar.hand_m }
+    fn robot(&self) -> PosedRobot<'_> {
+        PosedRobot { solids: &self.solids, end_effector_m: self.file.sidecar.hand_m }
     }
 }
 
@@ -155,7 +155,7 @@ fn answer(frame: &Frame, request: &Request) -> Result<Value, Box<dyn Error>> {
 fn map(frame: &Frame, pipeline: &mut Pipeline, times: usize) -> Result<Value, Box<dyn Error>> {
     let grid = *pipeline.grid();
     let pose = &frame.view.world_from_camera;
-    let with = pipeline.run(&frame.file.cloud, pose, &Robot::default())?.clone();
+    let with = pipeline.run(&frame.file.cloud, pose, &PosedRobot::default())?.clone();
     let without = pipeline.run(&frame.file.cloud, pose, &frame.robot())?.clone();
     let mut map = Map::new(&MapSettings::default(), &grid)?;
     let mut secs = Vec::new();

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Instant;
 
 use citrange_core::rng::Rng;
-use citrange_robot::{Body, BodySettings, Configs};
+use citrange_robot::{Configs, Robot, RobotSettings};
 use citrange_sim::{CompiledScene, load_scene};
 use citrange_space::{
     Checker, Clearance, CollisionSettings, Grid, Isa, Nearest, RayBatch, Settings, Snapshot,
@@ -53,7 +53,7 @@ pub(crate) fn run(times: usize) -> Result<Value, Box<dyn Error>> {
 
     let scene = CompiledScene::new(&load_scene("ur5_cell")?)?;
     let chain = scene.chain("robot0")?;
-    let body = Body::new(&chain, &scene.link_shapes("robot0")?, &BodySettings::default())?;
+    let body = Robot::new(&chain, &scene.link_shapes("robot0")?, &RobotSettings::default())?;
     let mut configs = Configs::new(chain.joints.len())?;
     for _ in 0..BATCH {
         let ranges = chain.joints.iter().map(|j| j.range.unwrap_or([-3.0, 3.0]));

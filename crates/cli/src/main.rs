@@ -5,7 +5,6 @@
 //! `--json` prints: `docs/json.md`.
 
 mod args;
-mod bodies;
 mod cell_body;
 mod exit;
 mod help;

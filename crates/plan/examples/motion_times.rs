@@ -9,7 +9,7 @@ use citrange_core::rng::Rng;
 use citrange_plan::{
     Arm, Ball, Capsule, Collider, ColliderSettings, Config, Cuboid, JointLimit, Motions, Obstacles,
 };
-use citrange_robot::Body;
+use citrange_robot::Robot;
 use citrange_space::{Grid, Snapshot};
 use serde_json::Value;
 
@@ -82,7 +82,7 @@ fn main() -> Result<(), Failure> {
     let paths: Vec<String> = std::env::args().skip(1).collect();
     let [problems, body] = paths.as_slice() else { return Err("problems.json body.json".into()) };
     let problems: Value = serde_json::from_slice(&std::fs::read(problems)?)?;
-    let body: Body = serde_json::from_slice(&std::fs::read(body)?)?;
+    let body: Robot = serde_json::from_slice(&std::fs::read(body)?)?;
     let limit = JointLimit { range: [-3.2, 3.2], velocity: 3.0, acceleration: 10.0, jerk: 100.0 };
     let arm = Arm::new(body, vec![limit; 6], &[0.0; 6])?;
     for is_voxels in [false, true] {

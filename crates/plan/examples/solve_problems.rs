@@ -11,7 +11,7 @@ use citrange_plan::{
     Arm, Ball, Collider, ColliderSettings, Config, JointLimit, Obstacles, Planner, Problem,
     Problems, SearchResult, SearchSettings, path_length_rad,
 };
-use citrange_robot::Body;
+use citrange_robot::Robot;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -43,7 +43,7 @@ fn main() -> Result<(), Failure> {
         return Err("needs: problems.json body.json [solids|cubes] [seeds] [settings]".into());
     };
     let problems = Problems::read(Path::new(problems))?;
-    let body: Body = serde_json::from_str(&std::fs::read_to_string(body)?)?;
+    let body: Robot = serde_json::from_str(&std::fs::read_to_string(body)?)?;
     let as_cubes = rest.first().is_some_and(|form| form == "cubes");
     let seeds: u64 = rest.get(1).map_or(Ok(1), |seeds| seeds.parse())?;
     let settings: SearchSettings = serde_json::from_str(rest.get(2).map_or("{}", |s| s))?;

@@ -1,7 +1,7 @@
 //! A robot whose arm is planned for: its body, what its other joints do meanwhile, its limits.
 
 use citrange_core::robot::RobotDescription;
-use citrange_robot::Body;
+use citrange_robot::Robot;
 
 use crate::config::{Config, MAX_JOINTS};
 use crate::error::PlanError;
@@ -23,7 +23,7 @@ pub struct JointLimit {
 /// A robot as the planner sees it. The arm's joints are planned, all others stay where they are.
 #[derive(Clone, Debug)]
 pub struct Arm {
-    body: Body,
+    body: Robot,
     limits: Vec<JointLimit>,
     held: Vec<f64>,
 }
@@ -34,7 +34,7 @@ impl Arm {
     ///
     /// # Errors
     /// When the numbers of joints do not agree, or a limit is not a positive number.
-    pub fn new(body: Body, limits: Vec<JointLimit>, held: &[f64]) -> Result<Self, PlanError> {
+    pub fn new(body: Robot, limits: Vec<JointLimit>, held: &[f64]) -> Result<Self, PlanError> {
         let chain = body.chain();
         let (all, arm) = (chain.joints.len(), chain.arm_joints);
         let what = format!("arm of {}", chain.robot);
@@ -73,7 +73,7 @@ impl Arm {
     /// # Errors
     /// As [`Arm::new`], and when the description lacks a limit.
     pub fn described(
-        body: Body,
+        body: Robot,
         robot: &RobotDescription,
         held: &[f64],
     ) -> Result<Self, PlanError> {
@@ -101,7 +101,7 @@ impl Arm {
 
     /// Its shapes, balls and links.
     #[must_use]
-    pub fn body(&self) -> &Body {
+    pub fn body(&self) -> &Robot {
         &self.body
     }
 

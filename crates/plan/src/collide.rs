@@ -31,7 +31,7 @@ use block::{Block, Verdict};
 use exact::Gap;
 use field::Field;
 use mount::Relation;
-use robot::Robot;
+use robot::KernelRobot;
 use scene::Scene;
 use sweep::Sweep;
 
@@ -93,7 +93,7 @@ pub struct Collider {
 /// What the kernels read.
 #[derive(Clone, Debug)]
 struct World {
-    robot: Arc<Robot>,
+    robot: Arc<KernelRobot>,
     /// For each link.
     scenes: Vec<Scene>,
     field: Option<Arc<Field>>,
@@ -123,7 +123,7 @@ impl Collider {
             let reason = format!("{finest_rad} must be an angle from 1e-5 rad on");
             return Err(PlanError::bad("finest_rad", reason));
         }
-        let robot = Robot::new(arm)?;
+        let robot = KernelRobot::new(arm)?;
         let reach_m = margin_m + SLACK_M;
         let homes_m = robot.links.iter().map(|link| {
             let (centre, radius_m) = link.home_m;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use citrange_robot::Body;
+use citrange_robot::Robot;
 use serde_json::{Value, json};
 
 use crate::arm::{Arm, JointLimit};
@@ -73,7 +73,7 @@ impl Bench {
         kind: ObstacleKind,
         settings: SearchSettings,
     ) -> Result<Self, PlanError> {
-        let body: Body = serde_json::from_str(body)
+        let body: Robot = serde_json::from_str(body)
             .map_err(|e| PlanError::bad("this is not the body of a robot", e.to_string()))?;
         // Problems say nothing of a gripper: all that it sweeps counts.
         let opening = |end: usize| -> Vec<f64> {

@@ -2,8 +2,8 @@
 
 use citrange_core::names::suggestion;
 use citrange_core::robot::RobotDescription;
-use citrange_robot::Body;
 use citrange_robot::Chain;
+use citrange_robot::Robot;
 use serde_json::{Value, json};
 
 use crate::arm::Arm;
@@ -123,7 +123,7 @@ impl GripperOpening {
     ///
     /// # Errors
     /// When the body has other joints than the robot of this start.
-    pub fn body(&self, body: Body, home: &[f64]) -> Result<(Body, Vec<f64>), PlanError> {
+    pub fn body(&self, body: Robot, home: &[f64]) -> Result<(Robot, Vec<f64>), PlanError> {
         let arm = home.len().saturating_sub(self.positions.len());
         let all = |gripper: &[f64]| [&home[..arm], gripper].concat();
         let held = all(&self.positions);

@@ -1,7 +1,7 @@
 //! The collider against a plain brute force in double precision.
 
 #[allow(dead_code)] // tests of `space` use the rest
-#[path = "../../robot/tests/all/robots.rs"]
+#[path = "../../robot/tests/robot/robots.rs"]
 mod robots;
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -15,7 +15,7 @@ use citrange_plan::{
     Arm, Ball, Capsule, Collider, ColliderSettings, Config, Cuboid, JointLimit, Motions, Obstacles,
     Touched,
 };
-use citrange_robot::{Body, BodySettings};
+use citrange_robot::{Robot, RobotSettings};
 use citrange_space::{Grid, Snapshot};
 use nalgebra::{Isometry3, Point3, Quaternion, UnitQuaternion, Vector3};
 
@@ -48,7 +48,7 @@ const BAND_M: f64 = 5e-5;
 
 fn arm() -> Arm {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/plan/ur5_robotiq.json");
-    let body: Body = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let body: Robot = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let limit = JointLimit { range: [-3.2, 3.2], velocity: 3.0, acceleration: 10.0, jerk: 100.0 };
     Arm::new(body, vec![limit; 6], &[0.0; 6]).unwrap()
 }
@@ -100,7 +100,7 @@ fn cubes(rng: &mut Rng, heaps: usize) -> Snapshot {
 
 /// The least gap to anything, by looking at everything.
 struct Brute<'a> {
-    body: &'a Body,
+    body: &'a Robot,
     obstacles: &'a Obstacles,
     cubes: Vec<[f64; 3]>,
 }
@@ -133,7 +133,7 @@ impl<'a> Brute<'a> {
                 obstacles_m = obstacles_m.min(self.outside_m(centre) - sphere.radius_m);
             }
         }
-        for [a, b] in self.body.pairs() {
+        for [a, b] in self.body.checked_pairs() {
             for (one, from) in spheres.iter().zip(&centres).filter(|(s, _)| s.link == *a) {
                 for (other, to) in spheres.iter().zip(&centres).filter(|(s, _)| s.link == *b) {
                     own_m = own_m.min((from - to).norm() - one.radius_m - other.radius_m);
@@ -393,7 +393,7 @@ fn a_contact_says_what_and_how_deep() {
 #[test]
 fn shapes_and_held_joints_count() {
     let (chain, shapes) = robots::crane();
-    let body = Body::new(&chain, &shapes, &BodySettings::default()).unwrap();
+    let body = Robot::new(&chain, &shapes, &RobotSettings::default()).unwrap();
     let planned = body.chain().arm_joints;
     let limits = chain.joints[..planned].iter().map(|joint| JointLimit {
         range: joint.range.unwrap_or([-3.0, 3.0]),

@@ -8,14 +8,14 @@ use citrange_plan::{
     Arm, Ball, Collider, ColliderSettings, Config, Contact, Contacts, End, Goal, GoalReport,
     GoalSettings, JointLimit, Motions, Obstacles, Outcome, Touched, check_goal,
 };
-use citrange_robot::Body;
+use citrange_robot::Robot;
 use nalgebra::{Isometry3, Point3, Rotation3, Vector3};
 
 /// Up and bent, in front of the robot's base.
 const START: [f64; 6] = [0.0, -1.2, 1.4, -1.7, -FRAC_PI_2, 0.0];
 
 fn arm_of(range: [f64; 2]) -> Arm {
-    let body: Body =
+    let body: Robot =
         serde_json::from_str(include_str!("../../../benches/plan/ur5_robotiq.json")).unwrap();
     let limit = JointLimit { range, velocity: 3.0, acceleration: 10.0, jerk: 100.0 };
     Arm::new(body, vec![limit; 6], &[0.0; 6]).unwrap()
@@ -280,7 +280,7 @@ fn a_turn_that_cannot_be_had_is_not_passed_over() {
 #[test]
 fn a_turn_is_exact_unless_asked_otherwise() {
     // Five joints cannot have every turn: the last one does not move.
-    let body: Body =
+    let body: Robot =
         serde_json::from_str(include_str!("../../../benches/plan/ur5_robotiq.json")).unwrap();
     let limit = |range| JointLimit { range, velocity: 3.0, acceleration: 10.0, jerk: 100.0 };
     let mut limits = vec![limit([-PI, PI]); 6];

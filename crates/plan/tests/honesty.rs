@@ -11,7 +11,7 @@ use citrange_plan::{
     Arm, Ball, Capsule, Collider, ColliderSettings, Contact, Cuboid, Goal, JointLimit, Made,
     Obstacles, Outcome, Planner, Problems, Request, SearchSettings, Touched, make_plan,
 };
-use citrange_robot::Body;
+use citrange_robot::Robot;
 use citrange_space::{Grid, Snapshot};
 use nalgebra::{Isometry3, Point3, Rotation3, UnitQuaternion, Vector3};
 
@@ -24,7 +24,7 @@ const SHOULDER_M: [f64; 3] = [0.0, 0.0, 0.9144 + 0.089159];
 
 fn arm() -> Arm {
     let text = include_str!("../../../benches/plan/ur5_robotiq.json");
-    let body: Body = serde_json::from_str(text).unwrap();
+    let body: Robot = serde_json::from_str(text).unwrap();
     let pi = std::f64::consts::PI;
     let limit = JointLimit { range: [-pi, pi], velocity: pi, acceleration: 5.0, jerk: 50.0 };
     Arm::new(body, vec![limit; 6], &[0.0; 6]).unwrap()

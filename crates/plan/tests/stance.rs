@@ -1,32 +1,32 @@
 //! What a robot stands on, and what its gripper sweeps, against plain looks at balls.
 
 #[allow(dead_code)] // tests of `space` use the rest
-#[path = "../../robot/tests/all/robots.rs"]
+#[path = "../../robot/tests/robot/robots.rs"]
 mod robots;
 
 use citrange_core::rng::Rng;
 use citrange_plan::{
     Arm, Ball, Collider, ColliderSettings, Config, Cuboid, JointLimit, Motions, Obstacles, Touched,
 };
-use citrange_robot::{Body, BodySettings};
+use citrange_robot::{Robot, RobotSettings};
 use nalgebra::{Isometry3, Point3};
 
 /// What a sweep may grow by.
 const SLACK_M: f64 = 0.004;
 
 /// The crane, whose links may pass each other: what is around it matters here.
-fn crane() -> Body {
+fn crane() -> Robot {
     let (chain, shapes) = robots::crane();
     let names: Vec<String> = shapes.iter().map(|shape| shape.body().to_owned()).collect();
     let pairs = names.iter().flat_map(|a| names.iter().map(|b| [a.clone(), b.clone()]));
     let allowed_pairs = pairs.filter(|[a, b]| a != b).collect();
-    let settings = BodySettings { allowed_pairs, ..BodySettings::default() };
-    let body = Body::new(&chain, &shapes, &settings).unwrap();
-    assert!(body.pairs().is_empty());
+    let settings = RobotSettings { allowed_pairs, ..RobotSettings::default() };
+    let body = Robot::new(&chain, &shapes, &settings).unwrap();
+    assert!(body.checked_pairs().is_empty());
     body
 }
 
-fn arm(body: Body, held: &[f64]) -> Arm {
+fn arm(body: Robot, held: &[f64]) -> Arm {
     let chain = body.chain();
     let limits = chain.joints[..chain.arm_joints].iter().map(|joint| JointLimit {
         range: joint.range.unwrap(),
@@ -43,7 +43,7 @@ fn collider(arm: &Arm, obstacles: &Obstacles) -> Collider {
 }
 
 /// Positions of all joints with the gripper opened by a share.
-fn opened(body: &Body, share: f64) -> Vec<f64> {
+fn opened(body: &Robot, share: f64) -> Vec<f64> {
     let at = |[closed, open]: [f64; 2]| closed + share * (open - closed);
     body.chain().joints.iter().map(|j| j.gripper.map_or(0.0, at)).collect()
 }
@@ -85,7 +85,7 @@ fn a_sweep_is_free_where_every_opening_is() {
     assert!(seen.iter().all(|n| *n > 50) && only_open > 10, "{seen:?} {only_open}");
 }
 
-fn hand_of(body: &Body, at: &Config) -> Point3<f64> {
+fn hand_of(body: &Robot, at: &Config) -> Point3<f64> {
     let mut joints = opened(body, 0.5);
     joints[..4].copy_from_slice(&at.positions(4));
     let mut poses = [Isometry3::identity(); 16];
@@ -126,7 +126,7 @@ fn a_mount_is_passed_by_the_link_above_it_alone() {
 }
 
 /// Of all links but the base and the post: how far they are above a wide table.
-fn beyond_the_post(body: &Body, at: &Config, top_m: f64) -> f64 {
+fn beyond_the_post(body: &Robot, at: &Config, top_m: f64) -> f64 {
     let mut joints = opened(body, 0.0);
     joints[..4].copy_from_slice(&at.positions(4));
     let mut poses = [Isometry3::identity(); 16];

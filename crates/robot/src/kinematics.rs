@@ -3,9 +3,10 @@
 //! All memory is taken when it is made; nothing is allocated afterwards. Call
 //! [`Kinematics::update`] first, everything else answers for those joint positions.
 
-use nalgebra::{Matrix3, Rotation3, Unit, Vector3};
+use nalgebra::Vector3;
 
 use crate::chain::{Chain, ChainSite};
+use crate::joint_motion::{Frame, JointMotion, PlacedJoint};
 
 /// Scratch for one chain.
 #[derive(Clone, Debug)]
@@ -16,46 +17,15 @@ pub struct Kinematics {
     guards: Vec<(usize, Vector3<f64>, f64)>,
 }
 
-/// A rotation and an origin, in the world.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Frame {
-    /// Columns are the frame's axes in the world.
-    pub rot: Matrix3<f64>,
-    /// Origin in the world.
-    pub pos_m: Vector3<f64>,
-}
-
-impl Frame {
-    /// A pose as a frame.
-    #[must_use]
-    pub fn of(pose: &citrange_core::Pose) -> Self {
-        let iso = pose.isometry();
-        let rot = iso.rotation.to_rotation_matrix().into_inner();
-        Self { rot, pos_m: iso.translation.vector }
-    }
-
-    /// A frame given in this one, as this one is given.
-    #[must_use]
-    pub fn then(&self, inner: &Self) -> Self {
-        Self { rot: self.rot * inner.rot, pos_m: self.pos_m + self.rot * inner.pos_m }
-    }
-}
-
 #[derive(Clone, Debug)]
 struct Link {
     parent: Option<usize>,
-    parent_from_link: Frame,
-    anchor: Vector3<f64>,
-    axis: Unit<Vector3<f64>>,
-    is_slide: bool,
-    reference: f64,
+    motion: JointMotion,
     mass: f64,
     com: Vector3<f64>,
-    // What `update` fills in, all in the world.
-    at: Frame,
-    anchor_at: Vector3<f64>,
-    axis_at: Vector3<f64>,
-    // Mass of this link and all behind it, and its first moment.
+    // What `update` fills in.
+    placed: PlacedJoint,
+    // Mass of this link and all behind it, and its first moment, in the world.
     mass_behind: f64,
     moment_behind: Vector3<f64>,
 }
@@ -65,19 +35,12 @@ impl Kinematics {
     #[must_use]
     pub fn new(chain: &Chain) -> Self {
         let zero = Vector3::zeros();
-        let rest = Frame { rot: Matrix3::identity(), pos_m: zero };
         let links = chain.joints.iter().map(|j| Link {
             parent: j.parent,
-            parent_from_link: Frame::of(&j.parent_from_link),
-            anchor: Vector3::from(j.anchor_m),
-            axis: Unit::new_normalize(Vector3::from(j.axis)),
-            is_slide: j.is_slide,
-            reference: j.reference,
+            motion: JointMotion::of(j),
             mass: j.mass_kg,
             com: Vector3::from(j.com_m),
-            at: rest,
-            anchor_at: zero,
-            axis_at: zero,
+            placed: PlacedJoint { at: Frame::IDENTITY, anchor_m: zero, axis: zero },
             mass_behind: 0.0,
             moment_behind: zero,
         });
@@ -103,47 +66,36 @@ impl Kinematics {
     pub fn update(&mut self, positions: &[f64]) {
         for index in 0..self.links.len().min(positions.len()) {
             let before = match self.links[index].parent {
-                Some(parent) => self.links[parent].at,
+                Some(parent) => self.links[parent].placed.at,
                 None => self.base,
             };
             let link = &mut self.links[index];
-            let mut at = before.then(&link.parent_from_link);
-            let moved = positions[index] - link.reference;
-            link.axis_at = at.rot * link.axis.into_inner();
-            if link.is_slide {
-                at.pos_m += link.axis_at * moved;
-                link.anchor_at = at.pos_m + at.rot * link.anchor;
-            } else {
-                link.anchor_at = at.pos_m + at.rot * link.anchor;
-                at.rot *= Rotation3::from_axis_angle(&link.axis, moved).into_inner();
-                at.pos_m = link.anchor_at - at.rot * link.anchor;
-            }
-            link.at = at;
+            link.placed = link.motion.place(&before, positions[index]);
         }
     }
 
     /// Frame of a joint's link.
     #[must_use]
     pub fn link(&self, joint: usize) -> Frame {
-        self.links[joint].at
+        self.links[joint].placed.at
     }
 
     /// Frame of a site.
     #[must_use]
     pub fn site(&self, site: &ChainSite) -> Frame {
-        self.links[site.link].at.then(&Frame::of(&site.link_from_site))
+        self.links[site.link].placed.at.then(&Frame::of(&site.link_from_site))
     }
 
     /// Direction of a joint's axis in the world.
     #[must_use]
     pub fn axis(&self, joint: usize) -> Vector3<f64> {
-        self.links[joint].axis_at
+        self.links[joint].placed.axis
     }
 
     /// A point on a joint's axis in the world.
     #[must_use]
     pub fn anchor(&self, joint: usize) -> Vector3<f64> {
-        self.links[joint].anchor_at
+        self.links[joint].placed.anchor_m
     }
 
     /// Whether a joint moves a link.
@@ -171,10 +123,10 @@ impl Kinematics {
         let by = &self.links[joint];
         if !self.moves(joint, link) {
             (Vector3::zeros(), Vector3::zeros())
-        } else if by.is_slide {
-            (by.axis_at, Vector3::zeros())
+        } else if by.motion.is_slide {
+            (by.placed.axis, Vector3::zeros())
         } else {
-            (by.axis_at.cross(&(point_m - by.anchor_at)), by.axis_at)
+            (by.placed.axis.cross(&(point_m - by.placed.anchor_m)), by.placed.axis)
         }
     }
 
@@ -182,7 +134,8 @@ impl Kinematics {
     pub fn gravity_torques(&mut self, torques: &mut [f64]) {
         for link in &mut self.links {
             link.mass_behind = link.mass;
-            link.moment_behind = (link.at.pos_m + link.at.rot * link.com) * link.mass;
+            let at = &link.placed.at;
+            link.moment_behind = (at.pos_m + at.rot * link.com) * link.mass;
         }
         for index in (0..self.links.len()).rev() {
             let (mass, moment) = (self.links[index].mass_behind, self.links[index].moment_behind);
@@ -192,19 +145,19 @@ impl Kinematics {
             }
         }
         for (link, torque) in self.links.iter().zip(torques) {
-            let pull = if link.is_slide {
+            let pull = if link.motion.is_slide {
                 self.gravity * link.mass_behind
             } else {
-                (link.moment_behind - link.anchor_at * link.mass_behind).cross(&self.gravity)
+                (link.moment_behind - link.placed.anchor_m * link.mass_behind).cross(&self.gravity)
             };
-            *torque = -link.axis_at.dot(&pull);
+            *torque = -link.placed.axis.dot(&pull);
         }
     }
 
     /// The balls around corners and ends of the hand: middle in the world and radius.
     pub fn guards(&self) -> impl Iterator<Item = (Vector3<f64>, f64)> + '_ {
         self.guards.iter().map(|(link, point, radius)| {
-            let at = &self.links[*link].at;
+            let at = &self.links[*link].placed.at;
             (at.pos_m + at.rot * point, *radius)
         })
     }
@@ -213,7 +166,7 @@ impl Kinematics {
     #[must_use]
     pub fn lowest_m(&self) -> f64 {
         let height = |(link, point, radius): &(usize, Vector3<f64>, f64)| {
-            let at = &self.links[*link].at;
+            let at = &self.links[*link].placed.at;
             let row = at.rot.row(2);
             at.pos_m.z + row[0] * point.x + row[1] * point.y + row[2] * point.z - radius
         };

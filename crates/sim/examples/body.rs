@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout)] // the JSON is the point of it
 
 use citrange_core::yaml::from_yaml;
-use citrange_robot::{Body, BodySettings};
+use citrange_robot::{Robot, RobotSettings};
 use citrange_sim::{CompiledScene, SceneSource};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -17,15 +17,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let scene = from_yaml(&text, "a robot alone")?;
     let scene = CompiledScene::new(&SceneSource { scene, folder: ".".into() })?;
     let description = &scene.robots["robot0"];
-    let mut settings = BodySettings {
+    let mut settings = RobotSettings {
         home: description.poses.get(&description.home).cloned(),
         allowed_pairs: scene.allowed_pairs("robot0")?,
-        ..BodySettings::default()
+        ..RobotSettings::default()
     };
     if let Some(overhang) = arguments.next() {
         settings.overhang_m = overhang.parse()?;
     }
-    let body = Body::new(&scene.chain("robot0")?, &scene.link_shapes("robot0")?, &settings)?;
+    let body = Robot::new(&scene.chain("robot0")?, &scene.link_shapes("robot0")?, &settings)?;
     println!("{}", serde_json::to_string(&body)?);
     Ok(())
 }

@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use citrange_core::rng::Rng;
-use citrange_robot::{Body, Configs};
+use citrange_robot::{Configs, Robot};
 use citrange_space::{Checker, Clearance, CollisionSettings, Grid, Isa, Settings, Snapshot};
 
 /// Few enough for a run to be over before another process gets the core.
@@ -16,12 +16,12 @@ const RUNS: usize = 600;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("needs the path of a body's JSON")?;
-    let body: Body = serde_json::from_str(&std::fs::read_to_string(path)?)?;
+    let body: Robot = serde_json::from_str(&std::fs::read_to_string(path)?)?;
     println!(
         "{}: {} balls, {} pairs",
         body.chain().robot,
         body.spheres().len(),
-        body.pairs().len()
+        body.checked_pairs().len()
     );
     let mut rng = Rng::new(1);
     let mut configs = Configs::new(body.chain().joints.len())?;

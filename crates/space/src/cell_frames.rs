@@ -3,18 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use citrange_cloud::{CellRobot, Cloud, CloudFile, Sidecar, View};
-use citrange_robot::{Body, LinkShape};
+use citrange_robot::{LinkShape, Robot};
 
 use crate::cell::Cell;
 use crate::error::SpaceError;
-use crate::front::self_filter::Robot;
+use crate::front::self_filter::PosedRobot;
 use crate::solid::Solid;
 
 /// A robot: what it collides with, and what cameras see of it.
 #[derive(Clone, Debug)]
 pub struct CellBody {
     /// As it collides.
-    pub body: Body,
+    pub body: Robot,
     /// As it is seen.
     pub seen: Vec<LinkShape>,
 }
@@ -53,8 +53,8 @@ pub struct CellFrame {
 impl CellFrame {
     /// The robot as it is filtered out.
     #[must_use]
-    pub fn robot(&self) -> Robot<'_> {
-        Robot { solids: &self.solids, end_effector_m: self.hand_m }
+    pub fn robot(&self) -> PosedRobot<'_> {
+        PosedRobot { solids: &self.solids, end_effector_m: self.hand_m }
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Clearance {
     pub distance_m: f64,
     /// The link of that ball.
     pub link: u16,
-    /// Number of that ball in [`citrange_robot::Body::spheres`].
+    /// Number of that ball in [`citrange_robot::Robot::spheres`].
     pub sphere: u16,
     /// Key of the cube; `None` when nothing is within the map's reach.
     pub voxel: Option<u32>,

@@ -3,7 +3,7 @@
 //! ```
 //! use citrange_core::Pose;
 //! use citrange_cloud::{Cloud, View};
-//! use citrange_space::{Map, MapSettings, Pipeline, Robot, Settings, Solid};
+//! use citrange_space::{Map, MapSettings, Pipeline, PosedRobot, Settings, Solid};
 //!
 //! // A wall 0.52 m in front of a camera that looks along the world's z.
 //! let xyz_m: Vec<[f32; 3]> = (0..64 * 48)
@@ -15,7 +15,7 @@
 //! let solids = [Solid::capsule(0, [0.0, 0.0, 0.5], [0.0, 0.0, 0.5], 0.1)];
 //!
 //! let mut pipeline = Pipeline::new(Settings::default())?;
-//! let robot = Robot { solids: &solids, ..Robot::default() };
+//! let robot = PosedRobot { solids: &solids, ..PosedRobot::default() };
 //! let frame = pipeline.run(&cloud, &view.world_from_camera, &robot)?;
 //! assert!(frame.voxels.len() > 50);
 //!
@@ -67,7 +67,7 @@ pub use error::SpaceError;
 pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
 pub use frame_picture::FramePicture;
 pub use frame_runner::{FrameReport, FrameRunner, RunSettings};
-pub use front::self_filter::Robot;
+pub use front::self_filter::PosedRobot;
 pub use grid::Grid;
 pub use map::{
     Carving, CellState, Layer, Layered, LayeredMap, Map, MapReport, MapSettings, MapVoxel,

@@ -9,7 +9,7 @@ use crate::clusters::Grouping;
 use crate::error::SpaceError;
 use crate::frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
 use crate::front::fates;
-use crate::front::self_filter::{Own, Robot};
+use crate::front::self_filter::{Own, PosedRobot};
 use crate::front::support::Confirm;
 use crate::front::sweep::{Job, Strips, Survivors, Sweeper};
 use crate::front::transform::CellTransform;
@@ -110,7 +110,7 @@ impl Pipeline {
         &mut self,
         points: &P,
         world_from_camera: &Pose,
-        robot: &Robot<'_>,
+        robot: &PosedRobot<'_>,
     ) -> Result<&VoxelFrame, SpaceError> {
         self.fates.clear();
         self.make(points, world_from_camera, robot, false)?;
@@ -125,7 +125,7 @@ impl Pipeline {
         &mut self,
         points: &P,
         world_from_camera: &Pose,
-        robot: &Robot<'_>,
+        robot: &PosedRobot<'_>,
     ) -> Result<&VoxelFrame, SpaceError> {
         self.fates.clear();
         self.make(points, world_from_camera, robot, true)?;
@@ -148,7 +148,7 @@ impl Pipeline {
         &mut self,
         points: &P,
         world_from_camera: &Pose,
-        robot: &Robot<'_>,
+        robot: &PosedRobot<'_>,
         with_fates: bool,
     ) -> Result<(), SpaceError> {
         let began = Instant::now();

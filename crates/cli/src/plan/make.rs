@@ -18,7 +18,6 @@ use serde_json::{Value, json};
 use super::film::PlanFilm;
 use super::setting::{joints_now, obstacles_of, stand_at};
 use super::text;
-use crate::bodies::body_of;
 use citrange_episodes::EpisodesError;
 
 use crate::exit::problems_found;
@@ -167,7 +166,7 @@ impl Setting {
         let robot = rig.robot().to_owned();
         let scene = rig.world().scene().clone();
         let described = scene.robots.get(&robot).context("the robot has no description")?;
-        let body = body_of(&scene, &robot, &[])?;
+        let body = scene.robot(&robot)?;
         // The gains in force: what the scene asks for, or the robot's own.
         let asked = scene.scene.robots.get(&robot).and_then(|placed| placed.servo.as_deref());
         let feedforward = match described.servos.get(asked.unwrap_or("default")) {

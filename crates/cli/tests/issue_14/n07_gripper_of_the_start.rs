@@ -4,7 +4,7 @@
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 use std::path::Path;
 
-use citrange_robot::{Body, BodySettings};
+use citrange_robot::{Robot, RobotSettings};
 use citrange_sim::{CompiledScene, load_scene};
 use citrange_space::Form;
 use nalgebra::{Isometry3, Translation3, Vector3};
@@ -29,8 +29,8 @@ fn shapes(scene: &str, joints: &[f64]) -> Vec<(String, Isometry3<f64>, Isometry3
     let scene = CompiledScene::new(&load_scene(scene).unwrap()).unwrap();
     let chain = scene.chain("robot0").unwrap();
     let shapes = scene.link_shapes("robot0").unwrap();
-    let settings = BodySettings { pair_samples: 1, ..BodySettings::default() };
-    let body = Body::new(&chain, &shapes, &settings).unwrap();
+    let settings = RobotSettings { pair_samples: 1, ..RobotSettings::default() };
+    let body = Robot::new(&chain, &shapes, &settings).unwrap();
     let mut poses = vec![Isometry3::identity(); joints.len() + 1];
     body.link_poses(joints, &mut poses).unwrap();
     let placed = shapes.iter().map(|shape| {

@@ -11,7 +11,7 @@
 use citrange_lanes::{Lanes, Scalar, Simd, Triple, add, cross, dot, store, sub};
 
 use super::joints::{Frame, Rate};
-use super::robot::{Link, Robot};
+use super::robot::{KernelRobot, Link};
 use super::scene::{Scene, Solid};
 use super::sweep::Sweep;
 use super::{self_collision, voxels};
@@ -46,7 +46,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    pub(super) fn new(robot: &Robot) -> Self {
+    pub(super) fn new(robot: &KernelRobot) -> Self {
         let nothing = Lanes::splat(0.0);
         let frames = robot.joints.frames();
         let mut is_placed = vec![false; robot.links.len()];
@@ -74,7 +74,7 @@ impl Block {
 
     /// Places all links and the balls around them.
     #[inline(always)]
-    fn place<S: Simd>(&mut self, simd: S, robot: &Robot) {
+    fn place<S: Simd>(&mut self, simd: S, robot: &KernelRobot) {
         robot.joints.place(simd, &self.positions, &mut self.frames);
         for (index, link) in robot.links.iter().enumerate().skip(1) {
             let around = robot.balls[link.around].centre_m;
@@ -87,7 +87,7 @@ impl Block {
 
     /// Places the balls of a link, if that is not done yet.
     #[inline(always)]
-    pub(super) fn place_balls<S: Simd>(&mut self, simd: S, robot: &Robot, index: usize) {
+    pub(super) fn place_balls<S: Simd>(&mut self, simd: S, robot: &KernelRobot, index: usize) {
         if self.is_placed[index] {
             return;
         }
@@ -102,7 +102,7 @@ impl Block {
     #[inline(always)]
     pub(super) fn velocity<S: Simd>(
         &mut self,
-        robot: &Robot,
+        robot: &KernelRobot,
         sweep: &Sweep,
         link: usize,
         point_m: &Triple<S>,
@@ -174,7 +174,7 @@ fn passes<S: Simd>(simd: S, world: &mut World, sweep: &Sweep, block: &mut Block)
 
 /// One link among the solids that it can reach.
 struct Task<'a> {
-    robot: &'a Robot,
+    robot: &'a KernelRobot,
     sweep: &'a Sweep,
     link: &'a Link,
     index: usize,

@@ -1,6 +1,6 @@
 //! What a robot touches and how deep, in double precision: for people, not for the search.
 
-use citrange_robot::{Body, Convex};
+use citrange_robot::{Convex, Robot};
 use citrange_space::{Form, Snapshot};
 use nalgebra::{Isometry3, Point3};
 
@@ -21,7 +21,7 @@ pub(super) struct Gap {
 /// The least gap of a robot whose joints, all of them, are at `joints`; `None` where there is
 /// nothing to touch. `passes`: whether a link need not care for a box.
 pub(super) fn least_gap(
-    body: &Body,
+    body: &Robot,
     joints: &[f64],
     obstacles: &Obstacles,
     [margin_m, self_margin_m]: [f64; 2],
@@ -64,7 +64,7 @@ pub(super) fn least_gap(
         }
     }
     let names: Vec<&str> = body.links().collect();
-    for [a, b] in body.pairs().iter().map(|pair| pair.map(usize::from)) {
+    for [a, b] in body.checked_pairs().iter().map(|pair| pair.map(usize::from)) {
         let gaps = placed(a)
             .flat_map(|(p, r)| placed(b).map(move |(q, s)| (p - q).norm() - r - s - self_margin_m));
         let gap_m = gaps.fold(f64::INFINITY, f64::min);
@@ -91,13 +91,13 @@ fn nearest_cube(map: &Snapshot, centre: &Point3<f64>) -> Option<(f64, Touched)> 
 /// How far the shapes of two links are apart, less the margin, up to 1 m; `None` where they
 /// touch or one has none, so that the balls decide.
 fn shapes_gap_m(
-    body: &Body,
+    body: &Robot,
     poses: &[Isometry3<f64>],
     links: [usize; 2],
     margin_m: f64,
 ) -> Option<f64> {
     let [first, second]: [Vec<(Isometry3<f64>, Form)>; 2] = links.map(|link| {
-        let own = body.shapes().iter().filter(|s| s.link.map_or(0, |j| j + 1) == link);
+        let own = body.link_shapes().iter().filter(|s| s.link.map_or(0, |j| j + 1) == link);
         own.map(|s| (poses[link] * s.link_from_shape.isometry(), Form::of(&s.shape))).collect()
     });
     let is_apart = |by_m: f64| {

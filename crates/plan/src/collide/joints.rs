@@ -5,12 +5,11 @@
 //! along x and z and a turn about x (as Denavit and Hartenberg chose them).
 
 use citrange_lanes::{LANES, Lanes, Simd, Triple, add, cross, store, sub};
-use citrange_robot::Body;
+use citrange_robot::{ChainJoint, Robot};
 use citrange_space::Form;
 use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
 use super::mount::Stand;
-use super::robot::moved_by;
 use crate::arm::Arm;
 use crate::config::MAX_JOINTS;
 use crate::error::PlanError;
@@ -68,15 +67,6 @@ pub(super) struct Rate {
     pub(super) origin: [Lanes; 3],
 }
 
-/// A frame with its z axis along a joint's axis, in the body's frame of the link.
-pub(super) fn axis_frame(anchor_m: [f64; 3], axis: [f64; 3]) -> Isometry3<f64> {
-    let axis = Vector3::from(axis);
-    let turn = UnitQuaternion::rotation_between(&Vector3::z(), &axis).unwrap_or_else(|| {
-        UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI)
-    });
-    Isometry3::from_parts(Translation3::from(anchor_m), turn)
-}
-
 impl Joints {
     pub(super) fn new(arm: &Arm) -> Result<Self, PlanError> {
         let chain = arm.body().chain();
@@ -89,7 +79,7 @@ impl Joints {
         }
         let world_from_base = chain.world_from_base.isometry();
         // Some frame for each joint with z along the axis, and the ways between these at rest.
-        let loose: Vec<_> = planned.iter().map(|j| axis_frame(j.anchor_m, j.axis)).collect();
+        let loose: Vec<_> = planned.iter().map(ChainJoint::link_from_axis).collect();
         let between: Vec<_> = planned
             .iter()
             .enumerate()
@@ -174,7 +164,7 @@ impl Joints {
     /// For every link of a body: the link that carries it here, and its pose there.
     pub(super) fn link_from_body(
         &self,
-        body: &Body,
+        body: &Robot,
         held: &[f64],
         planned: usize,
     ) -> Result<Vec<(usize, Isometry3<f64>)>, PlanError> {
@@ -190,7 +180,7 @@ impl Joints {
                 let reason = format!("{} hangs on a later joint", joint.name);
                 return Err(PlanError::bad("arm", reason));
             };
-            frames.push((*carrier, at * moved_by(joint, *position)));
+            frames.push((*carrier, at * joint.parent_from_moved(*position)));
         }
         Ok(frames)
     }

@@ -1,8 +1,8 @@
 //! A robot made ready for the kernels: links, balls, and how far each joint can move each ball.
 
-use citrange_robot::{Body, Convex};
+use citrange_robot::{Convex, Robot};
 use citrange_space::Form;
-use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::joints::Joints;
 use super::mount::Stand;
@@ -12,7 +12,7 @@ use crate::error::PlanError;
 /// Constants of a robot. Link 0 stands still; link `k + 1` is moved by planned joint `k`, and
 /// what hangs on joints that are held is part of it.
 #[derive(Clone, Debug)]
-pub(super) struct Robot {
+pub(super) struct KernelRobot {
     pub(super) joints: Joints,
     pub(super) links: Vec<Link>,
     /// The body's balls in the order of these links, then one around each link, then one around
@@ -62,7 +62,7 @@ pub(super) struct Pair {
     pub(super) shapes: [Vec<(Isometry3<f64>, Form)>; 2],
 }
 
-impl Robot {
+impl KernelRobot {
     pub(super) fn new(arm: &Arm) -> Result<Self, PlanError> {
         let body = arm.body();
         let planned = arm.joints();
@@ -81,7 +81,7 @@ impl Robot {
             })
             .collect();
         let mut shapes = vec![Vec::new(); planned + 1];
-        for shape in body.shapes() {
+        for shape in body.link_shapes() {
             let (link, at) = &frames[shape.link.map_or(0, |joint| joint + 1)];
             let form = Form::of(&shape.shape);
             shapes[*link].push((at * shape.link_from_shape.isometry(), form));
@@ -138,18 +138,18 @@ impl Robot {
         Ok(made)
     }
 
-    fn find_pairs(&mut self, body: &Body, frames: &[(usize, Isometry3<f64>)], order: &[usize]) {
+    fn find_pairs(&mut self, body: &Robot, frames: &[(usize, Isometry3<f64>)], order: &[usize]) {
         let own = |link: u16| {
             let is_own = move |at: &usize| body.spheres()[order[*at]].link == link;
             (0..order.len()).filter(is_own).map(|at| at as u16)
         };
         let shapes = |link: u16| -> Vec<(Isometry3<f64>, Form)> {
             let of = |joint: Option<usize>| joint.map_or(0, |j| j + 1) == usize::from(link);
-            let own = body.shapes().iter().filter(|s| of(s.link));
+            let own = body.link_shapes().iter().filter(|s| of(s.link));
             let at = &frames[usize::from(link)].1;
             own.map(|s| (at * s.link_from_shape.isometry(), Form::of(&s.shape))).collect()
         };
-        for [a, b] in body.pairs() {
+        for [a, b] in body.checked_pairs() {
             let carriers = [frames[usize::from(*a)].0, frames[usize::from(*b)].0];
             let (first, second) = if carriers[0] <= carriers[1] { (*a, *b) } else { (*b, *a) };
             let balls: Vec<[u16; 2]> =
@@ -212,19 +212,4 @@ fn ball_around(balls: &[(Point3<f64>, f64)]) -> (Point3<f64>, f64) {
         }
     }
     (best, best_m + 1e-6)
-}
-
-/// Pose of what hangs on a joint in the link that carries it, for a position.
-pub(super) fn moved_by(joint: &citrange_robot::ChainJoint, position: f64) -> Isometry3<f64> {
-    let rest = joint.parent_from_link.isometry();
-    let moved = position - joint.reference;
-    let axis = nalgebra::Unit::new_normalize(Vector3::from(joint.axis));
-    let step = if joint.is_slide {
-        let along = Translation3::from(axis.into_inner() * moved);
-        Isometry3::from_parts(along, UnitQuaternion::identity())
-    } else {
-        let turn = UnitQuaternion::from_axis_angle(&axis, moved);
-        Isometry3::rotation_wrt_point(turn, Point3::from(joint.anchor_m))
-    };
-    rest * step
 }

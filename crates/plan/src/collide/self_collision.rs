@@ -5,14 +5,14 @@ use citrange_lanes::{LANES, Simd, dot, sub};
 use citrange_robot::Convex;
 
 use super::block::Block;
-use super::robot::{Pair, Robot};
+use super::robot::{KernelRobot, Pair};
 use super::sweep::Sweep;
 
 /// Lanes that stay open, or `None` for a hit.
 #[inline(always)]
 pub(super) fn pass<S: Simd>(
     simd: S,
-    robot: &Robot,
+    robot: &KernelRobot,
     sweep: &Sweep,
     block: &mut Block,
     reach_m: f32,
@@ -29,7 +29,7 @@ pub(super) fn pass<S: Simd>(
 #[inline(always)]
 fn find<S: Simd>(
     simd: S,
-    robot: &Robot,
+    robot: &KernelRobot,
     sweep: &Sweep,
     block: &mut Block,
     reach_m: f32,
@@ -70,7 +70,7 @@ fn find<S: Simd>(
 #[inline(always)]
 fn settle<S: Simd>(
     simd: S,
-    robot: &Robot,
+    robot: &KernelRobot,
     sweep: &Sweep,
     block: &mut Block,
     reach_m: f32,
@@ -97,7 +97,7 @@ fn settle<S: Simd>(
 #[inline(always)]
 fn nearing<S: Simd>(
     simd: S,
-    robot: &Robot,
+    robot: &KernelRobot,
     sweep: &Sweep,
     block: &mut Block,
     reach_m: f32,
@@ -123,7 +123,7 @@ fn nearing<S: Simd>(
 
 /// Of the lanes, those in which the shapes of two links may meet; `None` for a hit.
 fn shapes(
-    robot: &Robot,
+    robot: &KernelRobot,
     sweep: &Sweep,
     block: &Block,
     reach_m: f32,

@@ -1,6 +1,6 @@
 //! How fast balls can move during a motion, whatever the configuration: bounds from levers.
 
-use super::robot::Robot;
+use super::robot::KernelRobot;
 use crate::config::MAX_JOINTS;
 
 /// Bounds for one motion. "From joint `j`" counts the joints from there to the hand only: that
@@ -18,7 +18,7 @@ pub(super) struct Sweep {
 }
 
 impl Sweep {
-    pub(super) fn new(robot: &Robot) -> Self {
+    pub(super) fn new(robot: &KernelRobot) -> Self {
         let width = robot.balls.len();
         let rows = robot.joints.len() + 1;
         Self {
@@ -31,7 +31,12 @@ impl Sweep {
 
     /// Sets it up for a motion.
     #[inline(always)]
-    pub(super) fn set(&mut self, robot: &Robot, rates: [f32; MAX_JOINTS], has_direction: bool) {
+    pub(super) fn set(
+        &mut self,
+        robot: &KernelRobot,
+        rates: [f32; MAX_JOINTS],
+        has_direction: bool,
+    ) {
         self.rates = rates;
         self.has_direction = has_direction;
         let width = self.width;

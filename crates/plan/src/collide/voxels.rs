@@ -5,14 +5,14 @@ use citrange_lanes::{Lanes, Simd, dot};
 
 use super::block::Block;
 use super::field::Field;
-use super::robot::Robot;
+use super::robot::KernelRobot;
 use super::sweep::Sweep;
 
 /// Lanes that stay open, or `None` for a hit.
 #[inline(always)]
 pub(super) fn pass<S: Simd>(
     simd: S,
-    robot: &Robot,
+    robot: &KernelRobot,
     field: &Field,
     sweep: &Sweep,
     block: &mut Block,
@@ -31,7 +31,7 @@ pub(super) fn pass<S: Simd>(
 #[inline(always)]
 fn find<S: Simd>(
     simd: S,
-    robot: &Robot,
+    robot: &KernelRobot,
     field: &Field,
     sweep: &Sweep,
     block: &mut Block,
@@ -67,7 +67,7 @@ fn find<S: Simd>(
 #[inline(always)]
 fn settle<S: Simd>(
     simd: S,
-    robot: &Robot,
+    robot: &KernelRobot,
     field: &Field,
     sweep: &Sweep,
     block: &mut Block,

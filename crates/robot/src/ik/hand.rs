@@ -11,7 +11,8 @@ use nalgebra::{SMatrix, SVector, Unit, Vector3};
 
 use crate::chain::Chain;
 use crate::error::RobotError;
-use crate::kinematics::{Frame, Kinematics};
+use crate::joint_motion::Frame;
+use crate::kinematics::Kinematics;
 
 /// Most joints an arm may have here.
 const MOST: usize = 7;

@@ -5,7 +5,7 @@ use nalgebra::{Matrix3, Rotation3, Vector3};
 
 use super::lanes::{Lane, Lane3};
 use crate::chain::{Chain, ChainJoint};
-use crate::kinematics::Frame;
+use crate::joint_motion::Frame;
 
 /// Most joints that can be solved for.
 pub(super) const MOST: usize = 8;

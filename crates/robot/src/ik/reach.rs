@@ -9,7 +9,8 @@ use super::sift::{are_same, turns};
 use super::starts::starts;
 use crate::chain::{Chain, ChainSite};
 use crate::error::RobotError;
-use crate::kinematics::{Frame, Kinematics};
+use crate::joint_motion::Frame;
+use crate::kinematics::Kinematics;
 
 /// Where the tool should be, in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]

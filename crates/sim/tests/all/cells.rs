@@ -7,10 +7,10 @@ use citrange_cloud::{Cloud, Pinhole};
 use citrange_core::Pose;
 use citrange_core::rng::Rng;
 use citrange_core::{DictObjectState, DictRobotState, DictState};
-use citrange_robot::{Body, BodySettings};
+use citrange_robot::{Robot, RobotSettings};
 use citrange_sim::DepthSensor;
 use citrange_sim::{Threads, World};
-use citrange_space::{Fate, Form, Grid, Pipeline, Robot, Settings, Solid};
+use citrange_space::{Fate, Form, Grid, Pipeline, PosedRobot, Settings, Solid};
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
 use crate::common;
@@ -62,7 +62,7 @@ const LEAST_AT_5_CM: Score = Score {
 const LEAST_AT_2_CM: Score =
     Score { recall: 0.935, recall_well_seen: 0.99, strict: 0.74, ..LEAST_AT_5_CM };
 
-fn shoot(world: &mut World, body: &Body, seed: u64) -> Shot {
+fn shoot(world: &mut World, body: &Robot, seed: u64) -> Shot {
     world.reset(seed, &[seed]).unwrap();
     world.step(50).unwrap();
     let scene = world.scene().clone();
@@ -99,7 +99,7 @@ fn shoot(world: &mut World, body: &Body, seed: u64) -> Shot {
     let world_from_camera = isometry(data.cam_xpos()[camera], &turn).into();
     let solid_geoms = (0..model.ffi().ngeom as usize)
         .filter(|g| robot_of(*g as i32) && model.geom_contype()[*g] != 0);
-    let solids = solid_geoms.zip(body.shapes()).map(|(geom, shape)| Solid {
+    let solids = solid_geoms.zip(body.link_shapes()).map(|(geom, shape)| Solid {
         link: 0,
         world_from_solid: isometry(
             data.geom_xpos()[geom],
@@ -168,7 +168,7 @@ fn touches(grid: &Grid, key: u32, others: &BTreeSet<u32>) -> bool {
 }
 
 /// Runs one shot and checks what must hold for every point.
-fn run(shot: &Shot, body: &Body, voxel_m: f64, seed: u64) -> Score {
+fn run(shot: &Shot, body: &Robot, voxel_m: f64, seed: u64) -> Score {
     let mut seen_m = vec![0.0; shot.depth_m.len()];
     let sensor = DepthSensor::d435();
     sensor.apply(&shot.depth_m, shot.width, &shot.pinhole, seed, &mut seen_m).unwrap();
@@ -181,7 +181,7 @@ fn run(shot: &Shot, body: &Body, voxel_m: f64, seed: u64) -> Score {
     .unwrap();
     let mut solids = Vec::new();
     body.solids_at(&shot.joints, &mut solids).unwrap();
-    let robot = Robot { solids: &solids, end_effector_m: None };
+    let robot = PosedRobot { solids: &solids, end_effector_m: None };
     let frame = pipeline.run_with_fates(&cloud, &shot.world_from_camera, &robot).unwrap().clone();
     let grid = frame.grid;
 
@@ -234,7 +234,7 @@ fn the_map_of_a_simulated_cell_is_the_cell() {
     let scene = common::scene("ur5_cell");
     let chain = scene.chain("robot0").unwrap();
     let shapes = scene.link_shapes("robot0").unwrap();
-    let body = Body::new(&chain, &shapes, &BodySettings::default()).unwrap();
+    let body = Robot::new(&chain, &shapes, &RobotSettings::default()).unwrap();
     let mut world = World::new(scene, 1, Threads::Exactly(1)).unwrap();
     for seed in 0..SEEDS {
         let shot = shoot(&mut world, &body, seed);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use citrange_core::rng::Rng;
 use citrange_core::shape::Shape;
 use citrange_core::{DictObjectState, DictRobotState, DictState};
-use citrange_robot::{Body, BodySettings, Configs};
 use citrange_robot::{Chain, Kinematics, LinkShape};
+use citrange_robot::{Configs, Robot, RobotSettings};
 use citrange_sim::{CompiledScene, Threads, World};
 use citrange_space::{Checker, Isa};
 use mujoco_rs::prelude::MjData;
@@ -148,7 +148,7 @@ fn allowed_pairs_are_those_of_the_model() {
 }
 
 /// Pairs of links that are neither neighbours nor allowed to touch, whatever our body says.
-fn forbidden(chain: &Chain, body: &Body, allowed: &[[String; 2]]) -> Vec<[usize; 2]> {
+fn forbidden(chain: &Chain, body: &Robot, allowed: &[[String; 2]]) -> Vec<[usize; 2]> {
     let names: Vec<&str> = body.links().collect();
     let parent = |link: usize| chain.joints[link - 1].parent.map_or(0, |p| p + 1);
     let is_allowed = |a: usize, b: usize| {
@@ -168,12 +168,12 @@ fn self_collisions_are_those_of_the_engine() {
         let shapes = scene.link_shapes("robot0").unwrap();
         let description = &scene.robots["robot0"];
         let allowed_pairs = scene.allowed_pairs("robot0").unwrap();
-        let settings = BodySettings {
+        let settings = RobotSettings {
             home: description.poses.get(&description.home).cloned(),
             allowed_pairs: allowed_pairs.clone(),
-            ..BodySettings::default()
+            ..RobotSettings::default()
         };
-        let body = Body::new(&chain, &shapes, &settings).unwrap();
+        let body = Robot::new(&chain, &shapes, &settings).unwrap();
         let pairs = forbidden(&chain, &body, &allowed_pairs);
         let geoms = solid_geoms(&scene);
         let link = |index: usize| shapes[index].link.map_or(0, |j| j + 1);

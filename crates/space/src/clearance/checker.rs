@@ -1,7 +1,7 @@
 //! A robot in many configurations, ready to be asked how far it is from a map.
 
 use citrange_robot::lanes::{LANES, Lane};
-use citrange_robot::{BatchKinematics, Body, Configs};
+use citrange_robot::{BatchKinematics, Configs, Robot};
 
 use super::near::{Probe, Roots};
 use crate::error::SpaceError;
@@ -31,7 +31,7 @@ pub(super) struct Spheres {
 impl Checker {
     /// For a robot, with an instruction set that this processor has.
     #[must_use]
-    pub fn new(body: &Body, isa: Isa) -> Self {
+    pub fn new(body: &Robot, isa: Isa) -> Self {
         let all = body.spheres();
         Self {
             // An instruction set that is not there would be undefined behaviour.

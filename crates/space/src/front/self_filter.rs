@@ -14,7 +14,7 @@ const BITS: usize = 32;
 
 /// The robot as posed when the cloud was taken.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Robot<'a> {
+pub struct PosedRobot<'a> {
     /// Its links.
     pub solids: &'a [Solid],
     /// Where its hand is in the world, for `end_effector_spheres`.
@@ -56,7 +56,7 @@ impl Own {
     pub(crate) fn pose(
         &mut self,
         settings: &Settings,
-        robot: &Robot<'_>,
+        robot: &PosedRobot<'_>,
         to_cell: &CellTransform,
     ) -> Result<(), SpaceError> {
         self.parts.clear();

@@ -2,7 +2,7 @@
 
 use citrange_core::rng::Rng;
 use citrange_core::shape::Shape;
-use citrange_robot::{Body, BodySettings, Configs};
+use citrange_robot::{Configs, Robot, RobotSettings};
 use citrange_space::{Checker, Clearance, CollisionSettings, Grid, Isa, Snapshot};
 use nalgebra::{Isometry3, Point3, Vector3};
 
@@ -18,7 +18,7 @@ fn to_cube(grid: &Grid, key: u32, point: &Point3<f64>) -> f64 {
 }
 
 /// Distance of every ball to everything, less its radius, cut off at the reach.
-fn ball_distances(body: &Body, snapshot: &Snapshot, keys: &[u32], joints: &[f64]) -> Vec<f64> {
+fn ball_distances(body: &Robot, snapshot: &Snapshot, keys: &[u32], joints: &[f64]) -> Vec<f64> {
     let mut poses = vec![Isometry3::identity(); joints.len() + 1];
     body.link_poses(joints, &mut poses).unwrap();
     let one = |s: &citrange_robot::Sphere| {
@@ -39,7 +39,7 @@ fn random_map(rng: &mut Rng, voxel_m: f64, count: usize) -> (Snapshot, Vec<u32>)
 #[test]
 fn clearances_and_collisions_are_those_of_all_balls_against_all_cubes() {
     let (chain, shapes) = crane();
-    let body = Body::new(&chain, &shapes, &BodySettings::default()).unwrap();
+    let body = Robot::new(&chain, &shapes, &RobotSettings::default()).unwrap();
     let mut rng = Rng::new(77);
     let mut seen = [0; 3];
     for (voxel_m, count) in [(0.05, 0), (0.05, 1), (0.05, 12), (0.05, 300), (0.02, 5), (0.02, 150)]
@@ -108,9 +108,9 @@ fn between(a: [Vector3<f64>; 2], b: [Vector3<f64>; 2]) -> f64 {
 }
 
 /// Least distance between shapes of links that must not touch; all shapes are capsules.
-fn capsule_gap_m(body: &Body, poses: &[Isometry3<f64>]) -> f64 {
+fn capsule_gap_m(body: &Robot, poses: &[Isometry3<f64>]) -> f64 {
     let capsules: Vec<(u16, [Vector3<f64>; 2], f64)> = body
-        .shapes()
+        .link_shapes()
         .iter()
         .map(|s| {
             let Shape::Capsule { radius_m, half_height_m } = s.shape else { panic!("{s:?}") };
@@ -123,7 +123,7 @@ fn capsule_gap_m(body: &Body, poses: &[Isometry3<f64>]) -> f64 {
     let mut least = f64::INFINITY;
     for (a, line, r) in &capsules {
         for (b, other, s) in &capsules {
-            if body.pairs().contains(&[*a, *b]) {
+            if body.checked_pairs().contains(&[*a, *b]) {
                 least = least.min(between(*line, *other) - r - s);
             }
         }
@@ -139,7 +139,7 @@ fn links_that_touch_are_found() {
             shape.shape = Shape::Capsule { radius_m: 0.01, half_height_m: 0.02 };
         }
     }
-    let body = Body::new(&chain, &shapes, &BodySettings::default()).unwrap();
+    let body = Robot::new(&chain, &shapes, &RobotSettings::default()).unwrap();
     let mut rng = Rng::new(5);
     let mut configs = Configs::new(chain.joints.len()).unwrap();
     let mut expected = Vec::new();
@@ -176,7 +176,7 @@ fn links_that_touch_are_found() {
 #[test]
 fn wrong_numbers_of_joints_and_answers_are_refused() {
     let (chain, shapes) = crane();
-    let body = Body::new(&chain, &shapes, &BodySettings::default()).unwrap();
+    let body = Robot::new(&chain, &shapes, &RobotSettings::default()).unwrap();
     let (snapshot, _) = random_map(&mut Rng::new(1), 0.05, 3);
     let mut checker = Checker::new(&body, Isa::best());
     let mut configs = Configs::new(2).unwrap();
@@ -192,7 +192,7 @@ fn wrong_numbers_of_joints_and_answers_are_refused() {
         assert!(checker.collides(&snapshot, &configs, &settings, &mut [false]).is_err());
     }
     let (chain, _) = arm_with(&[]);
-    let bare = Body::new(&chain, &[], &BodySettings::default()).unwrap();
+    let bare = Robot::new(&chain, &[], &RobotSettings::default()).unwrap();
     let mut configs = Configs::new(1).unwrap();
     configs.push(&[0.0]).unwrap();
     let error = Checker::new(&bare, Isa::best()).clearance(&snapshot, &configs, &mut [NONE]);

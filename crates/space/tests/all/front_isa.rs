@@ -3,7 +3,9 @@
 use citrange_cloud::Cloud;
 use citrange_core::Pose;
 use citrange_core::shape::Shape;
-use citrange_space::{EndEffectorSpheres, Fate, Isa, Outliers, Pipeline, Robot, Settings, Solid};
+use citrange_space::{
+    EndEffectorSpheres, Fate, Isa, Outliers, Pipeline, PosedRobot, Settings, Solid,
+};
 
 /// A table and a box before a wall, seen by a camera with noise, holes and points in the air.
 fn scene() -> Cloud {
@@ -45,7 +47,7 @@ fn frames_are_the_same_bit_by_bit() {
         Solid::new(1, &boxed, &Shape::Box { half_m: [0.1, 0.05, 0.2] }),
         Solid::new(2, &boxed, &Shape::Cylinder { radius_m: 0.12, half_height_m: 0.03 }),
     ];
-    let robot = Robot { solids: &solids, end_effector_m: Some([0.0, 0.2, 0.3]) };
+    let robot = PosedRobot { solids: &solids, end_effector_m: Some([0.0, 0.2, 0.3]) };
     for voxel_size_m in [0.1, 0.05, 0.02] {
         for outliers in [None, Some(Outliers::default())] {
             let settings = Settings {

@@ -12,7 +12,7 @@ mod outliers;
 mod pipeline;
 mod query;
 mod readers;
-#[path = "../../../robot/tests/all/robots.rs"]
+#[path = "../../../robot/tests/robot/robots.rs"]
 mod robots;
 mod support;
 #[path = "../synthetic/mod.rs"]

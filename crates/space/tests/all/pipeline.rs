@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use citrange_cloud::{Cloud, Workspace};
 use citrange_core::Pose;
 use citrange_space::{
-    Clusters, EndEffectorSpheres, Fate, Grid, Isa, Pipeline, Robot, SelfFilter, Settings, Solid,
-    SpaceError, VoxelFrame,
+    Clusters, EndEffectorSpheres, Fate, Grid, Isa, Pipeline, PosedRobot, SelfFilter, Settings,
+    Solid, SpaceError, VoxelFrame,
 };
 use proptest::prelude::*;
 
@@ -112,8 +112,8 @@ proptest! {
                 let pipeline = Pipeline::new(settings.clone()).unwrap();
                 let mut pipeline = pipeline.with_isa(isa).with_threads(threads);
                 // Twice: the second run must find nothing of the first.
-                pipeline.run(&cloud, &pose, &Robot::default()).unwrap();
-                let frame = pipeline.run_with_fates(&cloud, &pose, &Robot::default()).unwrap();
+                pipeline.run(&cloud, &pose, &PosedRobot::default()).unwrap();
+                let frame = pipeline.run_with_fates(&cloud, &pose, &PosedRobot::default()).unwrap();
                 assert_same(frame, &sums);
                 prop_assert_eq!(frame.counts.total(), cloud.xyz_m.len() as u64);
                 let counts = frame.counts;
@@ -158,7 +158,7 @@ proptest! {
         let robots = inside.filter(|at| on_robot(*at)).count() as u64;
         for isa in Isa::available() {
             let mut pipeline = Pipeline::new(settings.clone()).unwrap().with_isa(isa);
-            let robot = Robot { solids: &solids, end_effector_m: Some(hand) };
+            let robot = PosedRobot { solids: &solids, end_effector_m: Some(hand) };
             let frame = pipeline.run_with_fates(&cloud, &pose, &robot).unwrap();
             assert_same(frame, &sums);
             prop_assert_eq!(frame.counts.of(Fate::Robot), robots);
@@ -186,7 +186,7 @@ proptest! {
         let points = cells.iter().map(|c| grid.centre_m(*c).map(|v| v as f32)).collect();
         let mut pipeline = Pipeline::new(settings).unwrap();
         let frame =
-            pipeline.run(&cloud_of(points, 0), &Pose::IDENTITY, &Robot::default()).unwrap();
+            pipeline.run(&cloud_of(points, 0), &Pose::IDENTITY, &PosedRobot::default()).unwrap();
         let got: BTreeMap<u32, u32> = frame.voxels.iter().map(|v| (v.key, v.cluster)).collect();
         let (want, groups) = groups_by_search(&grid, cells.iter().copied().collect(), least);
         prop_assert_eq!(got, want);
@@ -244,7 +244,8 @@ fn voxels_with_few_points_go_before_groups_are_made() {
     points.extend(row(&grid, 5, 2, 3));
     points.extend(row(&grid, 12, 3, 4));
     let mut pipeline = Pipeline::new(settings).unwrap();
-    let frame = pipeline.run(&cloud_of(points, 0), &Pose::IDENTITY, &Robot::default()).unwrap();
+    let frame =
+        pipeline.run(&cloud_of(points, 0), &Pose::IDENTITY, &PosedRobot::default()).unwrap();
     assert_eq!(frame.voxels.len(), 3);
     assert_eq!(frame.clusters, 1);
     assert_eq!(frame.counts.of(Fate::Sparse), 2);
@@ -262,7 +263,7 @@ fn voxels_near_the_robot_go_by_the_distance_of_their_surface() {
     let centre = grid.centre_m([10, 20, 5]);
     let at = [centre[0] - 0.025 + 0.2, centre[1], centre[2]];
     let ball = [Solid::capsule(0, at, at, 0.2)];
-    let robot = Robot { solids: &ball, end_effector_m: None };
+    let robot = PosedRobot { solids: &ball, end_effector_m: None };
     let frame = pipeline.run(&cloud_of(points, 0), &Pose::IDENTITY, &robot).unwrap();
     let left: Vec<usize> = frame.voxels.iter().map(|v| grid.cell_of(v.key)[0]).collect();
     // Cell 7 ends 10 cm before the surface; rounding of the faces decides, so it is left out.
@@ -279,7 +280,7 @@ fn too_many_voxels_are_refused_after_all_filters_and_the_next_frame_is_fine() {
     let mut pipeline = Pipeline::new(settings).unwrap();
     let run = |pipeline: &mut Pipeline, points| {
         let cloud = cloud_of(points, 0);
-        pipeline.run(&cloud, &Pose::IDENTITY, &Robot::default()).map(|f| f.voxels.len())
+        pipeline.run(&cloud, &Pose::IDENTITY, &PosedRobot::default()).map(|f| f.voxels.len())
     };
     let error = run(&mut pipeline, row(&grid, 2, 5, 1)).unwrap_err();
     assert!(matches!(error, SpaceError::TooManyVoxels { found: 5, limit: 4 }), "{error}");
@@ -302,7 +303,7 @@ fn empty_unseen_and_far_clouds_make_empty_frames() {
         Cloud { width: 7, ..cloud_of(vec![[9.0; 3]; 300], 0) },
     ];
     for cloud in &clouds {
-        let frame = pipeline.run(cloud, &Pose::IDENTITY, &Robot::default()).unwrap();
+        let frame = pipeline.run(cloud, &Pose::IDENTITY, &PosedRobot::default()).unwrap();
         assert!(frame.voxels.is_empty());
         assert_eq!(frame.counts.total(), cloud.xyz_m.len() as u64);
         assert_eq!(frame.clusters, 0);
@@ -335,7 +336,7 @@ fn what_f32_cannot_tell_is_decided_in_f64() {
         assert!(!sums.is_empty(), "{pose:?}");
         for isa in Isa::available() {
             let mut pipeline = Pipeline::new(settings.clone()).unwrap().with_isa(isa);
-            assert_same(pipeline.run(&cloud, &pose, &Robot::default()).unwrap(), &sums);
+            assert_same(pipeline.run(&cloud, &pose, &PosedRobot::default()).unwrap(), &sums);
         }
     }
 }
@@ -349,11 +350,11 @@ fn poses_and_robots_that_are_none_are_named() {
         (Pose { quat_wxyz: [0.0; 4], ..Pose::IDENTITY }, "quaternion"),
         (Pose { quat_wxyz: [f64::INFINITY, 0.0, 0.0, 0.0], ..Pose::IDENTITY }, "quaternion"),
     ] {
-        let error = pipeline.run(&cloud, &pose, &Robot::default()).unwrap_err().to_string();
+        let error = pipeline.run(&cloud, &pose, &PosedRobot::default()).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     }
     let solids = [Solid::capsule(0, [f64::NAN; 3], [0.0; 3], 0.1)];
-    let robot = Robot { solids: &solids, end_effector_m: None };
+    let robot = PosedRobot { solids: &solids, end_effector_m: None };
     let error = pipeline.run(&cloud, &Pose::IDENTITY, &robot).unwrap_err().to_string();
     assert!(error.contains("solid 0"), "{error}");
 }
@@ -366,10 +367,10 @@ fn ten_million_points_are_no_trouble_and_seventeen_are_refused() {
         Cloud { xyz_m: vec![[0.3, 0.2, 0.4]; points], width: points, ..Cloud::default() };
     for width in [points, 5_000, 5_000_000] {
         cloud.width = width;
-        let frame = pipeline.run(&cloud, &Pose::IDENTITY, &Robot::default()).unwrap();
+        let frame = pipeline.run(&cloud, &Pose::IDENTITY, &PosedRobot::default()).unwrap();
         assert_eq!(frame.voxels.len(), 1);
         assert_eq!(frame.voxels[0].points, points as u32);
     }
     cloud.xyz_m.resize(17_000_000, [0.0; 3]);
-    assert!(pipeline.run(&cloud, &Pose::IDENTITY, &Robot::default()).is_err());
+    assert!(pipeline.run(&cloud, &Pose::IDENTITY, &PosedRobot::default()).is_err());
 }

@@ -2,7 +2,7 @@
 
 use citrange_cloud::{Cloud, Workspace};
 use citrange_core::Pose;
-use citrange_space::{Fate, Isa, Pipeline, Robot, Settings, Support, VoxelFrame};
+use citrange_space::{Fate, Isa, Pipeline, PosedRobot, Settings, Support, VoxelFrame};
 
 const WIDTH: usize = 97;
 const HEIGHT: usize = 61;
@@ -33,7 +33,7 @@ fn settings(support: Option<Support>) -> Settings {
 fn run(cloud: &Cloud, support: Option<Support>, isa: Isa, threads: usize) -> VoxelFrame {
     let pipeline = Pipeline::new(settings(support)).unwrap();
     let mut pipeline = pipeline.with_isa(isa).with_threads(threads);
-    pipeline.run(cloud, &Pose::IDENTITY, &Robot::default()).unwrap().clone()
+    pipeline.run(cloud, &Pose::IDENTITY, &PosedRobot::default()).unwrap().clone()
 }
 
 /// A box before a wall, with points in the air along its left edge.

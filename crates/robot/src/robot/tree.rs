@@ -1,9 +1,10 @@
 //! A robot's links and balls in single precision, ready to be placed for many configurations.
 
-use nalgebra::{Isometry3, Matrix3, Point3, Translation3, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 
-use super::Body;
+use super::Robot;
 use super::lanes::{Lane, sin_cos};
+use crate::chain::ChainJoint;
 
 /// Constants of a robot. Every link has a frame of its own here: its origin is on the joint's
 /// axis and its z axis along it, so that moving a joint mixes two columns or adds to one.
@@ -45,22 +46,9 @@ pub(crate) struct LaneFrame {
 }
 
 impl Tree {
-    pub(crate) fn new(body: &Body) -> Self {
+    pub(crate) fn new(body: &Robot) -> Self {
         let chain = &body.chain;
-        // Pose of our frame in the link's own.
-        let turned = |joint: usize| {
-            let joint = &chain.joints[joint];
-            let axis = Vector3::from(joint.axis);
-            let turn =
-                UnitQuaternion::rotation_between(&Vector3::z(), &axis).unwrap_or_else(|| {
-                    UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI)
-                });
-            Isometry3::from_parts(Translation3::from(joint.anchor_m), turn)
-        };
-        let link_from_ours = |link: usize| match link.checked_sub(1) {
-            None => Isometry3::identity(),
-            Some(joint) => turned(joint),
-        };
+        let link_from_ours = |link: usize| link_from_axis(body, link);
         let joints = chain.joints.iter().enumerate().map(|(index, joint)| {
             let parent = joint.parent.map_or(0, |p| p + 1);
             let rest = link_from_ours(parent).inverse()
@@ -142,15 +130,9 @@ impl Tree {
 }
 
 /// Pose of our frame of a link in the link's own.
-pub(crate) fn link_from_ours(body: &Body, link: usize) -> Isometry3<f64> {
-    let Some(joint) = link.checked_sub(1).map(|joint| &body.chain.joints[joint]) else {
-        return Isometry3::identity();
-    };
-    let axis = Vector3::from(joint.axis);
-    let turn = UnitQuaternion::rotation_between(&Vector3::z(), &axis).unwrap_or_else(|| {
-        UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI)
-    });
-    Isometry3::from_parts(Translation3::from(joint.anchor_m), turn)
+pub(crate) fn link_from_axis(body: &Robot, link: usize) -> Isometry3<f64> {
+    let joint = link.checked_sub(1).map(|joint| &body.chain.joints[joint]);
+    joint.map_or_else(Isometry3::identity, ChainJoint::link_from_axis)
 }
 
 impl LaneFrame {

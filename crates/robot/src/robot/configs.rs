@@ -1,6 +1,6 @@
 //! Many joint vectors side by side, laid out for vector instructions.
 
-use crate::body::lanes::{LANES, Lane};
+use super::lanes::{LANES, Lane};
 use crate::error::RobotError;
 
 /// Joint vectors of many configurations, in blocks of 16: within a block, first joint 0 of all

@@ -7,7 +7,7 @@ use super::kernel;
 use super::lanes::{LANES, Lane};
 use super::self_collision::{self, LinkPair};
 use super::tree::{LaneFrame, Tree};
-use super::{Body, Configs};
+use super::{Configs, Robot};
 use crate::error::RobotError;
 use citrange_core::solid::Form;
 
@@ -32,7 +32,7 @@ pub struct BatchKinematics {
 impl BatchKinematics {
     /// For a robot, with an instruction set that this processor has.
     #[must_use]
-    pub fn new(body: &Body, isa: Isa) -> Self {
+    pub fn new(body: &Robot, isa: Isa) -> Self {
         let tree = Tree::new(body);
         let nothing = Lane::splat(0.0);
         let frames = tree.frames();
@@ -51,7 +51,7 @@ impl BatchKinematics {
     }
 
     /// Centres of all balls, in the world: those of the first configuration in the order of
-    /// [`Body::spheres`], then those of the next. `centres_m` is emptied first.
+    /// [`Robot::spheres`], then those of the next. `centres_m` is emptied first.
     ///
     /// # Errors
     /// When the configurations have another number of joints than the robot.
@@ -91,7 +91,7 @@ impl BatchKinematics {
         kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
     }
 
-    /// Centres of all balls in the block that was placed last, in the order of [`Body::spheres`].
+    /// Centres of all balls in the block that was placed last, in the order of [`Robot::spheres`].
     #[must_use]
     pub fn block_centres(&self) -> &[[Lane; 3]] {
         &self.centres

@@ -9,14 +9,14 @@ use citrange_core::Pose;
 use citrange_core::shape::Shape;
 use nalgebra::{Isometry3, Point3, Vector3};
 
-use super::{Body, Sphere, check_joints, cover, link_of};
+use super::{Robot, Sphere, check_joints, cover, link_of};
 use crate::error::RobotError;
 use citrange_core::solid::Form;
 
 /// More copies of a ball or a shape than this are not made.
 const MOST_COPIES: f64 = 256.0;
 
-impl Body {
+impl Robot {
     /// The robot with all that its links sweep while joints go from `from` to `to` together; those
     /// where both are the same stay `at` theirs. It is to be asked with these joints `at` their
     /// positions: what is swept is fixed to the links there. No ball is grown by more than
@@ -57,7 +57,7 @@ impl Body {
 }
 
 struct Sweep<'a> {
-    body: &'a Body,
+    body: &'a Robot,
     at: &'a [f64],
     from: &'a [f64],
     to: &'a [f64],

@@ -4,7 +4,7 @@ use citrange_core::rng::Rng;
 use nalgebra::{Isometry3, Point3};
 
 use super::convex::Convex;
-use super::{Body, BodySettings, check_joints, link_of};
+use super::{Robot, RobotSettings, check_joints, link_of};
 use crate::error::RobotError;
 use citrange_core::solid::Form;
 
@@ -17,7 +17,7 @@ const NEVER_M: f64 = 0.1;
 /// Pairs of links that can meet and must not: not neighbours, not allowed, not always touching,
 /// not always far apart. What "always" means is found out by trying; the poses are the same
 /// every time.
-pub(crate) fn find(body: &Body, settings: &BodySettings) -> Result<Vec<[u16; 2]>, RobotError> {
+pub(crate) fn find(body: &Robot, settings: &RobotSettings) -> Result<Vec<[u16; 2]>, RobotError> {
     if settings.pair_samples == 0 {
         return Err(RobotError::setting("pair_samples", "must be above 0, such as 2000"));
     }
@@ -77,7 +77,7 @@ pub(crate) fn find(body: &Body, settings: &BodySettings) -> Result<Vec<[u16; 2]>
 }
 
 /// The settings' allowed pairs as numbers of links, lower first.
-fn allowed(body: &Body, settings: &BodySettings) -> Result<Vec<[u16; 2]>, RobotError> {
+fn allowed(body: &Robot, settings: &RobotSettings) -> Result<Vec<[u16; 2]>, RobotError> {
     let link = |name: &String| {
         let by_body = body.shapes.iter().find(|s| s.body() == name).map(link_of);
         let found = by_body.or_else(|| body.links.iter().position(|l| l == name));
@@ -95,7 +95,7 @@ fn allowed(body: &Body, settings: &BodySettings) -> Result<Vec<[u16; 2]>, RobotE
 }
 
 /// Distance between the balls of two links; negative where they overlap.
-fn gap_m(body: &Body, poses: &[Isometry3<f64>], [a, b]: [u16; 2]) -> f64 {
+fn gap_m(body: &Robot, poses: &[Isometry3<f64>], [a, b]: [u16; 2]) -> f64 {
     let of = |link: u16| {
         let at = poses[usize::from(link)];
         let own = body.spheres.iter().filter(move |s| s.link == link);
@@ -111,7 +111,7 @@ fn gap_m(body: &Body, poses: &[Isometry3<f64>], [a, b]: [u16; 2]) -> f64 {
 }
 
 /// Whether shapes of two links touch.
-fn shapes_touch(body: &Body, poses: &[Isometry3<f64>], [a, b]: [u16; 2]) -> bool {
+fn shapes_touch(body: &Robot, poses: &[Isometry3<f64>], [a, b]: [u16; 2]) -> bool {
     let of = |link: u16| {
         let own = body.shapes.iter().filter(move |s| link_of(s) == usize::from(link));
         let at = poses[usize::from(link)];

@@ -7,8 +7,8 @@ use super::batch::BatchKinematics;
 use super::convex::Convex;
 use super::kernel;
 use super::lanes::LANES;
-use super::tree::link_from_ours;
-use super::{Body, Configs, link_of};
+use super::tree::link_from_axis;
+use super::{Configs, Robot, link_of};
 use crate::error::RobotError;
 use citrange_core::solid::Form;
 
@@ -25,7 +25,7 @@ pub(crate) struct LinkPair {
 
 impl LinkPair {
     /// All pairs of a robot.
-    pub(crate) fn all(body: &Body) -> Vec<Self> {
+    pub(crate) fn all(body: &Robot) -> Vec<Self> {
         let range = |link: u16| {
             let from = body.spheres.partition_point(|s| s.link < link);
             from..body.spheres.partition_point(|s| s.link <= link)
@@ -40,11 +40,11 @@ impl LinkPair {
 }
 
 /// Shapes of every link, in the frames that a checker places.
-pub(crate) fn shapes(body: &Body) -> Vec<Vec<(Isometry3<f64>, Form)>> {
+pub(crate) fn shapes(body: &Robot) -> Vec<Vec<(Isometry3<f64>, Form)>> {
     let mut links = vec![Vec::new(); body.links.len()];
     for shape in &body.shapes {
         let link = link_of(shape);
-        let at = link_from_ours(body, link).inverse() * shape.link_from_shape.isometry();
+        let at = link_from_axis(body, link).inverse() * shape.link_from_shape.isometry();
         links[link].push((at, Form::of(&shape.shape)));
     }
     links

@@ -7,7 +7,7 @@ use citrange_core::shape::Shape;
 use citrange_core::solid::{Form, Solid};
 use citrange_lanes::Isa;
 use citrange_robot::Kinematics;
-use citrange_robot::{BatchKinematics, Body, BodySettings, Configs, Sphere};
+use citrange_robot::{BatchKinematics, Configs, Robot, RobotSettings, Sphere};
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use crate::robots::{arm_with, crane, positions};
@@ -41,10 +41,10 @@ fn samples(form: &Form, rng: &mut Rng, count: usize) -> Vec<Vector3<f64>> {
 /// Checks the cover of shapes on one link; how many balls it has.
 fn check_cover(shapes: &[(Shape, Pose)], overhang_m: f64) -> usize {
     let (chain, link_shapes) = arm_with(shapes);
-    let settings = BodySettings { overhang_m, ..BodySettings::default() };
-    let body = Body::new(&chain, &link_shapes, &settings).unwrap();
+    let settings = RobotSettings { overhang_m, ..RobotSettings::default() };
+    let body = Robot::new(&chain, &link_shapes, &settings).unwrap();
     let mut rng = Rng::new(4);
-    for shape in body.shapes() {
+    for shape in body.link_shapes() {
         for point in samples(&Form::of(&shape.shape), &mut rng, 6000) {
             let at = (shape.link_from_shape.isometry() * Point3::from(point)).coords;
             let is_in = |s: &Sphere| (at - Vector3::from(s.centre_m)).norm() <= s.radius_m + 1e-9;
@@ -107,7 +107,7 @@ fn counts_follow_the_overhang_and_shapes_within_others_cost_nothing() {
 #[test]
 fn links_are_where_the_chain_puts_them() {
     let (chain, shapes) = crane();
-    let body = Body::new(&chain, &shapes, &BodySettings::default()).unwrap();
+    let body = Robot::new(&chain, &shapes, &RobotSettings::default()).unwrap();
     let mut kinematics = Kinematics::new(&chain);
     let mut rng = Rng::new(8);
     let mut solids = Vec::new();
@@ -138,7 +138,7 @@ fn links_are_where_the_chain_puts_them() {
 #[test]
 fn many_configurations_at_once_agree_with_one_by_one() {
     let (chain, shapes) = crane();
-    let body = Body::new(&chain, &shapes, &BodySettings::default()).unwrap();
+    let body = Robot::new(&chain, &shapes, &RobotSettings::default()).unwrap();
     let mut kinematics = Kinematics::new(&chain);
     let base = chain.world_from_base.isometry();
     let mut rng = Rng::new(15);
@@ -176,35 +176,40 @@ fn neighbours_allowed_and_always_touching_links_are_no_pairs() {
     let (chain, mut shapes) = crane();
     // The upper arm begins inside of this base: they touch in every pose.
     shapes[0].shape = Shape::Capsule { radius_m: 0.18, half_height_m: 0.03 };
-    let body = Body::new(&chain, &shapes, &BodySettings::default()).unwrap();
+    let body = Robot::new(&chain, &shapes, &RobotSettings::default()).unwrap();
     let names: Vec<&str> = body.links().collect();
     let pair = |a: &str, b: &str| {
         let find = |n| names.iter().position(|l| *l == n).unwrap() as u16;
         let (a, b) = (find(a), find(b));
         [a.min(b), a.max(b)]
     };
-    let has = |p: [u16; 2]| body.pairs().contains(&p);
+    let has = |p: [u16; 2]| body.checked_pairs().contains(&p);
     assert!(has(pair("base", "fore")) && has(pair("upper", "hand")));
     assert!(!has(pair("base", "post")) && !has(pair("upper", "fore")), "neighbours");
-    assert!(!has(pair("base", "upper")), "{:?}", body.pairs());
-    let allowing = |a: &str, b: &str| BodySettings {
+    assert!(!has(pair("base", "upper")), "{:?}", body.checked_pairs());
+    let allowing = |a: &str, b: &str| RobotSettings {
         allowed_pairs: vec![[a.to_owned(), b.to_owned()]],
-        ..BodySettings::default()
+        ..RobotSettings::default()
     };
-    let fewer = Body::new(&chain, &shapes, &allowing("hand", "upper")).unwrap();
-    assert_eq!(fewer.pairs().len() + 1, body.pairs().len());
-    let error = Body::new(&chain, &shapes, &allowing("hand", "nose")).unwrap_err().to_string();
+    let fewer = Robot::new(&chain, &shapes, &allowing("hand", "upper")).unwrap();
+    assert_eq!(fewer.checked_pairs().len() + 1, body.checked_pairs().len());
+    let error = Robot::new(&chain, &shapes, &allowing("hand", "nose")).unwrap_err().to_string();
     assert!(error.contains("nose") && error.contains("upper"), "{error}");
 }
 
 #[test]
 fn bodies_come_back_from_json_and_broken_ones_do_not() {
     let (chain, shapes) = crane();
-    let body = Body::new(&chain, &shapes, &BodySettings::default()).unwrap();
+    let body = Robot::new(&chain, &shapes, &RobotSettings::default()).unwrap();
     let json = serde_json::to_value(&body).unwrap();
-    assert_eq!(serde_json::from_value::<Body>(json.clone()).unwrap(), body);
+    assert_eq!(serde_json::from_value::<Robot>(json.clone()).unwrap(), body);
+    // The first version had no details.
+    let mut first = json.clone();
+    first["format"] = serde_json::json!(1);
+    first.as_object_mut().unwrap().remove("details");
+    assert_eq!(serde_json::from_value::<Robot>(first).unwrap(), body);
     let broken = [
-        ("/format", serde_json::json!(2)),
+        ("/format", serde_json::json!(3)),
         ("/spheres/0/link", serde_json::json!(90)),
         ("/spheres/0/radius_m", serde_json::json!(-1.0)),
         ("/pairs/0", serde_json::json!([3, 3])),
@@ -215,7 +220,7 @@ fn bodies_come_back_from_json_and_broken_ones_do_not() {
     for (path, value) in broken {
         let mut json = json.clone();
         *json.pointer_mut(path).unwrap() = value;
-        assert!(serde_json::from_value::<Body>(json).is_err(), "{path}");
+        assert!(serde_json::from_value::<Robot>(json).is_err(), "{path}");
     }
 }
 
@@ -223,13 +228,13 @@ fn bodies_come_back_from_json_and_broken_ones_do_not() {
 fn bad_input_is_refused() {
     let (chain, mut shapes) = crane();
     for overhang_m in [0.0, -1.0, f64::NAN, 1e-5] {
-        let settings = BodySettings { overhang_m, ..BodySettings::default() };
-        assert!(Body::new(&chain, &shapes, &settings).is_err(), "{overhang_m}");
+        let settings = RobotSettings { overhang_m, ..RobotSettings::default() };
+        assert!(Robot::new(&chain, &shapes, &settings).is_err(), "{overhang_m}");
     }
-    let settings = BodySettings { home: Some(vec![0.0]), ..BodySettings::default() };
-    assert!(Body::new(&chain, &shapes, &settings).is_err());
+    let settings = RobotSettings { home: Some(vec![0.0]), ..RobotSettings::default() };
+    assert!(Robot::new(&chain, &shapes, &settings).is_err());
     shapes[0].shape = Shape::Sphere { radius_m: f64::NAN };
-    assert!(Body::new(&chain, &shapes, &BodySettings::default()).is_err());
+    assert!(Robot::new(&chain, &shapes, &RobotSettings::default()).is_err());
     let mut configs = Configs::new(2).unwrap();
     assert!(configs.push(&[0.0]).is_err() && configs.push(&[0.0, f64::INFINITY]).is_err());
     assert!(configs.is_empty() && Configs::new(0).is_err());
