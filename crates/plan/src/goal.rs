@@ -17,7 +17,7 @@ pub use check::check_goal;
 pub(crate) use check::miss;
 pub use report::{GoalReport, GoalSettings};
 
-use citrange_robot::{Aim, Turn};
+use citrange_robot::{Aim, Orientation};
 use nalgebra::{Rotation3, Vector3};
 
 use crate::arm::Arm;
@@ -127,10 +127,12 @@ impl Goal {
     /// As inverse kinematics takes it; none for joints.
     fn aim(&self) -> Option<Aim> {
         match self {
-            Self::Point { at_m } => Some(Aim { at_m: Vector3::from(*at_m), turn: Turn::Free }),
+            Self::Point { at_m } => {
+                Some(Aim { at_m: Vector3::from(*at_m), orientation: Orientation::Free })
+            }
             Self::Pose { at_m, roll_pitch_yaw_rad: [roll, pitch, yaw] } => {
                 let turn = Rotation3::from_euler_angles(*roll, *pitch, *yaw);
-                Some(Aim { at_m: Vector3::from(*at_m), turn: Turn::Full(turn) })
+                Some(Aim { at_m: Vector3::from(*at_m), orientation: Orientation::Full(turn) })
             }
             Self::Joints(_) => None,
         }

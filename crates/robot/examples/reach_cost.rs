@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use citrange_core::rng::Rng;
-use citrange_robot::{Aim, Chain, Kinematics, Reach, ReachSettings, Turn};
+use citrange_robot::{Aim, Chain, IkSettings, InverseKinematics, Kinematics, Orientation};
 use nalgebra::Rotation3;
 
 const GOALS: usize = 200;
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let all = chain.joints.len();
         let mut kinematics = Kinematics::new(&chain);
-        let mut reach = Reach::new(&chain, &vec![0.0; all])?;
+        let mut reach = InverseKinematics::new(&chain, &vec![0.0; all])?;
         for (goal, is_pose) in [("point", false), ("pose", true)] {
             for starts in [8, 32, 64, 128, 256] {
                 let mut rng = Rng::new(7);
@@ -37,11 +37,11 @@ fn main() -> Result<(), Box<dyn Error>> {
                     held[..chain.arm_joints].copy_from_slice(&joints[..chain.arm_joints]);
                     kinematics.update(&held);
                     let tool = kinematics.site(&chain.tool);
-                    let full = Turn::Full(Rotation3::from_matrix_unchecked(tool.rot));
-                    let turn = if is_pose { full } else { Turn::Free };
-                    let settings = ReachSettings { starts, ..ReachSettings::default() };
+                    let full = Orientation::Full(Rotation3::from_matrix_unchecked(tool.rot));
+                    let orientation = if is_pose { full } else { Orientation::Free };
+                    let settings = IkSettings { starts, ..IkSettings::default() };
                     let begun = Instant::now();
-                    let aim = Aim { at_m: tool.pos_m, turn };
+                    let aim = Aim { at_m: tool.pos_m, orientation };
                     let found = reach.solve(&aim, &vec![0.0; chain.arm_joints], &settings);
                     costs.push(begun.elapsed().as_secs_f64() * 1e6);
                     solved += usize::from(!found.solutions.is_empty());

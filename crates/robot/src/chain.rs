@@ -93,7 +93,7 @@ pub struct ChainSite {
     pub link_from_site: Pose,
 }
 
-/// A ball that covers a corner or an end of the hand.
+/// A sphere that covers a corner or an end of the hand.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Guard {

@@ -3,7 +3,7 @@
 //! | to change | look in |
 //! |---|---|
 //! | one answer near given joints, the tool pointing down, the jaws turned | `hand.rs` |
-//! | all answers to be found, for any place and turn of the tool | `reach.rs`, settings and all |
+//! | all answers to be found, for any place and orientation of the tool | `reach.rs`, settings and all |
 //! | how they are searched, many starts at a time | `descent.rs`, `equations.rs` on `lanes.rs`; from where `starts.rs` |
 //! | the arm as that search sees it | `linkage.rs` |
 //! | which ends of the search are the same answer | `sift.rs` |
@@ -17,5 +17,5 @@ mod reach;
 mod sift;
 mod starts;
 
-pub use hand::{Fit, Hand, HandGoal, Ik, Tolerance, wrapped};
-pub use reach::{Aim, Reach, ReachSettings, Reached, Solution, Turn};
+pub use hand::{Fit, HandGoal, HandPose, Tolerance, ToolDownIk, wrapped};
+pub use reach::{Aim, IkSettings, IkSolution, IkSolutions, InverseKinematics, Orientation};

@@ -154,7 +154,7 @@ impl Kinematics {
         }
     }
 
-    /// The balls around corners and ends of the hand: middle in the world and radius.
+    /// The spheres around corners and ends of the hand: middle in the world and radius.
     pub fn guards(&self) -> impl Iterator<Item = (Vector3<f64>, f64)> + '_ {
         self.guards.iter().map(|(link, point, radius)| {
             let at = &self.links[*link].placed.at;

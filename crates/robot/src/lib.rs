@@ -2,7 +2,7 @@
 //! and inverse kinematics. No engine is needed.
 //!
 //! ```
-//! use citrange_robot::{Aim, ReachSettings, Robot, Turn};
+//! use citrange_robot::{Aim, IkSettings, Robot, Orientation};
 //!
 //! let robot = Robot::load("ur5e")?.standing_at([0.0, 0.0, 0.8], 0.0);
 //! assert_eq!(robot.joints()[0].name, "shoulder_pan_joint");
@@ -16,8 +16,8 @@
 //!
 //! // Inverse: all joints that are found to bring the tool back to where it is, nearest first.
 //! let at_m = robot.tool_at(&q)?.into();
-//! let aim = Aim { at_m, turn: Turn::Free };
-//! let found = robot.inverse_kinematics(&aim, &q, &ReachSettings::default())?;
+//! let aim = Aim { at_m, orientation: Orientation::Free };
+//! let found = robot.inverse_kinematics(&aim, &q, &IkSettings::default())?;
 //! assert!(found.solutions[0].error_m < 1e-6);
 //!
 //! // What it collides with, and what is not looked at.
@@ -54,7 +54,7 @@
 //! | the robot and its file | `robot.rs`, `robot/file.rs` |
 //! | spheres that cover shapes | `robot/cover.rs`; of what moves `robot/swept.rs` |
 //! | which links can meet | `robot/pairs.rs`; whether they do `robot/self_collision.rs`, `robot/convex.rs` |
-//! | joints for a place of the hand | `ik/`: near given ones [`Ik`], all that can be found [`Reach`] |
+//! | joints for a place of the hand | `ik/`: near given ones [`ToolDownIk`], all that can be found [`InverseKinematics`] |
 //! | where the joints were when a picture was taken | `robot/history.rs` |
 
 mod chain;
@@ -68,7 +68,8 @@ mod robot;
 pub use chain::{Chain, ChainJoint, ChainSite, Guard, LinkShape, MAX_JOINTS};
 pub use error::RobotError;
 pub use ik::{
-    Aim, Fit, Hand, HandGoal, Ik, Reach, ReachSettings, Reached, Solution, Tolerance, Turn, wrapped,
+    Aim, Fit, HandGoal, HandPose, IkSettings, IkSolution, IkSolutions, InverseKinematics,
+    Orientation, Tolerance, ToolDownIk, wrapped,
 };
 pub use inertia::LinkInertia;
 pub use joint_motion::{Frame, JointMotion, PlacedJoint};

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chain::{Chain, ChainJoint, LinkShape, MAX_JOINTS};
 use crate::error::RobotError;
-use crate::ik::{Aim, Reach, ReachSettings, Reached};
+use crate::ik::{Aim, IkSettings, IkSolutions, InverseKinematics};
 use crate::inertia::LinkInertia;
 use crate::joint_motion::{Frame, JointMotion};
 use file::RobotFile;
@@ -231,7 +231,7 @@ impl Robot {
     }
 
     /// Joints of the arm that bring the tool to an aim, nearest to `near` first. All other joints
-    /// stay as they are in `near`. For many questions make a [`Reach`] once.
+    /// stay as they are in `near`. For many questions make an [`InverseKinematics`] once.
     ///
     /// # Errors
     /// When `near` has not one number of each joint, or the arm has no joint that moves the tool.
@@ -239,11 +239,11 @@ impl Robot {
         &self,
         aim: &Aim,
         near: &[f64],
-        settings: &ReachSettings,
-    ) -> Result<Reached, RobotError> {
+        settings: &IkSettings,
+    ) -> Result<IkSolutions, RobotError> {
         check_joints(&self.chain, near)?;
         let arm = self.chain.arm_joints;
-        Ok(Reach::new(&self.chain, near)?.solve(aim, &near[..arm], settings))
+        Ok(InverseKinematics::new(&self.chain, near)?.solve(aim, &near[..arm], settings))
     }
 
     /// As [`Robot::forward_kinematics`], without allocating; what is beyond the links stays.

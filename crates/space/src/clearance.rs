@@ -1,7 +1,7 @@
 //! How far a robot is from everything in a map, for many configurations.
 //!
-//! The gap field gives a lower bound for every ball, sixteen configurations at once. Then only
-//! balls whose bound is below the best answer so far are looked at exactly.
+//! The gap field gives a lower bound for every sphere, sixteen configurations at once. Then only
+//! spheres whose bound is below the best answer so far are looked at exactly.
 
 mod checker;
 mod kernel;
@@ -19,13 +19,13 @@ use near::Near;
 /// How far a robot is from the nearest occupied cube.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clearance {
-    /// Distance of a ball's centre to the nearest cube, less its radius, for the ball where that
-    /// is least. Negative where a ball reaches into a cube; never below minus its radius. A
+    /// Distance of a sphere's centre to the nearest cube, less its radius, for the sphere where that
+    /// is least. Negative where a sphere reaches into a cube; never below minus its radius. A
     /// centre counts as no further away than the map's reach.
     pub distance_m: f64,
-    /// The link of that ball.
+    /// The link of that sphere.
     pub link: u16,
-    /// Number of that ball in [`citrange_robot::Robot::spheres`].
+    /// Number of that sphere in [`citrange_robot::Robot::spheres`].
     pub sphere: u16,
     /// Key of the cube; `None` when nothing is within the map's reach.
     pub voxel: Option<u32>,
@@ -34,7 +34,7 @@ pub struct Clearance {
 /// When a configuration collides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CollisionSettings {
-    /// Cubes must stay further than this from every ball.
+    /// Cubes must stay further than this from every sphere.
     pub margin_m: f64,
     /// Links that must not touch must stay further than this from each other; `None` where that
     /// is not looked at.
@@ -45,12 +45,12 @@ pub struct CollisionSettings {
 const SLACK_M: f32 = 2e-5;
 
 impl Checker {
-    /// How far the robot is from the map in every configuration. Exact with respect to balls and
+    /// How far the robot is from the map in every configuration. Exact with respect to spheres and
     /// cubes, up to the accuracy of the centres.
     ///
     /// # Errors
     /// When the configurations have another number of joints than the robot, there is not one
-    /// answer for each, or the robot has no ball.
+    /// answer for each, or the robot has no sphere.
     pub fn clearance(
         &mut self,
         snapshot: &Snapshot,
@@ -66,26 +66,26 @@ impl Checker {
         let lookup = Lookup::new(snapshot);
         let near = Near::new(snapshot, &self.roots);
         let voxel_m = snapshot.grid().voxel_m();
-        // Nothing is known beyond the reach: there, the widest ball decides.
+        // Nothing is known beyond the reach: there, the widest sphere decides.
         let mut start = Clearance {
             distance_m: snapshot.reach_m() - self.spheres.radii_m[widest],
             link: self.spheres.links[widest],
             sphere: widest as u16,
             voxel: None,
         };
-        let balls = &self.spheres;
+        let spheres = &self.spheres;
         let answer = |sphere: usize, (distance, cell): (f32, [usize; 3])| Clearance {
-            distance_m: f64::from(distance) * voxel_m - balls.radii_m[sphere],
-            link: balls.links[sphere],
+            distance_m: f64::from(distance) * voxel_m - spheres.radii_m[sphere],
+            link: spheres.links[sphere],
             sphere: sphere as u16,
             voxel: Some(snapshot.grid().key(cell)),
         };
-        // How near a cube must be to a ball to be the best so far, in cells.
+        // How near a cube must be to a sphere to be the best so far, in cells.
         let limit = |sphere: usize, best: &Clearance| {
-            ((best.distance_m + balls.radii_m[sphere]) / voxel_m) as f32
+            ((best.distance_m + spheres.radii_m[sphere]) / voxel_m) as f32
         };
-        // Balls of the base stand still: they are looked at once.
-        let still = balls.links.partition_point(|link| *link == 0);
+        // Spheres of the base stand still: they are looked at once.
+        let still = spheres.links.partition_point(|link| *link == 0);
         for (sphere, centre) in self.batch.block_centres()[..still].iter().enumerate() {
             let probe = near.probe(centre.map(|axis| axis.0[0]));
             let found = near.nearest::<false>(&probe, limit(sphere, &start));
@@ -93,12 +93,12 @@ impl Checker {
         }
         for (block, out) in configs.blocks().zip(out.chunks_mut(LANES)) {
             self.batch.place(block);
-            let moving = still..balls.links.len();
+            let moving = still..spheres.links.len();
             let first = kernel::bounds(
                 self.isa,
                 &lookup,
                 &self.batch.block_centres()[moving.clone()],
-                &balls.radii_f32[moving.clone()],
+                &spheres.radii_f32[moving.clone()],
                 &mut self.bounds[moving.clone()],
             );
             out.fill(start);
@@ -121,7 +121,7 @@ impl Checker {
                     self.waiting.push((lane, sphere, probe));
                 }
             };
-            // The ball with the least bound is likely to be the one.
+            // The sphere with the least bound is likely to be the one.
             for (lane, best_m) in bests_m.iter_mut().enumerate() {
                 let sphere = still + first[lane] as usize;
                 if let Some(bound) = self.bounds.get_mut(sphere) {
@@ -171,7 +171,7 @@ impl Checker {
         let farthest_m = self.widest().map_or(0.0, |w| self.spheres.radii_m[w]) + settings.margin_m;
         if farthest_m > snapshot.reach_m() {
             let reason = format!(
-                "{} and the widest ball reach {farthest_m} m from its centre, the map knows {} m",
+                "{} and the widest sphere reach {farthest_m} m from its centre, the map knows {} m",
                 settings.margin_m,
                 snapshot.reach_m()
             );
@@ -186,11 +186,11 @@ impl Checker {
             self.batch.place(block);
             let used = u16::MAX >> (LANES - out.len());
             let mut hit = 0_u16;
-            let (centres, balls) = (self.batch.block_centres(), &self.spheres);
-            let radii = &balls.radii_f32;
+            let (centres, spheres) = (self.batch.block_centres(), &self.spheres);
+            let radii = &spheres.radii_f32;
             let first = kernel::bounds(self.isa, &lookup, centres, radii, &mut self.bounds);
             let touches = |sphere: usize, lane: usize| {
-                let limit = ((balls.radii_m[sphere] + settings.margin_m) / voxel_m) as f32;
+                let limit = ((spheres.radii_m[sphere] + settings.margin_m) / voxel_m) as f32;
                 let probe = near.probe(centres[sphere].map(|axis| axis.0[lane]));
                 near.nearest::<true>(&probe, limit).is_some()
             };
@@ -226,7 +226,7 @@ impl Checker {
         Ok(())
     }
 
-    /// The ball with the largest radius.
+    /// The sphere with the largest radius.
     fn widest(&self) -> Option<usize> {
         let radii = &self.spheres.radii_m;
         (0..radii.len()).max_by(|a, b| radii[*a].total_cmp(&radii[*b]))

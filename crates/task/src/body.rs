@@ -1,6 +1,6 @@
 //! The autopilot's own body: its arm, its jaws, and where it stands.
 
-use citrange_robot::{Chain, Hand, HandGoal, Ik, Tolerance, wrapped};
+use citrange_robot::{Chain, HandGoal, HandPose, Tolerance, ToolDownIk, wrapped};
 use nalgebra::Vector3;
 
 use crate::error::TaskError;
@@ -18,7 +18,7 @@ const REACH_YAW_RAD: f64 = 0.15;
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
     pub(crate) chain: Chain,
-    pub(crate) ik: Ik,
+    pub(crate) ik: ToolDownIk,
     pub(crate) home: Vec<f64>,
     pub(crate) floor_z_m: f64,
     /// What a height of the settings is to be lowered by to be one of the grasp point.
@@ -46,7 +46,7 @@ impl Body {
         floor_z_m: f64,
         settings: &Settings,
     ) -> Result<Self, TaskError> {
-        let mut ik = Ik::new(chain, home)?;
+        let mut ik = ToolDownIk::new(chain, home)?;
         let grasp = *ik.grasp();
         let hand = ik.hand(home);
         let anchor = ik.kinematics().anchor(0);
@@ -159,7 +159,7 @@ impl Body {
         Place { at_m: hand.at_m, turn_rad: self.turn_for(&hand.at_m, hand.jaw_yaw_rad()) }
     }
 
-    pub(crate) fn hand(&mut self, joints: &[f64]) -> Hand {
+    pub(crate) fn hand(&mut self, joints: &[f64]) -> HandPose {
         self.ik.hand(joints)
     }
 

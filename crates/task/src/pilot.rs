@@ -50,7 +50,7 @@ pub struct Autopilot {
     pub(crate) goal: Goal,
     pub(crate) memory: Option<Memory>,
     /// Where the hand was measured to be at this tick.
-    pub(crate) hand: citrange_robot::Hand,
+    pub(crate) hand: citrange_robot::HandPose,
     pub(crate) events: Vec<Event>,
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use citrange_control::{CartesianController, Settings};
-use citrange_core::{Observation, Pilot as _};
+use citrange_core::{Command, Observation, Pilot as _};
 use citrange_robot::Chain;
 use citrange_teleop::{DriverLock, HeldKeys, Key, Speeds, Teleop, Until};
 
@@ -35,11 +35,11 @@ fn a_held_key_counts_in_full_after_the_soft_start_at_every_rate() {
         let ticket = lock.take("Ann").unwrap();
         ticket.hold(HeldKeys::new([Key::Up], [0.0; HeldKeys::STICKS]), 1);
         let mut pilot = Teleop::new(lock, controller(hz, &settings), speeds, Until::Order);
-        let mut targets = READY.to_vec();
+        let mut command = Command::at(&READY);
         let mut is_full_at_s = None;
         for tick in 1..=hz {
-            let seen = Observation { joint_pos: targets.clone(), ..Observation::default() };
-            pilot.decide(&seen, &mut targets, &mut Vec::new()).unwrap();
+            let seen = Observation { joint_pos: command.pos.clone(), ..Observation::default() };
+            pilot.decide(&seen, &mut command, &mut Vec::new()).unwrap();
             let time_s = f64::from(tick) / f64::from(hz);
             let fraction = pilot.requested().linear_m_s[2] / full.linear_m_s[2];
             let expected = (time_s / settings.soft_start_s).min(1.0);
@@ -68,12 +68,12 @@ fn targets_in_force_fade_within_the_soft_start_at_every_rate() {
             let lock = DriverLock::new(Duration::from_secs(3600));
             let speeds = Speeds::of(&settings, &so101());
             let mut pilot = Teleop::new(lock, Arc::clone(&controller), speeds, Until::Order);
-            let mut targets = start.to_vec();
+            let mut command = Command::at(start);
             for _ in 0..ticks {
                 let seen = Observation { joint_pos: READY.to_vec(), ..Observation::default() };
-                pilot.decide(&seen, &mut targets, &mut Vec::new()).unwrap();
+                pilot.decide(&seen, &mut command, &mut Vec::new()).unwrap();
             }
-            targets[0]
+            command.pos[0]
         };
         let fraction = |time_s: f64| {
             let ticks = (time_s * f64::from(hz)).round() as u32;

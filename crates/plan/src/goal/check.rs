@@ -1,6 +1,6 @@
 //! Which joints lead to a goal, and the reason when a search cannot begin.
 
-use citrange_robot::{Aim, Reach, ReachSettings, RobotError, Solution, Turn};
+use citrange_robot::{Aim, IkSettings, IkSolution, InverseKinematics, Orientation, RobotError};
 
 use super::escape::escape;
 use super::report::{GoalReport, GoalSettings, Kept};
@@ -23,7 +23,7 @@ const FAR_M: f64 = 1000.0;
 pub(super) struct Asked<'a, W> {
     pub(super) arm: &'a Arm,
     pub(super) world: &'a mut W,
-    pub(super) reach: Reach,
+    pub(super) reach: InverseKinematics,
     pub(super) settings: &'a GoalSettings,
     /// Where the search begins.
     pub(super) from: Vec<f64>,
@@ -76,9 +76,9 @@ pub fn check_goal<W: Motions + Contacts>(
     })
 }
 
-fn reach_of(arm: &Arm) -> Result<Reach, PlanError> {
+fn reach_of(arm: &Arm) -> Result<InverseKinematics, PlanError> {
     let bad = |why: RobotError| PlanError::bad("inverse kinematics", why.to_string());
-    let mut reach = Reach::new(arm.body().chain(), arm.held()).map_err(bad)?;
+    let mut reach = InverseKinematics::new(arm.body().chain(), arm.held()).map_err(bad)?;
     reach.set_ranges(arm.limits().iter().map(|l| l.range)).map_err(bad)?;
     Ok(reach)
 }
@@ -100,8 +100,8 @@ pub(crate) fn miss(
 }
 
 /// The miss of a turn, where it is not free.
-fn turn_of(aim: &Aim, fit: &Solution) -> Option<f64> {
-    (aim.turn != Turn::Free).then_some(fit.angle_rad)
+fn turn_of(aim: &Aim, fit: &IkSolution) -> Option<f64> {
+    (aim.orientation != Orientation::Free).then_some(fit.angle_rad)
 }
 
 impl<W: Motions + Contacts> Asked<'_, W> {
@@ -119,11 +119,11 @@ impl<W: Motions + Contacts> Asked<'_, W> {
     }
 
     fn at_aim(&mut self, aim: &Aim, mut report: GoalReport) -> GoalReport {
-        let mut search = ReachSettings {
+        let mut search = IkSettings {
             starts: self.settings.starts,
             seed: self.settings.seed,
             turn_m: self.settings.turn_m(),
-            ..ReachSettings::default()
+            ..IkSettings::default()
         };
         let mut found = self.reach.solve(aim, &self.from, &search);
         let mut touching = None;
@@ -160,7 +160,7 @@ impl<W: Motions + Contacts> Asked<'_, W> {
             Some((why, goals)) => self.collides(aim, why, &goals, report),
             None => {
                 let (nearest_m, nearest_rad) = self.nearest(aim, &search, found.misses.first());
-                let nearest_rad = (aim.turn != Turn::Free).then_some(nearest_rad);
+                let nearest_rad = (aim.orientation != Orientation::Free).then_some(nearest_rad);
                 let (tolerance_m, tolerance_rad) = self.settings.allowed();
                 report.refuse(Outcome::GoalUnreachable {
                     nearest_m,
@@ -174,10 +174,10 @@ impl<W: Motions + Contacts> Asked<'_, W> {
 
     /// Goals within tolerance: those as good as the best, then the others; each sorted by
     /// their distance from where the search begins.
-    fn good_enough(&self, goals: &[Solution]) -> [Vec<Solution>; 2] {
+    fn good_enough(&self, goals: &[IkSolution]) -> [Vec<IkSolution>; 2] {
         let (tolerance_m, tolerance_rad) = self.settings.allowed();
-        let within = |s: &&Solution| s.error_m <= tolerance_m && s.angle_rad <= tolerance_rad;
-        let mut all: Vec<Solution> = goals.iter().filter(within).cloned().collect();
+        let within = |s: &&IkSolution| s.error_m <= tolerance_m && s.angle_rad <= tolerance_rad;
+        let mut all: Vec<IkSolution> = goals.iter().filter(within).cloned().collect();
         nearest_first(&mut all, &self.from);
         let best = all.iter().map(|s| s.error_m).fold(f64::INFINITY, f64::min);
         let (good, rest) = all.into_iter().partition(|s| s.error_m <= best + AS_GOOD_M);
@@ -186,18 +186,13 @@ impl<W: Motions + Contacts> Asked<'_, W> {
 
     /// How near the tool comes when it is turned as asked, and how it is turned there; the best
     /// miss where it cannot be turned so.
-    fn nearest(
-        &mut self,
-        aim: &Aim,
-        search: &ReachSettings,
-        miss: Option<&Solution>,
-    ) -> (f64, f64) {
+    fn nearest(&mut self, aim: &Aim, search: &IkSettings, miss: Option<&IkSolution>) -> (f64, f64) {
         let (tolerance_m, tolerance_rad) = self.settings.allowed();
         let Some(miss) = miss else { return (FAR_M, std::f64::consts::PI) };
         if miss.angle_rad <= tolerance_rad && miss.error_m > tolerance_m {
             return (miss.error_m, miss.angle_rad);
         }
-        let strict = ReachSettings { turn_m: 20.0 * search.turn_m, ..*search };
+        let strict = IkSettings { turn_m: 20.0 * search.turn_m, ..*search };
         let turned = self.reach.solve(aim, &self.from, &strict).misses;
         let turned = turned.iter().filter(|m| m.angle_rad <= tolerance_rad);
         let best = turned.min_by(|a, b| a.error_m.total_cmp(&b.error_m)).unwrap_or(miss);
@@ -208,7 +203,7 @@ impl<W: Motions + Contacts> Asked<'_, W> {
         &mut self,
         aim: &Aim,
         why: Outcome,
-        goals: &[Solution],
+        goals: &[IkSolution],
         mut report: GoalReport,
     ) -> GoalReport {
         if !self.settings.proceed_anyway {
@@ -230,7 +225,7 @@ impl<W: Motions + Contacts> Asked<'_, W> {
     }
 
     /// Those goals that are free, in their order; or what the first one touches.
-    pub(super) fn keep_free(&mut self, aim: &Aim, goals: &[Solution]) -> Result<Kept, Outcome> {
+    pub(super) fn keep_free(&mut self, aim: &Aim, goals: &[IkSolution]) -> Result<Kept, Outcome> {
         let mut kept = Kept::default();
         for goal in goals {
             let at = self.within(&goal.joints);
@@ -273,9 +268,9 @@ impl<W: Motions + Contacts> Asked<'_, W> {
 }
 
 /// Sorts goals by their distance from some joints.
-pub(super) fn nearest_first(goals: &mut [Solution], from: &[f64]) {
+pub(super) fn nearest_first(goals: &mut [IkSolution], from: &[f64]) {
     let away =
-        |s: &Solution| -> f64 { s.joints.iter().zip(from).map(|(a, b)| (a - b).powi(2)).sum() };
+        |s: &IkSolution| -> f64 { s.joints.iter().zip(from).map(|(a, b)| (a - b).powi(2)).sum() };
     goals.sort_by(|a, b| away(a).total_cmp(&away(b)));
 }
 

@@ -1,7 +1,7 @@
 //! The nearest free place to a goal that touches something: on ever larger shells around it,
 //! first of all back along the way that the hand comes.
 
-use citrange_robot::{Aim, ReachSettings, Solution};
+use citrange_robot::{Aim, IkSettings, IkSolution};
 use nalgebra::Vector3;
 
 use super::Contacts;
@@ -24,7 +24,7 @@ const KEPT: usize = 4;
 pub(super) fn retreat<W: Motions + Contacts>(
     asked: &mut Asked<'_, W>,
     aim: &Aim,
-    goals: &[Solution],
+    goals: &[IkSolution],
 ) -> Option<Kept> {
     let here = asked.reach.aim_of(&asked.from).at_m;
     let back = (here - aim.at_m).try_normalize(1e-9).unwrap_or_else(Vector3::z);
@@ -35,14 +35,14 @@ pub(super) fn retreat<W: Motions + Contacts>(
         for way in ways {
             let moved = Aim { at_m: aim.at_m + way * radius_m, ..*aim };
             for near in goals.iter().take(KEPT) {
-                let few = ReachSettings { starts: 1, turns: false, ..ReachSettings::default() };
+                let few = IkSettings { starts: 1, turns: false, ..IkSettings::default() };
                 found.extend(asked.reach.solve(&moved, &near.joints, &few).solutions);
             }
-            let many = ReachSettings {
+            let many = IkSettings {
                 starts: STARTS,
                 seed: asked.settings.seed,
                 turns: false,
-                ..ReachSettings::default()
+                ..IkSettings::default()
             };
             found.extend(asked.reach.solve(&moved, &asked.from, &many).solutions);
         }

@@ -6,7 +6,7 @@ use nalgebra::{Matrix3, Vector3};
 use super::equations::{Equations, Held};
 use super::lanes::{LANES, Lane, Lane3, cross, dot, minus};
 use super::linkage::{Linkage, MOST, Placed};
-use super::reach::{Aim, Turn};
+use super::reach::{Aim, Orientation};
 
 /// Rounds that a start gets.
 const ROUNDS: u32 = 60;
@@ -16,7 +16,7 @@ const LONGEST_STEP: f64 = 0.8;
 const STILL_RAD: f64 = 1e-9;
 /// So does a squared distance this small: a hundredth of a micrometre.
 const THERE_M2: f64 = 1e-16;
-/// And so does a gain that is this share of what is missing, thrice in a row.
+/// And so does a gain that is this fraction of what is missing, thrice in a row.
 const NO_GAIN: f64 = 1e-7;
 const PATIENCE: u8 = 3;
 /// How often joints at their ends are looked for in one round.
@@ -88,16 +88,16 @@ impl Task<'_> {
         // The axis of the tool whose direction is wanted, if it is one only.
         let mut pointer = None;
         let mut rows = 3;
-        match &self.aim.turn {
-            Turn::Free => {}
-            Turn::Axis { of_tool, toward } => {
+        match &self.aim.orientation {
+            Orientation::Free => {}
+            Orientation::Axis { of_tool, toward } => {
                 let axis = combined(&placed, of_tool);
                 let off = minus(&fixed(toward), &axis).map(|l| l * self.turn_m);
                 rest[3..].copy_from_slice(&off);
                 cost += dot(&off, &off);
                 (pointer, rows) = (Some(axis), 6);
             }
-            Turn::Full(rotation) => {
+            Orientation::Full(rotation) => {
                 let wanted: Matrix3<f64> = *rotation.matrix();
                 for (k, axis) in placed.tool_axes.iter().enumerate() {
                     let goal = fixed(&wanted.column(k).into_owned());

@@ -42,7 +42,7 @@ pub struct HandGoal {
 
 /// Where the hand is for some joints.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hand {
+pub struct HandPose {
     /// The working point, in the world.
     pub at_m: Vector3<f64>,
     /// Where the tool points.
@@ -51,7 +51,7 @@ pub struct Hand {
     pub jaw_axis: Vector3<f64>,
 }
 
-impl Hand {
+impl HandPose {
     /// Angle between the tool and straight down.
     #[must_use]
     pub fn tilt_rad(&self) -> f64 {
@@ -89,7 +89,7 @@ pub struct Tolerance {
 }
 
 impl Fit {
-    fn of(goal: &HandGoal, hand: &Hand) -> Self {
+    fn of(goal: &HandGoal, hand: &HandPose) -> Self {
         Self {
             error_m: (goal.at_m - hand.at_m).norm(),
             tilt_rad: hand.tilt_rad(),
@@ -108,7 +108,7 @@ impl Fit {
 
 /// Inverse kinematics of one arm, with its scratch.
 #[derive(Clone, Debug)]
-pub struct Ik {
+pub struct ToolDownIk {
     kinematics: Kinematics,
     link: usize,
     link_from_tool: Frame,
@@ -120,7 +120,7 @@ pub struct Ik {
     home: Vec<f64>,
 }
 
-impl Ik {
+impl ToolDownIk {
     /// For a chain that says how it grasps; its grasp point is the working point. `home` is the
     /// pose that the arm stays near where it is free to choose.
     ///
@@ -170,10 +170,10 @@ impl Ik {
     }
 
     /// Where the hand is for these joints (the gripper's may be left out).
-    pub fn hand(&mut self, joints: &[f64]) -> Hand {
+    pub fn hand(&mut self, joints: &[f64]) -> HandPose {
         self.kinematics.update(joints);
         let tool = self.kinematics.link(self.link).then(&self.link_from_tool);
-        Hand {
+        HandPose {
             at_m: tool.pos_m + tool.rot * self.point,
             tool_axis: tool.rot * self.tool.into_inner(),
             jaw_axis: tool.rot * self.jaw.into_inner(),
@@ -229,7 +229,7 @@ impl Ik {
         Fit::of(goal, &hand)
     }
 
-    /// As [`Ik::solve`], tried from `joints` and then from the home pose; `joints` are changed
+    /// As [`ToolDownIk::solve`], tried from `joints` and then from the home pose; `joints` are changed
     /// only when what was found keeps the tolerance.
     pub fn find(&mut self, goal: &HandGoal, within: &Tolerance, joints: &mut [f64]) -> Fit {
         let n = self.home.len();
@@ -263,7 +263,7 @@ impl Ik {
         }
     }
 
-    fn cost(&self, goal: &HandGoal, hand: &Hand, joints: &[f64]) -> f64 {
+    fn cost(&self, goal: &HandGoal, hand: &HandPose, joints: &[f64]) -> f64 {
         let away: f64 = joints.iter().zip(&self.home).map(|(q, home)| (home - q).powi(2)).sum();
         (goal.at_m - hand.at_m).norm_squared()
             + TURN_M.powi(2) * (down() - hand.tool_axis).norm_squared()
@@ -272,7 +272,12 @@ impl Ik {
     }
 
     /// The kinematics must be at `joints`, where the hand is.
-    fn normal_equations(&self, goal: &HandGoal, hand: &Hand, joints: &[f64]) -> (Square, Joints) {
+    fn normal_equations(
+        &self,
+        goal: &HandGoal,
+        hand: &HandPose,
+        joints: &[f64],
+    ) -> (Square, Joints) {
         let miss = goal.at_m - hand.at_m;
         let tilt = (down() - hand.tool_axis) * TURN_M;
         let turn = wrapped(goal.jaw_yaw_rad - hand.jaw_yaw_rad()) * TURN_M;

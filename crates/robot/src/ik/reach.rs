@@ -17,16 +17,16 @@ use crate::kinematics::Kinematics;
 pub struct Aim {
     /// Place of the working point.
     pub at_m: Vector3<f64>,
-    /// How the tool should be turned.
-    pub turn: Turn,
+    /// How the tool should be oriented.
+    pub orientation: Orientation,
 }
 
-/// How a tool should be turned.
+/// How a tool should be oriented.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Turn {
+pub enum Orientation {
     /// As it comes.
     Free,
-    /// One direction of the tool is given, the turn about it is free.
+    /// One direction of the tool is given, the rotation about it is free.
     Axis {
         /// The direction in the frame of the tool, unit length.
         of_tool: Vector3<f64>,
@@ -39,16 +39,16 @@ pub enum Turn {
 
 /// How hard to look.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ReachSettings {
+pub struct IkSettings {
     /// How many starts; the given joints and home are the first two.
     pub starts: usize,
     /// Decides the other starts.
     pub seed: u64,
     /// A solution is at most this far from its point.
     pub exact_m: f64,
-    /// And at most this far from its turn.
+    /// And at most this far from its orientation.
     pub exact_rad: f64,
-    /// What a radian of turn counts in metres, where both cannot be had.
+    /// What a radian of orientation counts in metres, where both cannot be had.
     pub turn_m: f64,
     /// Whether whole turns of a joint are answers of their own; otherwise only the turn nearest
     /// to the given joints is.
@@ -57,7 +57,7 @@ pub struct ReachSettings {
     pub most: usize,
 }
 
-impl Default for ReachSettings {
+impl Default for IkSettings {
     fn default() -> Self {
         Self {
             starts: 64,
@@ -73,28 +73,28 @@ impl Default for ReachSettings {
 
 /// Joints of the arm, and how near they bring the tool.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Solution {
+pub struct IkSolution {
     /// Positions of the arm's joints.
     pub joints: Vec<f64>,
     /// Distance of the working point from where it should be.
     pub error_m: f64,
-    /// Angle between the turn and what it should be; 0 where it is free.
+    /// Angle between the orientation and what it should be; 0 where it is free.
     pub angle_rad: f64,
 }
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reached {
+pub struct IkSolutions {
     /// Exact solutions that differ, whole turns of a joint among them; sorted by their distance
     /// from the given joints.
-    pub solutions: Vec<Solution>,
+    pub solutions: Vec<IkSolution>,
     /// Where there are none: the nearest misses, best first.
-    pub misses: Vec<Solution>,
+    pub misses: Vec<IkSolution>,
 }
 
 /// Inverse kinematics of any arm, from many starts at once.
 #[derive(Clone, Debug)]
-pub struct Reach {
+pub struct InverseKinematics {
     robot: String,
     kinematics: Kinematics,
     tool: ChainSite,
@@ -106,7 +106,7 @@ pub struct Reach {
     all: Vec<f64>,
 }
 
-impl Reach {
+impl InverseKinematics {
     /// For a chain; `home` has a position of every joint: the arm's are the second start, the
     /// others stay there.
     ///
@@ -158,26 +158,26 @@ impl Reach {
         Ok(())
     }
 
-    /// The place and turn of the tool for joints of the arm.
+    /// The place and orientation of the tool for joints of the arm.
     pub fn aim_of(&mut self, joints: &[f64]) -> Aim {
         let tool = self.place(joints);
-        let turn = Turn::Full(Rotation3::from_matrix_unchecked(tool.rot));
-        Aim { at_m: tool.pos_m + tool.rot * self.point, turn }
+        let orientation = Orientation::Full(Rotation3::from_matrix_unchecked(tool.rot));
+        Aim { at_m: tool.pos_m + tool.rot * self.point, orientation }
     }
 
     /// How near joints of the arm bring the tool.
-    pub fn measure(&mut self, aim: &Aim, joints: &[f64]) -> Solution {
+    pub fn measure(&mut self, aim: &Aim, joints: &[f64]) -> IkSolution {
         let tool = self.place(joints);
-        let angle_rad = match &aim.turn {
-            Turn::Free => 0.0,
-            Turn::Axis { of_tool, toward } => {
+        let angle_rad = match &aim.orientation {
+            Orientation::Free => 0.0,
+            Orientation::Axis { of_tool, toward } => {
                 let axis = tool.rot * of_tool;
                 axis.cross(toward).norm().atan2(axis.dot(toward))
             }
-            Turn::Full(wanted) => angle_between(wanted.matrix(), &tool.rot),
+            Orientation::Full(wanted) => angle_between(wanted.matrix(), &tool.rot),
         };
         let error_m = (tool.pos_m + tool.rot * self.point - aim.at_m).norm();
-        Solution { joints: joints.to_vec(), error_m, angle_rad }
+        IkSolution { joints: joints.to_vec(), error_m, angle_rad }
     }
 
     fn place(&mut self, joints: &[f64]) -> Frame {
@@ -190,7 +190,7 @@ impl Reach {
 
     /// Looks for joints that bring the tool there. `near` are joints of the arm: the first
     /// start, and what solutions are sorted by.
-    pub fn solve(&mut self, aim: &Aim, near: &[f64], settings: &ReachSettings) -> Reached {
+    pub fn solve(&mut self, aim: &Aim, near: &[f64], settings: &IkSettings) -> IkSolutions {
         let task =
             Task { linkage: &self.linkage, aim, point_m: self.point, turn_m: settings.turn_m };
         let starts = starts(&self.linkage, &[near, &self.home], settings.starts, settings.seed);
@@ -209,12 +209,12 @@ impl Reach {
         }
         if !exact.is_empty() {
             let mut solutions = self.all_turns(aim, near, &exact, settings);
-            let away = |s: &Solution| -> f64 {
+            let away = |s: &IkSolution| -> f64 {
                 s.joints.iter().zip(near).map(|(a, b)| (a - b).powi(2)).sum()
             };
             solutions.sort_by(|a, b| away(a).total_cmp(&away(b)));
             solutions.truncate(settings.most);
-            return Reached { solutions, misses: Vec::new() };
+            return IkSolutions { solutions, misses: Vec::new() };
         }
         misses.sort_by(|a, b| a.1.total_cmp(&b.1));
         let mut distinct: Vec<Joints> = Vec::new();
@@ -224,7 +224,7 @@ impl Reach {
             }
         }
         let misses = self.all_turns(aim, near, &distinct, settings);
-        Reached { solutions: Vec::new(), misses }
+        IkSolutions { solutions: Vec::new(), misses }
     }
 
     /// Joints of the linkage as joints of the arm; those that do not move the tool stay.
@@ -244,21 +244,21 @@ impl Reach {
         aim: &Aim,
         near: &[f64],
         bases: &[Joints],
-        settings: &ReachSettings,
-    ) -> Vec<Solution> {
+        settings: &IkSettings,
+    ) -> Vec<IkSolution> {
         let most = if settings.turns { settings.most } else { 1 };
         let mut all = Vec::new();
         for base in bases {
             // Whole turns change the joints and nothing else.
             let fit = self.measure(aim, &self.spread(base, near));
             let turns = turns(&self.linkage, base, near, most);
-            all.extend(turns.iter().map(|at| Solution { joints: self.spread(at, near), ..fit }));
+            all.extend(turns.iter().map(|at| IkSolution { joints: self.spread(at, near), ..fit }));
         }
         all
     }
 }
 
-/// Angle of the turn from one rotation to another; exact near 0, where the cosine is not.
+/// Angle of the rotation from one orientation to another; exact near 0, where the cosine is not.
 fn angle_between(a: &Matrix3<f64>, b: &Matrix3<f64>) -> f64 {
     let sine: Vector3<f64> = (0..3).map(|k| a.column(k).cross(&b.column(k))).sum();
     let cosine: f64 = (0..3).map(|k| a.column(k).dot(&b.column(k))).sum();

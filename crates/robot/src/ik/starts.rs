@@ -28,12 +28,12 @@ pub(super) fn starts(linkage: &Linkage, given: &[&[f64]], count: usize, seed: u6
         let mut stride = 1.0;
         for ((position, step), shift) in start.iter_mut().zip(&linkage.steps).zip(shift) {
             stride *= ratio;
-            let share: f64 = (shift + number * stride).fract();
+            let fraction: f64 = (shift + number * stride).fract();
             let [low, high] = match step.wraps {
                 true => [-std::f64::consts::PI, std::f64::consts::PI],
                 false => step.range,
             };
-            *position = low + share * (high - low);
+            *position = low + fraction * (high - low);
         }
         all.push(start);
     }

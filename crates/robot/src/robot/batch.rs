@@ -1,4 +1,4 @@
-//! Places a robot's balls for many configurations at once: forward kinematics in lanes.
+//! Places a robot's spheres for many configurations at once: forward kinematics in lanes.
 
 use citrange_lanes::Isa;
 use nalgebra::Isometry3;
@@ -14,13 +14,13 @@ use citrange_core::solid::Form;
 /// Forward kinematics and self-collision of one robot, sixteen configurations at a time; one per
 /// thread. All memory is its own and is used again by the next call.
 ///
-/// Centres of balls are computed in single precision and are off by less than 5e-6 m for arms
+/// Centres of spheres are computed in single precision and are off by less than 5e-6 m for arms
 /// that reach up to 2 m.
 #[derive(Clone, Debug)]
 pub struct BatchKinematics {
     pub(crate) tree: Tree,
     pub(crate) isa: Isa,
-    /// Radii of the balls.
+    /// Radii of the spheres.
     pub(crate) radii_m: Vec<f32>,
     pub(crate) pairs: Vec<LinkPair>,
     /// Shapes of every link, in its frame.
@@ -41,16 +41,16 @@ impl BatchKinematics {
             radii_m: body.spheres.iter().map(|s| s.radius_m as f32).collect(),
             pairs: LinkPair::all(body),
             shapes: self_collision::shapes(body),
-            centres: vec![[nothing; 3]; tree.balls.len()],
+            centres: vec![[nothing; 3]; tree.spheres.len()],
             frames,
             tree,
         };
-        // Balls of the base are placed once and for all.
+        // Spheres of the base are placed once and for all.
         made.place(&vec![nothing; body.chain.joints.len()]);
         made
     }
 
-    /// Centres of all balls, in the world: those of the first configuration in the order of
+    /// Centres of all spheres, in the world: those of the first configuration in the order of
     /// [`Robot::spheres`], then those of the next. `centres_m` is emptied first.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl BatchKinematics {
         kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
     }
 
-    /// Centres of all balls in the block that was placed last, in the order of [`Robot::spheres`].
+    /// Centres of all spheres in the block that was placed last, in the order of [`Robot::spheres`].
     #[must_use]
     pub fn block_centres(&self) -> &[[Lane; 3]] {
         &self.centres

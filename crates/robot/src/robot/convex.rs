@@ -37,7 +37,7 @@ impl<'a> Convex<'a> {
         let mut corners = [Vector3::zeros(); 4];
         let mut count = 0;
         let mut nearest = self.pos_m - other.pos_m;
-        // Most pairs are far apart: balls around them tell.
+        // Most pairs are far apart: spheres around them tell.
         if nearest.norm() > self.size_m() + other.size_m() + margin_m.max(0.0) {
             return true;
         }
@@ -69,7 +69,7 @@ impl<'a> Convex<'a> {
         false
     }
 
-    /// Radius of a ball around it.
+    /// Radius of a sphere around it.
     fn size_m(&self) -> f64 {
         Vector3::from(self.form.half_extents_m()).norm()
     }

@@ -1,20 +1,20 @@
-//! Covers shapes with balls: every point of a shape is in some ball, and no ball reaches further
+//! Covers shapes with spheres: every point of a shape is in some sphere, and no sphere reaches further
 //! than a given overhang beyond the shape.
 //!
-//! A shape is cut into convex pieces, and each piece gets a ball around it. A ball of radius R
+//! A shape is cut into convex pieces, and each piece gets a sphere around it. A sphere of radius R
 //! whose centre is `depth` inside of a convex shape reaches exactly `R - depth` beyond it; the
 //! fewest pieces are taken for which that is never more than the overhang.
 //!
-//! - Capsule (radius r, half length h) by n balls along its axis: all of radius r + e, the outer
+//! - Capsule (radius r, half length h) by n spheres along its axis: all of radius r + e, the outer
 //!   ones e inside of the ends. Neighbours meet on the mantle when
 //!   `(r + e)² = r² + ((h - e) / (n - 1))²`, which gives the smallest e; e is also the overhang.
-//! - Box by a lattice of equal cells; a cell with half edges a, b, c has the ball
+//! - Box by a lattice of equal cells; a cell with half edges a, b, c has the sphere
 //!   R = |(a, b, c)| and the overhang R - min(a, b, c). Rounded boxes the same, R larger by the
 //!   rounding.
-//! - Cylinder by layers. A layer of half thickness t is one ball R² = r² + t² on the axis, or
+//! - Cylinder by layers. A layer of half thickness t is one sphere R² = r² + t² on the axis, or
 //!   rings of sectors. A sector between the radii r1 and r2 with half angle φ fits around a
 //!   point at `(r1 + r2) / (2 cos φ)`, where the corners of both arcs are equally far away. The
-//!   layers at the ends may be thicker than their share: a deeper ball stands out less.
+//!   layers at the ends may be thicker than the others: a deeper sphere stands out less.
 
 use crate::chain::LinkShape;
 use nalgebra::{Isometry3, Point3, Vector3};
@@ -29,10 +29,10 @@ const MOST_CELLS: usize = 48;
 /// Links up to this one pass closely over what the robot stands on, wherever they are.
 const NEAR_BASE: usize = 2;
 
-/// There a capsule that one ball would do for gets a few more: that makes it nearly exact.
+/// There a capsule that one sphere would do for gets a few more: that makes it nearly exact.
 const NEAR_BASE_OVERHANG_M: f64 = 0.001;
 
-/// A convex part of a shape and the ball around it, in the shape's frame.
+/// A convex part of a shape and the sphere around it, in the shape's frame.
 #[derive(Clone, Debug)]
 struct Piece {
     centre_m: Vector3<f64>,
@@ -42,8 +42,8 @@ struct Piece {
     rounding_m: f64,
 }
 
-/// Balls around all shapes, without those whose piece is inside of a larger shape of the same
-/// link, and without those inside of another ball.
+/// Spheres around all shapes, without those whose piece is inside of a larger shape of the same
+/// link, and without those inside of another sphere.
 pub(crate) fn spheres(shapes: &[LinkShape], overhang_m: f64) -> Result<Vec<Sphere>, RobotError> {
     let forms: Vec<Form> = shapes.iter().map(|s| Form::of(&s.shape)).collect();
     let poses: Vec<Isometry3<f64>> = shapes.iter().map(|s| s.link_from_shape.isometry()).collect();
@@ -84,7 +84,7 @@ pub(crate) fn spheres(shapes: &[LinkShape], overhang_m: f64) -> Result<Vec<Spher
     Ok(without_inner(all))
 }
 
-/// Balls in the order of their links, without those inside of others.
+/// Spheres in the order of their links, without those inside of others.
 pub(super) fn without_inner(mut all: Vec<Sphere>) -> Vec<Sphere> {
     let inside = |a: &Sphere, b: &Sphere| {
         let apart = (Vector3::from(a.centre_m) - Vector3::from(b.centre_m)).norm();
@@ -100,7 +100,7 @@ pub(super) fn without_inner(mut all: Vec<Sphere>) -> Vec<Sphere> {
     kept
 }
 
-/// Pieces that make up a form, none of whose balls reaches more than `overhang_m` beyond it;
+/// Pieces that make up a form, none of whose spheres reaches more than `overhang_m` beyond it;
 /// `None` when that would take absurdly many.
 fn cover(form: &Form, overhang_m: f64) -> Option<Vec<Piece>> {
     match *form {
@@ -130,23 +130,23 @@ fn depth_m(form: &Form, p: &Vector3<f64>) -> f64 {
 }
 
 fn capsule(radius: f64, half: f64, overhang: f64) -> Option<Vec<Piece>> {
-    let inset = |balls: usize| {
-        if balls == 1 {
+    let inset = |spheres: usize| {
+        if spheres == 1 {
             return half;
         }
-        // (m² - 1) e² + 2 (r m² + h) e - h² = 0 with m = balls - 1.
-        let m2 = ((balls - 1) * (balls - 1)) as f64;
+        // (m² - 1) e² + 2 (r m² + h) e - h² = 0 with m = spheres - 1.
+        let m2 = ((spheres - 1) * (spheres - 1)) as f64;
         let (a, b) = (m2 - 1.0, radius * m2 + half);
         // The stable form of the positive root; also right for a = 0.
         half * half / (b + (b * b + a * half * half).sqrt())
     };
-    let balls = (1..=MOST_CELLS).find(|n| inset(*n) <= overhang)?;
-    let inset = inset(balls);
-    let step = if balls == 1 { 0.0 } else { 2.0 * (half - inset) / (balls - 1) as f64 };
+    let spheres = (1..=MOST_CELLS).find(|n| inset(*n) <= overhang)?;
+    let inset = inset(spheres);
+    let step = if spheres == 1 { 0.0 } else { 2.0 * (half - inset) / (spheres - 1) as f64 };
     let piece = |index: usize| {
-        let z = if balls == 1 { 0.0 } else { inset - half + step * index as f64 };
+        let z = if spheres == 1 { 0.0 } else { inset - half + step * index as f64 };
         let from = if index == 0 { -half } else { z - step / 2.0 };
-        let to = if index + 1 == balls { half } else { z + step / 2.0 };
+        let to = if index + 1 == spheres { half } else { z + step / 2.0 };
         Piece {
             centre_m: Vector3::new(0.0, 0.0, z),
             radius_m: radius + inset,
@@ -154,7 +154,7 @@ fn capsule(radius: f64, half: f64, overhang: f64) -> Option<Vec<Piece>> {
             rounding_m: radius,
         }
     };
-    Some((0..balls).map(piece).collect())
+    Some((0..spheres).map(piece).collect())
 }
 
 fn rounded_box(half: [f64; 3], rounding: f64, overhang: f64) -> Option<Vec<Piece>> {
@@ -201,7 +201,7 @@ fn cylinder(radius: f64, half: f64, overhang: f64) -> Option<Vec<Piece>> {
         let mut pieces = Vec::new();
         let complete = (0..layers).all(|layer| {
             let is_end = layer == 0 || layer + 1 == layers;
-            // On the axis, this thickness makes a ball stand out of the end by the overhang.
+            // On the axis, this thickness makes a sphere stand out of the end by the overhang.
             let deep = (radius * radius - overhang * overhang) / (2.0 * overhang);
             let mut options = vec![thick];
             if is_end && deep > thick && deep <= half {
@@ -226,10 +226,10 @@ fn cylinder(radius: f64, half: f64, overhang: f64) -> Option<Vec<Piece>> {
 
 /// Fewest pieces for the layer `z ± thick` of a cylinder.
 fn disc(radius: f64, half: f64, z: f64, thick: f64, overhang: f64) -> Option<Vec<Piece>> {
-    let fits = |ball: f64, out: f64| ball - (radius - out).min(half - z.abs()) <= overhang;
-    let around = |out: f64, angle: f64, ball: f64| {
+    let fits = |sphere: f64, out: f64| sphere - (radius - out).min(half - z.abs()) <= overhang;
+    let around = |out: f64, angle: f64, sphere: f64| {
         let centre_m = Vector3::new(out * angle.cos(), out * angle.sin(), z);
-        Piece { centre_m, radius_m: ball, hull_m: vec![centre_m], rounding_m: ball }
+        Piece { centre_m, radius_m: sphere, hull_m: vec![centre_m], rounding_m: sphere }
     };
     let on_axis = radius.hypot(thick);
     if fits(on_axis, 0.0) {
@@ -252,13 +252,13 @@ fn disc(radius: f64, half: f64, z: f64, thick: f64, overhang: f64) -> Option<Vec
                 return true;
             }
             let fitting = (3..=MOST_CELLS).find(|sectors| {
-                let (out, ball) = sector(*sectors);
-                fits(ball, out)
+                let (out, sphere) = sector(*sectors);
+                fits(sphere, out)
             });
             let Some(sectors) = fitting else { return false };
-            let (out, ball) = sector(sectors);
+            let (out, sphere) = sector(sectors);
             let turn = std::f64::consts::TAU / sectors as f64;
-            pieces.extend((0..sectors).map(|k| around(out, turn * k as f64, ball)));
+            pieces.extend((0..sectors).map(|k| around(out, turn * k as f64, sphere)));
             true
         });
         if complete && best.as_ref().is_none_or(|b| pieces.len() < b.len()) {

@@ -8,7 +8,7 @@ use super::self_collision::LinkPair;
 use super::tree::{LaneFrame, Tree};
 
 kernel! {
-    /// Centres of all balls for one block.
+    /// Centres of all spheres for one block.
     pub(crate) fn place(
         simd,
         tree: &Tree,
@@ -23,13 +23,13 @@ kernel! {
 #[inline(always)]
 fn place_plain(tree: &Tree, block: &[Lane], frames: &mut [LaneFrame], centres: &mut [[Lane; 3]]) {
     tree.place(block, frames);
-    for (ball, centre) in tree.balls.iter().zip(centres) {
-        *centre = tree.centre(ball, frames);
+    for (sphere, centre) in tree.spheres.iter().zip(centres) {
+        *centre = tree.centre(sphere, frames);
     }
 }
 
 kernel! {
-    /// In which configurations balls of a pair are nearer than the margin, as bits.
+    /// In which configurations spheres of a pair are nearer than the margin, as bits.
     pub(crate) fn self_hits(
         simd,
         pairs: &[LinkPair],

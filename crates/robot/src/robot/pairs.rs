@@ -11,7 +11,7 @@ use citrange_core::solid::Form;
 /// Links that touch in more than this part of all poses, and at home, are made that way.
 const ALWAYS: f64 = 0.95;
 
-/// Links whose balls never came nearer than this in any pose that was tried cannot meet.
+/// Links whose spheres never came nearer than this in any pose that was tried cannot meet.
 const NEVER_M: f64 = 0.1;
 
 /// Pairs of links that can meet and must not: not neighbours, not allowed, not always touching,
@@ -94,7 +94,7 @@ fn allowed(body: &Robot, settings: &RobotSettings) -> Result<Vec<[u16; 2]>, Robo
     pairs.collect()
 }
 
-/// Distance between the balls of two links; negative where they overlap.
+/// Distance between the spheres of two links; negative where they overlap.
 fn gap_m(body: &Robot, poses: &[Isometry3<f64>], [a, b]: [u16; 2]) -> f64 {
     let of = |link: u16| {
         let at = poses[usize::from(link)];

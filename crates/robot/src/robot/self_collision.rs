@@ -1,4 +1,4 @@
-//! Whether a robot touches itself, for many configurations: first the balls, sixteen at once;
+//! Whether a robot touches itself, for many configurations: first the spheres, sixteen at once;
 //! where they touch, the shapes themselves.
 
 use nalgebra::Isometry3;
@@ -15,7 +15,7 @@ use citrange_core::solid::Form;
 /// Links are placed in single precision: shapes nearer than this count as touching.
 const SLACK_M: f64 = 2e-5;
 
-/// Two links that must not touch: their numbers and their balls.
+/// Two links that must not touch: their numbers and their spheres.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkPair {
     links: [usize; 2],
@@ -89,13 +89,13 @@ impl BatchKinematics {
         let touches = lanes.filter(|lane| {
             let mut pairs = self.pairs.iter();
             pairs.any(|p| {
-                self.balls_touch(p, *lane, margin) && self.shapes_touch(p, *lane, margin_m)
+                self.spheres_touch(p, *lane, margin) && self.shapes_touch(p, *lane, margin_m)
             })
         });
         touches.fold(0, |hit, lane| hit | 1 << lane)
     }
 
-    fn balls_touch(&self, pair: &LinkPair, lane: usize, margin_m: f32) -> bool {
+    fn spheres_touch(&self, pair: &LinkPair, lane: usize, margin_m: f32) -> bool {
         let radii = &self.radii_m;
         pair.first.clone().any(|a| {
             let from = self.centres[a].map(|axis| axis.0[lane]);

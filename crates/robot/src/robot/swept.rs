@@ -1,7 +1,7 @@
 //! A robot some of whose joints may be anywhere between two positions: all that their links
 //! sweep is solid.
 //!
-//! A ball that moves `travel` at most between the two is put down n times on its way, each time
+//! A sphere that moves `travel` at most between the two is put down n times on its way, each time
 //! grown by `travel / 2n`: so no place of it is missed. Shapes the same.
 
 use crate::chain::LinkShape;
@@ -13,13 +13,13 @@ use super::{Robot, Sphere, check_joints, cover, link_of};
 use crate::error::RobotError;
 use citrange_core::solid::Form;
 
-/// More copies of a ball or a shape than this are not made.
+/// More copies of a sphere or a shape than this are not made.
 const MOST_COPIES: f64 = 256.0;
 
 impl Robot {
     /// The robot with all that its links sweep while joints go from `from` to `to` together; those
     /// where both are the same stay `at` theirs. It is to be asked with these joints `at` their
-    /// positions: what is swept is fixed to the links there. No ball is grown by more than
+    /// positions: what is swept is fixed to the links there. No sphere is grown by more than
     /// `slack_m`.
     ///
     /// # Errors
@@ -122,11 +122,11 @@ impl Sweep<'_> {
     /// From a link as it is in the middle of one of the parts of the way to the same link `at`
     /// its place.
     fn moved(&self, link: usize, part: usize, parts: usize) -> Result<Isometry3<f64>, RobotError> {
-        let share = (part as f64 + 0.5) / parts as f64;
+        let fraction = (part as f64 + 0.5) / parts as f64;
         let there: Vec<f64> = (0..self.at.len())
             .map(|j| {
                 let (from, to) = (self.from[j], self.to[j]);
-                if from == to { self.at[j] } else { from + (to - from) * share }
+                if from == to { self.at[j] } else { from + (to - from) * fraction }
             })
             .collect();
         let mut poses = vec![Isometry3::identity(); self.at.len() + 1];

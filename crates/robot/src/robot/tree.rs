@@ -1,4 +1,4 @@
-//! A robot's links and balls in single precision, ready to be placed for many configurations.
+//! A robot's links and spheres in single precision, ready to be placed for many configurations.
 
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 
@@ -13,7 +13,7 @@ pub(crate) struct Tree {
     world_from_base: Rest,
     joints: Vec<TreeJoint>,
     /// In the order of the body's spheres.
-    pub(crate) balls: Vec<Ball>,
+    pub(crate) spheres: Vec<LinkSphere>,
 }
 
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ struct TreeJoint {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ball {
+pub(crate) struct LinkSphere {
     link: usize,
     centre_m: [f32; 3],
 }
@@ -61,15 +61,15 @@ impl Tree {
                 reference: joint.reference as f32,
             }
         });
-        let balls = body.spheres.iter().map(|sphere| {
+        let spheres = body.spheres.iter().map(|sphere| {
             let link = usize::from(sphere.link);
             let centre = link_from_ours(link).inverse() * Point3::from(sphere.centre_m);
-            Ball { link, centre_m: centre.coords.map(|c| c as f32).into() }
+            LinkSphere { link, centre_m: centre.coords.map(|c| c as f32).into() }
         });
         Self {
             world_from_base: Rest::of(&chain.world_from_base.isometry()),
             joints: joints.collect(),
-            balls: balls.collect(),
+            spheres: spheres.collect(),
         }
     }
 
@@ -113,11 +113,11 @@ impl Tree {
         }
     }
 
-    /// Centre of a ball in all configurations.
+    /// Centre of a sphere in all configurations.
     #[inline(always)]
-    pub(crate) fn centre(&self, ball: &Ball, frames: &[LaneFrame]) -> [Lane; 3] {
-        let at = &frames[ball.link];
-        let [x, y, z] = ball.centre_m;
+    pub(crate) fn centre(&self, sphere: &LinkSphere, frames: &[LaneFrame]) -> [Lane; 3] {
+        let at = &frames[sphere.link];
+        let [x, y, z] = sphere.centre_m;
         let mut centre = at.pos_m;
         for row in 0..3 {
             centre[row] = at.rot[row][0].times(x)

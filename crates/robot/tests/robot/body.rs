@@ -1,4 +1,4 @@
-//! Robots as balls: the cover covers, the pairs are the right ones, centres are where the chain
+//! Robots as spheres: the cover covers, the pairs are the right ones, centres are where the chain
 //! puts them.
 
 use citrange_core::Pose;
@@ -38,7 +38,7 @@ fn samples(form: &Form, rng: &mut Rng, count: usize) -> Vec<Vector3<f64>> {
     points
 }
 
-/// Checks the cover of shapes on one link; how many balls it has.
+/// Checks the cover of shapes on one link; how many spheres it has.
 fn check_cover(shapes: &[(Shape, Pose)], overhang_m: f64) -> usize {
     let (chain, link_shapes) = arm_with(shapes);
     let settings = RobotSettings { overhang_m, ..RobotSettings::default() };
@@ -51,7 +51,7 @@ fn check_cover(shapes: &[(Shape, Pose)], overhang_m: f64) -> usize {
             assert!(body.spheres().iter().any(is_in), "{at} of {shape:?} is bare");
         }
     }
-    // The outermost points of every ball are near to some shape.
+    // The outermost points of every sphere are near to some shape.
     for sphere in body.spheres() {
         for _ in 0..2000 {
             let direction: Vector3<f64> = Vector3::from_fn(|_, _| rng.uniform(-1.0, 1.0));

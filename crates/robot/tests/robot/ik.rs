@@ -1,7 +1,7 @@
 //! Inverse kinematics: finds what is there, and says so when nothing is.
 
 use citrange_core::rng::Rng;
-use citrange_robot::{HandGoal, Ik, Tolerance, wrapped};
+use citrange_robot::{HandGoal, Tolerance, ToolDownIk, wrapped};
 use nalgebra::Vector3;
 
 use crate::common::{chain, ready};
@@ -13,9 +13,9 @@ const BALL_M: [f64; 3] = [-0.0157, 0.0, 0.0229];
 
 const EXACT: Tolerance = Tolerance { error_m: 1e-4, tilt_rad: 0.9, yaw_rad: 0.1 };
 
-fn so101() -> (Ik, Vec<f64>) {
+fn so101() -> (ToolDownIk, Vec<f64>) {
     let home = vec![0.0, 0.0, 0.0, std::f64::consts::FRAC_PI_2, -std::f64::consts::FRAC_PI_2, 0.0];
-    let mut ik = Ik::new(&chain("so101"), &home).unwrap();
+    let mut ik = ToolDownIk::new(&chain("so101"), &home).unwrap();
     ik.set_point(BALL_M.into());
     (ik, home)
 }
@@ -91,7 +91,7 @@ fn what_cannot_be_reached_is_said_and_nothing_moves() {
 #[test]
 fn seven_joints_hold_point_and_direction_near_home() {
     let home = ready("panda");
-    let mut ik = Ik::new(&chain("panda"), &home).unwrap();
+    let mut ik = ToolDownIk::new(&chain("panda"), &home).unwrap();
     let start = ik.hand(&home);
     let mut rng = Rng::new(2);
     let within = Tolerance { error_m: 1e-5, tilt_rad: 1e-3, yaw_rad: 1e-3 };
@@ -129,13 +129,13 @@ fn a_line_is_followed_without_jumps() {
 fn bad_chains_are_named() {
     let mut blind = chain("so101");
     blind.grasp = None;
-    let error = Ik::new(&blind, &[0.0; 6]).unwrap_err().to_string();
+    let error = ToolDownIk::new(&blind, &[0.0; 6]).unwrap_err().to_string();
     assert!(error.contains("grasp"), "{error}");
     let mut flat = chain("so101");
     flat.grasp.as_mut().unwrap().jaw_axis = [0.0; 3];
-    let error = Ik::new(&flat, &[0.0; 6]).unwrap_err().to_string();
+    let error = ToolDownIk::new(&flat, &[0.0; 6]).unwrap_err().to_string();
     assert!(error.contains("jaw_axis"), "{error}");
-    assert!(Ik::new(&chain("so101"), &[0.0; 2]).is_err());
+    assert!(ToolDownIk::new(&chain("so101"), &[0.0; 2]).is_err());
 }
 
 #[test]

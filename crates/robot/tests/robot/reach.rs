@@ -6,7 +6,7 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use crate::common::{chain, direction, ready};
 use citrange_core::Pose;
 use citrange_core::rng::Rng;
-use citrange_robot::{Aim, Chain, Kinematics, Reach, ReachSettings, Turn, wrapped};
+use citrange_robot::{Aim, Chain, IkSettings, InverseKinematics, Kinematics, Orientation, wrapped};
 use nalgebra::{Isometry3, Matrix4, Rotation3, Vector3};
 use serde_json::Value;
 
@@ -32,7 +32,10 @@ fn cases(robot: &str, frame: &str, chain: &Chain) -> Vec<(Vec<f64>, Isometry3<f6
 }
 
 fn full(pose: &Isometry3<f64>) -> Aim {
-    Aim { at_m: pose.translation.vector, turn: Turn::Full(pose.rotation.to_rotation_matrix()) }
+    Aim {
+        at_m: pose.translation.vector,
+        orientation: Orientation::Full(pose.rotation.to_rotation_matrix()),
+    }
 }
 
 /// Lengths of a UR in its table of Denavit and Hartenberg: d1, a2, a3, d4, d5, d6.
@@ -117,8 +120,8 @@ fn is_same(a: &[f64], b: &[f64]) -> bool {
 fn a_ur_has_the_branches_that_its_closed_form_has_and_all_their_turns() {
     for robot in ["ur5", "ur5e"] {
         let chain = chain(robot);
-        let mut reach = Reach::new(&chain, &ready(robot)).unwrap();
-        let settings = ReachSettings { starts: 256, ..ReachSettings::default() };
+        let mut reach = InverseKinematics::new(&chain, &ready(robot)).unwrap();
+        let settings = IkSettings { starts: 256, ..IkSettings::default() };
         let to_base = chain.world_from_base.isometry().inverse();
         let (mut regular, mut branches) = (0, 0);
         for (joints, pose) in cases(robot, "tool0", &chain) {
@@ -142,7 +145,7 @@ fn a_ur_has_the_branches_that_its_closed_form_has_and_all_their_turns() {
             }
             assert_eq!(found.len(), 32 * known.len(), "{robot} {joints:?}");
             if regular == 1 {
-                let once = ReachSettings { turns: false, ..settings };
+                let once = IkSettings { turns: false, ..settings };
                 let once = reach.solve(&full(&pose), &ready(robot), &once).solutions;
                 assert_eq!(once.len(), known.len());
                 assert_eq!(once[0], found[0], "the turn nearest to the given joints");
@@ -163,7 +166,7 @@ fn an_so101_has_the_solutions_of_its_oracle_and_no_others() {
     // The oracle's point is on the axis of the roll joint, which looks out of the hand along -z.
     chain.tool.link_from_site = Pose::IDENTITY;
     let home = [0.0, 0.0, 0.0, FRAC_PI_2, 0.0, 0.0];
-    let mut reach = Reach::new(&chain, &home).unwrap();
+    let mut reach = InverseKinematics::new(&chain, &home).unwrap();
     let base = chain.world_from_base.isometry();
     let oracle: Value = serde_json::from_str(ORACLE).unwrap();
     let (mut reachable, mut unreachable) = (0, 0);
@@ -177,9 +180,9 @@ fn an_so101_has_the_solutions_of_its_oracle_and_no_others() {
         reach.set_point(-Vector3::z() * case["depth"].as_f64().unwrap());
         let aim = Aim {
             at_m: base.translation.vector + Vector3::new(at[0], at[1], at[2]),
-            turn: Turn::Axis { of_tool: -Vector3::z(), toward },
+            orientation: Orientation::Axis { of_tool: -Vector3::z(), toward },
         };
-        let found = reach.solve(&aim, &home, &ReachSettings::default());
+        let found = reach.solve(&aim, &home, &IkSettings::default());
         let known: Vec<Vec<f64>> =
             case["solutions"].as_array().unwrap().iter().map(numbers).collect();
         if known.is_empty() {
@@ -209,16 +212,12 @@ fn poses_of_all_robots_are_reached_within_their_ranges() {
     {
         let chain = chain(robot);
         let home = ready(robot);
-        let mut reach = Reach::new(&chain, &home).unwrap();
+        let mut reach = InverseKinematics::new(&chain, &home).unwrap();
         for (joints, pose) in cases(name, frame, &chain) {
             let aim = full(&pose);
             // The oracle's numbers have nine digits: five joints cannot quite have such a pose.
-            let settings = ReachSettings {
-                starts: 128,
-                exact_m: 1e-5,
-                exact_rad: 1e-5,
-                ..ReachSettings::default()
-            };
+            let settings =
+                IkSettings { starts: 128, exact_m: 1e-5, exact_rad: 1e-5, ..IkSettings::default() };
             let found = reach.solve(&aim, &home, &settings);
             assert!(!found.solutions.is_empty(), "{robot} {joints:?}: {:?}", found.misses[0]);
             for s in &found.solutions {
@@ -234,17 +233,18 @@ fn poses_of_all_robots_are_reached_within_their_ranges() {
 fn solutions_differ_are_sorted_and_are_the_same_each_time() {
     let chain = chain("panda");
     let home = ready("panda");
-    let mut reach = Reach::new(&chain, &home).unwrap();
+    let mut reach = InverseKinematics::new(&chain, &home).unwrap();
     let mut kinematics = Kinematics::new(&chain);
     kinematics.update(&home);
     let tool = kinematics.site(&chain.tool);
     let toward = Vector3::new(0.3, 0.2, -0.9).normalize();
-    let aim = Aim { at_m: tool.pos_m, turn: Turn::Axis { of_tool: Vector3::z(), toward } };
+    let aim =
+        Aim { at_m: tool.pos_m, orientation: Orientation::Axis { of_tool: Vector3::z(), toward } };
     let near = &home[..7];
-    let found = reach.solve(&aim, near, &ReachSettings::default());
+    let found = reach.solve(&aim, near, &IkSettings::default());
     assert!(found.solutions.len() > 10, "{}", found.solutions.len());
-    assert_eq!(found, reach.solve(&aim, near, &ReachSettings::default()));
-    let other = ReachSettings { seed: 1, ..ReachSettings::default() };
+    assert_eq!(found, reach.solve(&aim, near, &IkSettings::default()));
+    let other = IkSettings { seed: 1, ..IkSettings::default() };
     assert_ne!(found, reach.solve(&aim, near, &other));
     let away = |q: &[f64]| q.iter().zip(near).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
     for (index, s) in found.solutions.iter().enumerate() {
@@ -267,14 +267,14 @@ fn what_is_out_of_reach_is_missed_by_as_much_as_it_must_be() {
     for robot in ["so101", "ur5e", "panda"] {
         let chain = chain(robot);
         let home = ready(robot);
-        let mut reach = Reach::new(&chain, &home).unwrap();
+        let mut reach = InverseKinematics::new(&chain, &home).unwrap();
         let mut kinematics = Kinematics::new(&chain);
         let base = Vector3::from(chain.world_from_base.pos_m);
         let mut rng = Rng::new(3);
         for _ in 0..20 {
             let at_m = base + direction(&mut rng) * 1.5;
-            let aim = Aim { at_m, turn: Turn::Free };
-            let settings = ReachSettings { starts: 32, ..ReachSettings::default() };
+            let aim = Aim { at_m, orientation: Orientation::Free };
+            let settings = IkSettings { starts: 32, ..IkSettings::default() };
             let found = reach.solve(&aim, &home, &settings);
             assert!(found.solutions.is_empty());
             let nearest = found.misses[0].error_m;
@@ -306,39 +306,40 @@ fn what_is_out_of_reach_is_missed_by_as_much_as_it_must_be() {
 fn a_turn_of_the_tool_about_its_own_axis_may_be_free_or_not() {
     let chain = chain("ur5e");
     let home = ready("ur5e");
-    let mut reach = Reach::new(&chain, &home).unwrap();
+    let mut reach = InverseKinematics::new(&chain, &home).unwrap();
     reach.set_ranges([[-PI, PI]; 6]).unwrap();
     let rotation = Rotation3::from_euler_angles(PI, 0.0, 0.4);
     let at_m = Vector3::new(0.4, 0.2, 0.3);
-    let settings = ReachSettings { starts: 128, ..ReachSettings::default() };
-    let exact = reach.solve(&Aim { at_m, turn: Turn::Full(rotation) }, &home, &settings);
+    let settings = IkSettings { starts: 128, ..IkSettings::default() };
+    let exact =
+        reach.solve(&Aim { at_m, orientation: Orientation::Full(rotation) }, &home, &settings);
     assert_eq!(exact.solutions.len(), 8);
-    let turn = Turn::Axis { of_tool: Vector3::z(), toward: rotation * Vector3::z() };
-    let free = reach.solve(&Aim { at_m, turn }, &home, &settings);
+    let orientation = Orientation::Axis { of_tool: Vector3::z(), toward: rotation * Vector3::z() };
+    let free = reach.solve(&Aim { at_m, orientation }, &home, &settings);
     assert!(free.solutions.len() > 64, "{}", free.solutions.len());
     // One turn of each joint only.
     assert!(exact.solutions.iter().all(|s| s.joints.iter().all(|q| q.abs() <= PI)));
     reach.set_ranges([[-0.1, 0.1]; 6]).unwrap();
-    let none = reach.solve(&Aim { at_m, turn }, &[TAU; 6], &settings);
+    let none = reach.solve(&Aim { at_m, orientation }, &[TAU; 6], &settings);
     assert!(none.solutions.is_empty());
     assert!(none.misses.iter().all(|m| m.joints.iter().all(|q| q.abs() <= 0.1)));
 }
 
 #[test]
 fn what_cannot_be_solved_for_is_named() {
-    let error = Reach::new(&chain("so101"), &[0.0; 2]).unwrap_err().to_string();
+    let error = InverseKinematics::new(&chain("so101"), &[0.0; 2]).unwrap_err().to_string();
     assert!(error.contains("6 numbers"), "{error}");
     let mut loose = chain("panda");
     loose.joints[2].is_slide = true;
     loose.joints[2].range = None;
-    let error = Reach::new(&loose, &ready("panda")).unwrap_err().to_string();
+    let error = InverseKinematics::new(&loose, &ready("panda")).unwrap_err().to_string();
     assert!(error.contains("joint3") && error.contains("range"), "{error}");
-    let mut reach = Reach::new(&chain("panda"), &ready("panda")).unwrap();
+    let mut reach = InverseKinematics::new(&chain("panda"), &ready("panda")).unwrap();
     for range in [[1.0, -1.0], [f64::NAN, 1.0], [0.0, f64::INFINITY]] {
         let error = reach.set_ranges([[-1.0, 1.0], range]).unwrap_err().to_string();
         assert!(error.contains("joint 1") && error.contains("lowest"), "{error}");
     }
-    let nowhere = Aim { at_m: Vector3::new(f64::NAN, 0.0, 0.0), turn: Turn::Free };
-    let found = reach.solve(&nowhere, &ready("panda"), &ReachSettings::default());
+    let nowhere = Aim { at_m: Vector3::new(f64::NAN, 0.0, 0.0), orientation: Orientation::Free };
+    let found = reach.solve(&nowhere, &ready("panda"), &IkSettings::default());
     assert!(found.solutions.is_empty());
 }

@@ -49,8 +49,8 @@ impl<'a> Lookup<'a> {
     }
 }
 
-/// Lower bounds of the distance between every ball and the map, in metres; and per configuration
-/// the ball whose bound is least.
+/// Lower bounds of the distance between every sphere and the map, in metres; and per configuration
+/// the sphere whose bound is least.
 pub(crate) fn bounds(
     isa: Isa,
     lookup: &Lookup,
@@ -70,8 +70,8 @@ fn bounds_plain(
 ) -> [u32; LANES] {
     let mut least = [f32::INFINITY; LANES];
     let mut first = [0_u32; LANES];
-    let balls = centres.iter().zip(radii_m).zip(out).enumerate();
-    for (index, ((centre, radius_m), out)) in balls {
+    let spheres = centres.iter().zip(radii_m).zip(out).enumerate();
+    for (index, ((centre, radius_m), out)) in spheres {
         let mut keys = [0_i32; LANES];
         for axis in 0..3 {
             for lane in 0..LANES {
