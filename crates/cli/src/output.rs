@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use citrange_core::ErrorKind;
-use citrange_episodes::{Progress, Reporter, RunContext};
+use citrange_episodes::{Answer, Progress, Reporter, RunContext};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
@@ -107,6 +107,15 @@ fn print(line: &str) -> std::io::Result<()> {
     writeln!(std::io::stdout(), "{line}")?;
     PRINTED.store(true, Ordering::Relaxed);
     Ok(())
+}
+
+/// An answer: one object, or else its lines and remarks.
+pub(crate) fn answer(answer: &Answer, json: bool) -> anyhow::Result<()> {
+    if json {
+        return data(&answer.json.to_string());
+    }
+    answer.remarks.iter().for_each(|remark| talk(remark));
+    answer.lines.iter().try_for_each(|line| data(line))
 }
 
 /// With `--json`: the error as an object on stdout. Where there is one object only, or problems

@@ -5,7 +5,6 @@ pub(crate) mod data;
 mod data_edit;
 pub(crate) mod data_files;
 mod data_lists;
-mod data_look;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod drive;

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use citrange_core::Picture;
 use citrange_core::rig::CameraSpec;
 use citrange_render::Image;
+use citrange_tape::Dataset;
 use citrange_video::mp4::{self, SampleInfo};
 use citrange_video::{Encoder, Settings};
 
+use crate::context::RunContext;
 use crate::error::{Context as _, EpisodesError, Result};
 
 /// A film being made; all coded pictures are in memory, a megabyte or two per minute.
@@ -105,4 +107,42 @@ impl Film {
         })?;
         Ok(())
     }
+}
+
+/// Films an episode of a dataset, all cameras side by side; says whether there was a camera.
+///
+/// # Errors
+/// When its pictures cannot be read or the film cannot be written.
+pub fn film_episode(
+    dataset: &Dataset,
+    cameras: &[String],
+    episode: usize,
+    path: &Path,
+    ctx: RunContext<'_>,
+) -> Result<bool> {
+    let films: Vec<_> =
+        cameras.iter().map(|camera| dataset.pictures(episode, camera)).collect::<Result<_, _>>()?;
+    let specs: Vec<_> = cameras
+        .iter()
+        .zip(&films)
+        .map(|(name, film)| CameraSpec::rgb(name, film.width() as u32, film.height() as u32))
+        .collect();
+    let frames = films.iter().map(|film| film.frames()).min().unwrap_or(0);
+    if frames == 0 {
+        return Ok(false);
+    }
+    let mut film = Film::begin(path, &specs, dataset.lerobot.info().fps)?;
+    let bar = ctx.progress("filming", frames as u64);
+    for frame in 0..frames {
+        let image = |film: &citrange_hdf5::Images| {
+            let rgb = film.frame(frame)?;
+            Ok(Image { width: film.width(), height: film.height(), rgb })
+        };
+        let images = films.iter().map(image).collect::<Result<Vec<_>>>()?;
+        film.add_image(&Image::sheet(&images, images.len()))?;
+        bar.set(frame as u64 + 1);
+    }
+    bar.finish();
+    film.finish()?;
+    Ok(true)
 }

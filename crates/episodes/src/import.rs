@@ -1,7 +1,6 @@
 //! Episodes of other programs' files into a dataset.
 
 mod hdf5;
-mod prepare;
 mod so101;
 mod staged;
 
@@ -9,9 +8,8 @@ use std::path::PathBuf;
 
 use citrange_tape::Unit;
 
+pub use crate::simulated::play_file::PlayOptions;
 pub use hdf5::{import, is_hdf5};
-pub use prepare::PlayOptions;
-pub(crate) use prepare::{Prepared, prepare};
 
 /// What an import can be told.
 #[derive(Clone, Debug, Default)]

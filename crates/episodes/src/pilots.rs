@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use citrange_core::Pilot;
 use citrange_core::scene::{Job, Scene};
 use citrange_core::script::{Move, Script};
-use citrange_core::{Pilot, Rig as _};
-use citrange_sim::{SimError, SimRig};
 use citrange_task::{Autopilot, Settings, Setup};
 use serde::Serialize;
 
-use crate::error::{Context as _, EpisodesError, Result};
+use crate::cell::EpisodeRig;
+use crate::error::{EpisodesError, Result, bad_input};
 
 /// What an autopilot can be told.
 #[derive(Clone, Debug, Default)]
@@ -41,8 +41,8 @@ impl PilotOptions {
             let is_told =
                 self.autopilot.is_some() || self.retries.is_some() || !self.targets.is_empty();
             if is_told {
-                let reason = "it has no job for an autopilot; add `job:` to it".to_owned();
-                return Err(SimError::Scene { scene: scene.name.clone(), reason }.into());
+                let reason = "it has no job for an autopilot; add `job:` to it";
+                bad_input!("scene {}: {reason}", scene.name);
             }
             return Ok(PilotPlan { job: None, settings: None });
         };
@@ -77,7 +77,7 @@ impl PilotPlan {
     /// When the robot cannot do it.
     pub fn pilot(
         &self,
-        rig: &mut SimRig,
+        rig: &mut dyn EpisodeRig,
         memory: Option<&BTreeMap<String, Vec<f64>>>,
     ) -> Result<Box<dyn Pilot>> {
         let (Some(job), Some(settings)) = (&self.job, &self.settings) else {
@@ -93,28 +93,20 @@ impl PilotPlan {
 }
 
 /// An autopilot for a rig's robot.
-pub(crate) fn autopilot(rig: &SimRig, job: &Job, settings: &Settings) -> Result<Autopilot> {
-    let scene = rig.world().scene();
+pub(crate) fn autopilot(rig: &dyn EpisodeRig, job: &Job, settings: &Settings) -> Result<Autopilot> {
+    let arm = rig.arm()?;
     Ok(Autopilot::new(Setup {
-        chain: &scene.chain(rig.robot())?,
-        home: &home(rig)?,
-        floor_z_m: scene.floor_z_m(rig.robot())?,
+        chain: &arm.chain,
+        home: &arm.home,
+        floor_z_m: arm.floor_z_m,
         spec: rig.spec(),
         job,
         settings: settings.clone(),
     })?)
 }
 
-/// The pose in which the scene's robot starts.
-fn home(rig: &SimRig) -> Result<Vec<f64>> {
-    let scene = rig.world().scene();
-    let description = scene.robots.get(rig.robot()).context("the robot has no description")?;
-    let named = scene.scene.robots[rig.robot()].pose.as_ref().unwrap_or(&description.home);
-    description.pose(named).map(<[f64]>::to_vec).map_err(EpisodesError::Failed)
-}
-
 /// Every joint a little to and fro.
-fn wave(rig: &mut SimRig) -> Script {
+fn wave(rig: &mut dyn EpisodeRig) -> Script {
     let start = rig.targets();
     let ticks = (0.8 * f64::from(rig.spec().rates.control_hz)).round() as u64;
     let moves = [1.0, -1.0, 0.0].map(|sign| {

@@ -8,15 +8,16 @@ use std::time::Instant;
 use citrange_core::event::PicturesLost;
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{BoxError, Event, Outcome, RunReport, Snapshot, Tape};
-use citrange_sim::{SimRig, load_scene};
 use citrange_tape::{
     Dataset, Parent, RecordSettings, Recorder, Repaired, StateFeatures, Unit, WhenFull,
 };
 use serde_json::json;
 
+use crate::cell::EpisodeRig;
 use crate::context::RunContext;
 use crate::error::{Context as _, Result, bad_input};
-use crate::session::{Choice, compiled, go_to, header, rig_of};
+use crate::session::{Choice, header};
+use crate::simulated::{rig_of, scene_file, simulated};
 
 /// What every recording can be told.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +40,7 @@ pub struct RecordOptions {
 
 impl RecordOptions {
     /// Refuses features that a rig cannot give.
-    pub(crate) fn check_features(&self, rig: &SimRig) -> Result<()> {
+    pub(crate) fn check_features(&self, rig: &dyn EpisodeRig) -> Result<()> {
         if self.features.ee && !rig.knows_wrist() {
             bad_input!(
                 "the description of {} names no site \"wrist\": leave ee out of --features",
@@ -59,7 +60,7 @@ impl RecordOptions {
         scene: Option<&str>,
         other: &str,
         ctx: RunContext<'_>,
-    ) -> Result<(SimRig, Option<Origin>)> {
+    ) -> Result<(Box<dyn EpisodeRig>, Option<Origin>)> {
         let origin = self.from.as_deref().map(Origin::read).transpose()?;
         let cameras = self.cameras.as_deref();
         let rig = match &origin {
@@ -67,9 +68,9 @@ impl RecordOptions {
                 origin.check_scene(scene, ctx)?;
                 rig_of(&origin.tape, cameras)?
             }
-            None => SimRig::new(compiled(scene.unwrap_or(other))?, cameras)?,
+            None => simulated(scene.unwrap_or(other), cameras)?,
         };
-        self.check_features(&rig)?;
+        self.check_features(rig.as_ref())?;
         Ok((rig, origin))
     }
 }
@@ -115,7 +116,7 @@ impl<'a> Take<'a> {
     /// When it cannot be begun.
     pub fn begin(
         dataset: &Dataset,
-        rig: &SimRig,
+        rig: &dyn EpisodeRig,
         choice: Choice<'_>,
         when_full: WhenFull,
         seen: &'a dyn Fn(u64, usize),
@@ -279,7 +280,7 @@ impl Origin {
     /// Refuses a scene that is not the one the episode was recorded in: it goes on where it was.
     pub(crate) fn check_scene(&self, wanted: Option<&str>, ctx: RunContext<'_>) -> Result<()> {
         let Some(wanted) = wanted else { return Ok(()) };
-        let given = load_scene(wanted)?.scene;
+        let given = scene_file(wanted)?;
         let own = self.tape.header.scene.as_ref();
         if own.is_some_and(|own| own.name == given.name) {
             if own != Some(&given) {
@@ -298,10 +299,10 @@ impl Origin {
     }
 
     /// Puts a rig at the frame.
-    pub(crate) fn set(&self, rig: &mut SimRig) -> Result<()> {
-        go_to(rig, &self.tape, self.frame)?;
+    pub(crate) fn set(&self, rig: &mut dyn EpisodeRig) -> Result<()> {
+        rig.go_to(&self.tape, self.frame)?;
         // What comes now is simulated, whatever the tape was.
-        rig.follow(Vec::new());
+        rig.let_go();
         Ok(())
     }
 
@@ -333,7 +334,7 @@ pub fn tell_repaired(repaired: &[Repaired], ctx: RunContext<'_>) -> Result<()> {
 }
 
 /// What an earlier recorder left, in words.
-fn repaired_words(one: &Repaired) -> String {
+pub(crate) fn repaired_words(one: &Repaired) -> String {
     if one.discarded {
         return format!(
             "recording {} was cut off and is thrown away: its collection makes it again",

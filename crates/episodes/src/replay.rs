@@ -11,18 +11,19 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use citrange_core::{Rig as _, RunReport, RunSettings};
-use citrange_sim::SimRig;
+use citrange_core::{RunReport, RunSettings};
 use citrange_tape::{
     Dataset, DemoEpisode, Episode, ExactReplay, TapeError, Unit, Verifier, VerifyReport,
 };
 use rayon::prelude::*;
 
+use crate::cell::EpisodeRig;
 use crate::context::RunContext;
 use crate::error::{EpisodesError, Result, bad_input};
-use crate::import::{PlayOptions, Prepared, is_hdf5, prepare};
+use crate::import::{PlayOptions, is_hdf5};
 use crate::objects::ObjectMeter;
-use crate::session::{go_to, rig_of};
+use crate::simulated::play_file::{Prepared, prepare};
+use crate::simulated::rig_of;
 use play::Player;
 use rows::{Rows, by_rows, near};
 
@@ -101,17 +102,17 @@ pub fn replay(
 }
 
 /// Repeats every command of a range of a tape on its rig, and compares every physics step with the
-/// recording. What else is to be kept of it goes onto `beside`.
+/// recording; `play` runs the three together, with whatever else is to be kept beside.
 ///
 /// # Errors
-/// When the tape has no state to begin with, or rig or `beside` fail.
+/// When the tape has no state to begin with, or `play` fails.
 pub fn repeat_exactly(
-    rig: &mut SimRig,
+    rig: &mut dyn EpisodeRig,
     tape: &Arc<Episode>,
     range: Range<usize>,
-    play: impl FnOnce(&mut SimRig, &mut ExactReplay, &mut Verifier) -> Result<RunReport>,
+    play: impl FnOnce(&mut dyn EpisodeRig, &mut ExactReplay, &mut Verifier) -> Result<RunReport>,
 ) -> Result<(RunReport, VerifyReport)> {
-    go_to(rig, tape, range.start)?;
+    rig.go_to(tape, range.start)?;
     let mut verifier = Verifier::new(Arc::clone(tape), range.clone());
     let mut pilot = ExactReplay::new(Arc::clone(tape), range);
     let report = play(rig, &mut pilot, &mut verifier)?;
@@ -128,7 +129,7 @@ pub fn verify(dataset: &Dataset, episode: usize, ctx: RunContext<'_>) -> Result<
     let tape = Arc::new(tape);
     let mut rig = rig_of(&tape, Some(&[]))?;
     let settings = RunSettings { stop: Some(ctx.stop), ..RunSettings::default() };
-    let (_, report) = repeat_exactly(&mut rig, &tape, shown, |rig, pilot, verifier| {
+    let (_, report) = repeat_exactly(rig.as_mut(), &tape, shown, |rig, pilot, verifier| {
         Ok(citrange_core::run(pilot, rig, verifier, &settings)?)
     })?;
     Ok(report)
@@ -201,7 +202,7 @@ impl Player<'_> {
                     seen: tape.frames.iter().map(|f| f.joint_pos.clone()).collect(),
                 };
                 let mut rig = self.rig_for(tape)?;
-                go_to(&mut rig, tape, options.from.min(tape.len().saturating_sub(1)))?;
+                rig.go_to(tape, options.from.min(tape.len().saturating_sub(1)))?;
                 near(self, rig, rows, "exact start".into(), tape.snapshot(tape.len()), None)
             }
             Source::Dataset(dataset) => match dataset.tape(episode) {
@@ -246,7 +247,7 @@ impl Player<'_> {
         near(self, rig, rows, report.level.to_string(), None, Some(objects))
     }
 
-    fn rig_for(&self, tape: &Episode) -> Result<SimRig> {
+    fn rig_for(&self, tape: &Episode) -> Result<Box<dyn EpisodeRig>> {
         rig_of(tape, self.cameras())
     }
 
@@ -261,9 +262,10 @@ impl Player<'_> {
         let range = shown.start + from..shown.end;
         let of = range.len() as u64;
         let mut rig = self.rig_for(tape)?;
-        let (report, verify) = repeat_exactly(&mut rig, tape, range, |rig, pilot, verifier| {
-            self.play(rig, pilot, verifier, of)
-        })?;
+        let (report, verify) =
+            repeat_exactly(rig.as_mut(), tape, range, |rig, pilot, verifier| {
+                self.play(rig, pilot, verifier, of)
+            })?;
         let frames = report.frames;
         if self.options.verify {
             return Ok(Replayed::Exact { verify, frames, of });

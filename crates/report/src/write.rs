@@ -29,6 +29,33 @@ struct Json<'a> {
 }
 
 impl Survey {
+    /// The few lines that a person wants to know at once.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let numbers = &self.numbers;
+        let mut lines = Vec::new();
+        let rate = |rate: &crate::Rate| {
+            let [low, high] = rate.interval_95.map(|fraction| 100.0 * fraction);
+            let (good, of, percent) = (rate.good, rate.of, 100.0 * rate.fraction);
+            format!("{good} of {of} ({percent:.1} %, 95 %: {low:.1} to {high:.1} %)")
+        };
+        match &numbers.success {
+            Some(success) => lines.push(format!("success: {}", rate(success))),
+            None => lines.push(format!("{} episodes, nobody judged them", numbers.episodes)),
+        }
+        if let Some(things) = &numbers.things {
+            let retried = numbers.placed_by_retry;
+            lines.push(format!("placed: {}, {retried} of them with retries", rate(things)));
+        }
+        for problem in self.problems.iter().take(5) {
+            lines.push(format!("could not be read: {problem}"));
+        }
+        if self.problems.len() > 5 {
+            lines.push(format!("{} more problems are in the report", self.problems.len() - 5));
+        }
+        lines
+    }
+
     /// Writes `report.html`, `report.json`, the charts and the contact sheet; answers the page's
     /// path. `film` is the episode of which `film.mp4` lies in the folder already. Pictures that
     /// cannot be decoded are told of in the report.

@@ -65,6 +65,7 @@ mod restore;
 mod rig;
 mod robot;
 mod row;
+pub mod sanity;
 mod shapes;
 mod show;
 mod snapshot;

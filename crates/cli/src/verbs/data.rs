@@ -2,16 +2,45 @@
 
 use std::path::PathBuf;
 
-use super::{data_edit, data_files, data_look};
+use citrange_episodes::{edit, look};
+use citrange_tape::Dataset;
+
+use super::{data_edit, data_files};
+use crate::exit::problems_found;
+use crate::output::{self, Output};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     /// The episodes of a dataset, a line each.
-    List(data_look::List),
+    List {
+        /// The dataset's folder.
+        dataset: PathBuf,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// What is known about a dataset, or about one of its episodes.
-    Show(data_look::Show),
+    Show {
+        /// The dataset's folder.
+        dataset: PathBuf,
+        /// One episode: its tape, events, outcome.
+        #[arg(long)]
+        episode: Option<usize>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Look for what is wrong: numbers, rates, videos, statistics. Exit code 4 on errors.
-    Check(data_look::Check),
+    Check {
+        /// The dataset's folder.
+        dataset: PathBuf,
+        /// Decode every video too: finds frozen pictures for sure; takes longer.
+        #[arg(long)]
+        deep: bool,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Save what a recorder that was cut off left behind; name and clear away what killed edits,
     /// merges, imports and exports left.
     Repair {
@@ -45,11 +74,21 @@ impl Command {
 }
 
 pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
+    let ctx = Output::Talk.context();
     match command {
-        Command::List(args) => data_look::list(args),
-        Command::Show(args) => data_look::show(args),
-        Command::Check(args) => data_look::check(args),
-        Command::Repair { dataset, json } => data_edit::repair(dataset, *json),
+        Command::List { dataset, json } => {
+            output::answer(&look::list(&Dataset::open(dataset)?, ctx), *json)
+        }
+        Command::Show { dataset, episode, json } => {
+            let dataset = Dataset::open(dataset)?;
+            let answer = match episode {
+                Some(episode) => look::show_episode(&dataset, *episode)?,
+                None => look::show(&dataset, ctx),
+            };
+            output::answer(&answer, *json)
+        }
+        Command::Check { dataset, deep, json } => check(&Dataset::open(dataset)?, *deep, *json),
+        Command::Repair { dataset, json } => output::answer(&edit::repair(dataset)?, *json),
         Command::Delete(args) => data_edit::delete(args),
         Command::Trim(args) => data_edit::trim(args),
         Command::Split(args) => data_edit::split(args),
@@ -58,4 +97,15 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
         Command::Export(args) => data_files::export(args),
         Command::Import(args) => data_files::import(args),
     }
+}
+
+fn check(dataset: &Dataset, deep: bool, json: bool) -> anyhow::Result<()> {
+    let report = look::check(dataset, deep, Output::Talk.context())?;
+    output::answer(&report.answer, json)?;
+    if report.errors > 0 {
+        return Err(problems_found(report.counts));
+    }
+    let (episodes, frames) = (dataset.len(), dataset.lerobot.info().total_frames);
+    output::talk(&format!("{episodes} episodes, {frames} frames: {}", report.counts));
+    Ok(())
 }

@@ -3,11 +3,12 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
+use citrange_core::RunSettings;
 use citrange_core::run::run as run_episode;
-use citrange_core::{Rig as _, RunSettings};
-use citrange_episodes::{Choice, EpisodesError, PilotOptions, Take, replay};
+use citrange_episodes::{Choice, EpisodesError, PilotOptions, Take, replay, simulated};
 use citrange_render::Image;
+use citrange_sim::{Threads, World};
 use citrange_tape::{Dataset, Unit, WhenFull};
 
 use super::{compiled, report};
@@ -33,10 +34,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let mut rig = citrange_sim::SimRig::new(compiled(SCENE)?, None)?;
-    rig.world_mut().reset_env(0, args.seed, args.episode)?;
-    let plan = PilotOptions::default().plan(&rig.world().scene().scene)?;
-    let mut pilot = plan.pilot(&mut rig, None)?;
+    let mut rig = simulated(SCENE, None)?;
+    rig.reset(args.seed, args.episode)?;
+    let plan = PilotOptions::default().plan(rig.scene())?;
+    let mut pilot = plan.pilot(rig.as_mut(), None)?;
     let root = args.output.join("dataset");
     if root.exists() {
         std::fs::remove_dir_all(&root)
@@ -56,11 +57,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     };
     let bar = output::progress("the arm is at work", FRAMES);
     let seen = |frame, _dropped| bar.set_position(frame + 1);
-    let mut tape =
-        Take::begin(&dataset, &rig, choice, WhenFull::Wait, &seen, Output::Quiet.context())?;
+    let mut tape = Take::begin(
+        &dataset,
+        rig.as_ref(),
+        choice,
+        WhenFull::Wait,
+        &seen,
+        Output::Quiet.context(),
+    )?;
     let settings =
         RunSettings { pictures: true, stop: Some(catch_stop()?), ..RunSettings::default() };
-    let ran = run_episode(pilot.as_mut(), &mut rig, &mut tape, &settings)?;
+    let ran = run_episode(pilot.as_mut(), rig.as_mut(), &mut tape, &settings)?;
     bar.finish_and_clear();
     if stopped() {
         return Err(EpisodesError::Interrupted.into());
@@ -70,7 +77,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     output::talk(&format!("{} after {secs:.0} s of simulation.", ran.outcome.reason));
     verify(&dataset)?;
     report::make(&root, &args.output)?;
-    let front = rig.world_mut().frame(0, "front")?;
+    let mut world = World::new(compiled(SCENE)?, 1, Threads::Exactly(1))?;
+    let end = rig.snapshot().map_err(|error| anyhow!("{error}"))?;
+    world.restore(0, &end.context("a simulated rig has a state")?)?;
+    let front = world.frame(0, "front")?;
     for (name, image) in [
         ("front.png", Image::colors(front)),
         ("depth.png", Image::distances(front)),

@@ -1,19 +1,13 @@
 //! `citrange sim`: how fast, and is the physics sane?
 
-use std::time::Instant;
-
-use citrange_sim::{SimError, Threads, World, engine_messages};
+use citrange_sim::Threads;
+use citrange_sim::sanity::{SanitySettings, try_scene};
 use clap::ValueEnum;
 use serde_json::json;
 
 use super::compiled;
 use crate::exit::problems_found;
 use crate::output;
-
-/// Overlap beyond which contacts are called too soft.
-const DEEPEST_M: f64 = 0.003;
-/// Energy that a scene at rest may gain, beside one part in a thousand.
-const GAIN_J: f64 = 0.02;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -48,107 +42,40 @@ enum Motion {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let scene = compiled(&args.scene)?;
-    let rates = scene.scene.rates;
-    let threads = args.threads.map_or(Threads::Auto, Threads::Exactly);
-    let mut world = World::new(scene.clone(), args.envs, threads)?;
-    world.reset(args.seed, &(0..args.envs as u64).collect::<Vec<_>>())?;
-    let energy_start = mean_energy(&mut world)?;
-    let ticks = (args.seconds * f64::from(rates.control_hz)).round().max(1.0) as u64;
-    let home: Vec<(String, Vec<f64>)> = homes(&mut world)?;
-    let bar = output::progress("simulating", ticks);
-    let mut busy = std::time::Duration::ZERO;
-    let mut deepest = 0.0_f64;
-    for tick in 0..ticks {
-        let start = Instant::now();
-        if args.motion == Motion::Sweep {
-            let t = tick as f64 / f64::from(rates.control_hz);
-            for (robot, home) in &home {
-                let wave =
-                    |(i, q): (usize, &f64)| q + 0.4 * (t + i as f64).sin() - 0.4 * (i as f64).sin();
-                let targets: Vec<f64> = home.iter().enumerate().map(wave).collect();
-                world.set_joint_targets(robot, &targets)?;
-            }
-        }
-        world.step(rates.steps_per_tick())?;
-        busy += start.elapsed();
-        if tick % 16 == 0 {
-            for env in 0..args.envs {
-                deepest = deepest.max(world.contact_summary(env)?.1);
-            }
-            bar.set_position(tick);
-        }
-    }
+    let settings = SanitySettings {
+        envs: args.envs,
+        seconds: args.seconds,
+        threads: args.threads.map_or(Threads::Auto, Threads::Exactly),
+        seed: args.seed,
+        sweep: args.motion == Motion::Sweep,
+    };
+    let bar = output::progress("simulating", 1000);
+    let report = try_scene(&compiled(&args.scene)?, &settings, &mut |done| {
+        bar.set_position((1000.0 * done) as u64);
+    })?;
     bar.finish_and_clear();
-    let energy_end = mean_energy(&mut world)?;
-    let contacts =
-        (0..args.envs).map(|e| world.contact_summary(e).map(|c| c.0)).sum::<Result<usize, _>>()?;
-    let steps = ticks * u64::from(rates.steps_per_tick()) * args.envs as u64;
-    let secs = busy.as_secs_f64();
-    let simulated = ticks as f64 / f64::from(rates.control_hz) * args.envs as f64;
-    let gain = energy_end - energy_start;
-    let mut problems = Vec::new();
-    if deepest > DEEPEST_M {
-        problems.push(format!("contacts overlap by up to {:.1} mm", deepest * 1e3));
-    }
-    if args.motion == Motion::Hold && gain > GAIN_J + 1e-3 * energy_start.abs() {
-        problems.push(format!("energy grew by {gain:.3} J although nothing was asked to move"));
-    }
-    problems.extend(engine_messages());
-    let contacts_per_env = contacts as f64 / args.envs as f64;
+    let problems = &report.problems;
     if args.json {
-        let report = json!({
-            "scene": scene.scene.name, "envs": args.envs, "threads": world.num_threads(),
-            "physics_steps": steps, "steps_per_sec": steps as f64 / secs,
-            "real_time_factor": simulated / secs, "wall_secs": secs,
-            "energy_start_j": energy_start, "energy_end_j": energy_end,
-            "contacts_per_env": contacts_per_env, "deepest_overlap_m": deepest,
-            "problems": problems,
-        });
-        output::data(&report.to_string())?;
+        output::data(&json!(report).to_string())?;
     } else {
         output::data(&format!(
-            "{}: {} environments on {} threads, {:.1} s each",
-            scene.scene.name,
-            args.envs,
-            world.num_threads(),
-            args.seconds
-        ))?;
-        output::data(&format!(
-            "  speed     {:.0} steps/s, {:.1} x real time",
-            steps as f64 / secs,
-            simulated / secs
-        ))?;
-        output::data(&format!(
-            "  energy    {energy_start:.4} J at start, {energy_end:.4} J at end (mean)"
-        ))?;
-        output::data(&format!(
-            "  contacts  {contacts_per_env:.1} per environment, deepest overlap {:.2} mm",
-            deepest * 1e3
-        ))?;
-        output::data(&format!(
-            "  sanity    {}",
+            "{}: {} environments on {} threads, {:.1} s each\n  \
+             speed     {:.0} steps/s, {:.1} x real time\n  \
+             energy    {:.4} J at start, {:.4} J at end (mean)\n  \
+             contacts  {:.1} per environment, deepest overlap {:.2} mm\n  \
+             sanity    {}",
+            report.scene,
+            report.envs,
+            report.threads,
+            args.seconds,
+            report.steps_per_sec,
+            report.real_time_factor,
+            report.energy_start_j,
+            report.energy_end_j,
+            report.contacts_per_env,
+            report.deepest_overlap_m * 1e3,
             if problems.is_empty() { "OK" } else { "PROBLEMS" }
         ))?;
     }
-    if problems.is_empty() {
-        return Ok(());
-    }
-    Err(problems_found(problems.join("; ")))
-}
-
-fn mean_energy(world: &mut World) -> Result<f64, SimError> {
-    let count = world.num_envs();
-    let sum: Result<f64, SimError> = (0..count).map(|env| world.energy(env)).sum();
-    Ok(sum? / count as f64)
-}
-
-/// Start targets of every robot whose joints all have position servos.
-fn homes(world: &mut World) -> Result<Vec<(String, Vec<f64>)>, SimError> {
-    let state = world.get_state(None, &Default::default())?;
-    let robots = state.robots.into_iter().filter_map(|(name, robot)| {
-        let targets: Vec<f64> = robot.joint_pos_target?.iter().copied().collect();
-        targets.iter().all(|t| t.is_finite()).then_some((name, targets))
-    });
-    Ok(robots.collect())
+    if problems.is_empty() { Ok(()) } else { Err(problems_found(problems.join("; "))) }
 }

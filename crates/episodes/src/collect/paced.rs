@@ -2,7 +2,7 @@
 //! left out, and a stop keeps what there is of the episode.
 
 use citrange_core::run::run as run_episode;
-use citrange_core::{Pace, Rig as _, RunSettings};
+use citrange_core::{Pace, RunSettings};
 use citrange_tape::{Dataset, WhenFull};
 
 use super::goal::Goal;
@@ -35,8 +35,8 @@ pub(crate) fn collect(
         if plan.is_randomised() && episode > first {
             rig = plan.rig(episode)?;
         }
-        plan.set(&mut rig, episode)?;
-        let mut pilot = plan.pilot(&mut rig)?;
+        plan.set(rig.as_mut(), episode)?;
+        let mut pilot = plan.pilot(rig.as_mut())?;
         let name = pilot.name().to_owned();
         let bar = ctx.progress("recording", plan.max_frames.unwrap_or(0));
         let seen = |frame, dropped| {
@@ -46,8 +46,8 @@ pub(crate) fn collect(
             }
         };
         let choice = plan.choice(&name, episode, first);
-        let mut tape = Take::begin(dataset, &rig, choice, WhenFull::Drop, &seen, ctx)?;
-        let ran = run_episode(pilot.as_mut(), &mut rig, &mut tape, &settings);
+        let mut tape = Take::begin(dataset, rig.as_ref(), choice, WhenFull::Drop, &seen, ctx)?;
+        let ran = run_episode(pilot.as_mut(), rig.as_mut(), &mut tape, &settings);
         bar.finish();
         let report = ran.with_context(|| cut_short(episode, dataset.root()))?;
         if report.frames == 0 {

@@ -1,20 +1,18 @@
 //! What every episode of a run is made from.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use citrange_core::randomise::randomised;
-use citrange_core::yaml::from_yaml;
-use citrange_core::{Outcome, Pilot, Randomise, Rig as _, RigSpec};
-use citrange_sim::{CompiledScene, SceneSource, SimError, SimRig, load_scene};
+use citrange_core::{Outcome, Pilot, RigSpec};
 use citrange_tape::{Dataset, Header, RunName, StateFeatures, Unit};
 use serde_json::{Value, json};
 
+use crate::cell::{EpisodeRig, RigSource};
 use crate::context::RunContext;
-use crate::error::{Context as _, Result};
+use crate::error::Result;
 use crate::pilots::{PilotOptions, PilotPlan};
 use crate::recording::{Origin, RecordOptions};
-use crate::session::{Choice, header, rig_of};
+use crate::session::{Choice, header};
+use crate::simulated::{SimulatedCell, ranges};
 
 /// What a collection can be told.
 #[derive(Clone, Debug, Default)]
@@ -35,11 +33,8 @@ pub struct CollectOptions {
 /// Everything but the index: all that decides an episode's files.
 #[derive(Debug)]
 pub struct Plan {
-    scene: Arc<CompiledScene>,
-    spec: RigSpec,
-    cameras: Option<Vec<String>>,
+    cell: Box<dyn RigSource>,
     origin: Option<Origin>,
-    randomise: Option<(Randomise, SceneSource)>,
     pilot: PilotPlan,
     task: Option<String>,
     pub(crate) seed: u64,
@@ -69,38 +64,42 @@ impl Plan {
     pub fn new(scene: Option<&str>, options: &CollectOptions, ctx: RunContext<'_>) -> Result<Self> {
         let CollectOptions { record, pilot, randomise, seconds, speed } = options;
         let (seconds, speed) = (*seconds, *speed);
-        let cameras = record.cameras.clone();
+        let (cameras, seed) = (record.cameras.clone(), record.seed);
         let origin = record.from.as_deref().map(Origin::read).transpose()?;
-        let mut drawn_anew = None;
-        let scene = match &origin {
+        let ranges = randomise.as_deref().map(ranges).transpose()?;
+        let cell = match &origin {
             Some(origin) => {
                 origin.check_scene(scene, ctx)?;
-                Arc::clone(rig_of(&origin.tape, Some(&[]))?.world().scene())
+                SimulatedCell::of_tape(&origin.tape, cameras, seed)?
             }
             None => {
-                let source = load_scene(scene.unwrap_or_default())?;
-                let scene = Arc::new(CompiledScene::new(&source)?);
-                if let Some(randomise) = randomise {
-                    drawn_anew = Some((ranges(randomise)?, source));
-                }
-                scene
+                let scene = scene.unwrap_or_default();
+                SimulatedCell::of_scene(scene, ranges.clone(), cameras, seed)?
             }
         };
-        let pilot = pilot.plan(&scene.scene)?;
+        let cell: Box<dyn RigSource> = Box::new(cell);
+        let pilot = pilot.plan(cell.scene())?;
         let mut config = json!({ "seconds": seconds, "speed": speed, "pilot": pilot });
-        if let Some((ranges, _)) = &drawn_anew {
+        if let Some(ranges) = &ranges {
             config["randomise"] = serde_json::to_value(ranges)?;
         }
-        let rig = SimRig::new(Arc::clone(&scene), cameras.as_deref())?;
-        record.check_features(&rig)?;
-        let spec = rig.spec().clone();
+        if record.features.ee {
+            record.check_features(cell.rig(0)?.as_ref())?;
+        }
         let (unit, images, features) = (record.unit, record.images.clone(), record.features);
-        let mut name = json!({
-            "tool_version": env!("CARGO_PKG_VERSION"), "model_hash": scene.model_hash,
-            "scene": scene.scene, "robots": scene.robots, "rig": spec, "task": record.task,
-            "unit": unit, "images": images, "config": config,
-            "parent": origin.as_ref().map(Origin::parent),
-        });
+        let spec = cell.spec();
+        let mut name = cell.identity();
+        for (key, value) in [
+            ("tool_version", json!(env!("CARGO_PKG_VERSION"))),
+            ("rig", json!(spec)),
+            ("task", json!(record.task)),
+            ("unit", json!(unit)),
+            ("images", json!(images)),
+            ("config", config.clone()),
+            ("parent", json!(origin.as_ref().map(Origin::parent))),
+        ] {
+            name[key] = value;
+        }
         // Runs of positions only have the names they always had.
         if !features.is_plain() {
             name["features"] = serde_json::to_value(features)?;
@@ -108,62 +107,50 @@ impl Plan {
         let max_frames =
             seconds.map(|s| (s * f64::from(spec.rates.frame_hz)).ceil().max(1.0) as u64);
         Ok(Self {
-            scene,
-            spec,
-            cameras,
+            cell,
             origin,
-            randomise: drawn_anew,
             pilot,
             task: record.task.clone(),
-            seed: record.seed,
+            seed,
             unit,
             features,
             images,
             max_frames,
             speed,
             config,
-            name: RunName::new(record.seed, &name),
+            name: RunName::new(seed, &name),
         })
     }
 
     /// Joints, rates, cameras: the same for all episodes.
     #[must_use]
     pub fn spec(&self) -> &RigSpec {
-        &self.spec
+        self.cell.spec()
     }
 
     /// Whether every episode has a scene of its own.
     pub(crate) fn is_randomised(&self) -> bool {
-        self.randomise.is_some()
+        self.cell.is_new_for_every_episode()
     }
 
     /// A rig for an episode; without randomisation it serves for all of them.
-    pub(crate) fn rig(&self, episode: u64) -> Result<SimRig> {
-        let scene = match &self.randomise {
-            None => Arc::clone(&self.scene),
-            Some((ranges, source)) => {
-                let robots = &self.scene.robots;
-                let scene = randomised(&source.scene, robots, ranges, self.seed, episode);
-                let source = SceneSource { scene, folder: source.folder.clone() };
-                Arc::new(CompiledScene::new(&source)?)
-            }
-        };
-        let mut rig = SimRig::new(scene, self.cameras.as_deref())?;
+    pub(crate) fn rig(&self, episode: u64) -> Result<Box<dyn EpisodeRig>> {
+        let mut rig = self.cell.rig(episode)?;
         // Only a loop that keeps time may leave pictures out rather than wait.
         rig.leave_pictures_out(self.speed.is_some());
         Ok(rig)
     }
 
     /// Puts everything to where the episode begins.
-    pub(crate) fn set(&self, rig: &mut SimRig, episode: u64) -> Result<()> {
+    pub(crate) fn set(&self, rig: &mut dyn EpisodeRig, episode: u64) -> Result<()> {
         match &self.origin {
             Some(origin) => origin.set(rig),
-            None => Ok(rig.world_mut().reset_env(0, self.seed, episode)?),
+            None => rig.reset(self.seed, episode),
         }
     }
 
     /// The pilot for a rig that was set to where an episode begins.
-    pub(crate) fn pilot(&self, rig: &mut SimRig) -> Result<Box<dyn Pilot>> {
+    pub(crate) fn pilot(&self, rig: &mut dyn EpisodeRig) -> Result<Box<dyn Pilot>> {
         let from = self.origin.as_ref().and_then(|o| o.tape.snapshot(o.frame));
         self.pilot.pilot(rig, from.as_ref().map(|snapshot| &snapshot.fields))
     }
@@ -187,7 +174,7 @@ impl Plan {
     /// The header and the model of an episode that is the same whenever it is made.
     pub(crate) fn header(
         &self,
-        rig: &SimRig,
+        rig: &dyn EpisodeRig,
         pilot: &str,
         episode: u64,
         first: u64,
@@ -215,19 +202,4 @@ impl Plan {
         let first = said.unwrap_or(*lowest).min(*lowest);
         Some(Found { first, saved })
     }
-}
-
-/// Ranges by the name `default`, or from a file.
-fn ranges(name_or_path: &str) -> Result<Randomise> {
-    let wrong = |reason: String| SimError::Scene { scene: name_or_path.to_owned(), reason };
-    let ranges: Randomise = match name_or_path {
-        "default" => Randomise::built_in().map_err(SimError::from)?,
-        path => {
-            let text = std::fs::read_to_string(path)
-                .with_context(|| format!("--randomise: cannot read {path}"))?;
-            from_yaml(&text, path).map_err(SimError::from)?
-        }
-    };
-    ranges.check().map_err(wrong)?;
-    Ok(ranges)
 }

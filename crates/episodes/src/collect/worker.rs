@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use citrange_core::run::{RunError, run as run_episode};
 use citrange_core::{Clock, Outcome, Rig as _, RunReport, RunSettings};
-use citrange_sim::SimRig;
 use citrange_tape::{RecordSettings, Recorder, WhenFull};
 
 use super::plan::Plan;
+use crate::cell::EpisodeRig;
 use crate::error::{EpisodesError, Result};
 
 /// What came of an index.
@@ -37,7 +37,7 @@ pub(crate) struct Worker<'a> {
     pub(crate) first: u64,
     /// Becomes true when episodes are to end.
     pub(crate) halted: &'a AtomicBool,
-    rig: Option<SimRig>,
+    rig: Option<Box<dyn EpisodeRig>>,
 }
 
 impl<'a> Worker<'a> {
@@ -61,6 +61,7 @@ impl<'a> Worker<'a> {
             Some(rig) if !plan.is_randomised() => self.rig.insert(rig),
             _ => self.rig.insert(plan.rig(episode)?),
         };
+        let rig = rig.as_mut();
         plan.set(rig, episode)?;
         let mut pilot = match plan.pilot(rig) {
             Ok(pilot) => pilot,

@@ -217,10 +217,9 @@ mod tests {
 
     #[test]
     fn placed_things_count_while_they_lie_there_and_a_pushed_plate_asks_for_a_reset() {
-        let scene = crate::compiled("orange_plate").unwrap();
-        let rig = citrange_sim::SimRig::new(scene, Some(&[])).unwrap();
-        let chain = rig.world().scene().chain(rig.robot()).unwrap();
-        let work = Work::of(&rig, &chain).unwrap().unwrap();
+        let rig = crate::simulated("orange_plate", Some(&[])).unwrap();
+        let chain = rig.arm().unwrap().chain;
+        let work = Work::of(rig.as_ref(), &chain).unwrap().unwrap();
         assert_eq!(work.stage().states.len(), 12);
         let mut view = FlightView::new(Some(&work));
         assert!(view.news().is_some() && view.news().is_none(), "news once");

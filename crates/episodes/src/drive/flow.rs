@@ -7,17 +7,18 @@ use std::time::Duration;
 use citrange_control::{CartesianController, Method, Motion, Settings};
 use citrange_core::run::{Pace, run as run_phase};
 use citrange_core::tape::NoTape;
-use citrange_core::{Rig as _, RunReport, RunSettings, Tape};
-use citrange_sim::SimRig;
+use citrange_core::{RunReport, RunSettings, Tape};
 use citrange_tape::{Dataset, WhenFull};
-use citrange_teleop::telemetry::{Phase, SavedEpisode, Session, Summary, Telemetry, percent};
+use citrange_teleop::telemetry::{
+    Phase, SavedEpisode, SceneInfo, Session, Summary, Telemetry, percent,
+};
 use citrange_teleop::{DriverLock, Order, Speeds, Teleop, Until, orders_in_words};
 use serde_json::json;
 
-use super::scene_info::stage_of;
 use super::shared_control::{SharedControl, Work};
 use super::summary::{Ended, summary};
 use super::telemetry::{LivePilot, LiveRig, Pictures};
+use crate::cell::{ArmDescription, EpisodeRig};
 use crate::context::RunContext;
 use crate::error::{Context as _, Result};
 use crate::recording::{Lost, Origin, RecordOptions, Take, cut_short, tell_repaired};
@@ -59,7 +60,7 @@ pub const DEFAULT_SCENE: &str = "block_box";
 
 /// An arm, its driver lock, and where it is shown and recorded.
 pub struct Drive<'a> {
-    rig: SimRig,
+    rig: Box<dyn EpisodeRig>,
     controller: Arc<CartesianController>,
     work: Option<Work>,
     speeds: Speeds,
@@ -129,14 +130,11 @@ impl<'a> Drive<'a> {
         let (mut rig, origin) = record.rig(options.scene.as_deref(), DEFAULT_SCENE, ctx)?;
         // The loop moves a robot: it does not wait for cameras.
         rig.leave_pictures_out(true);
-        let scene = Arc::clone(rig.world().scene());
-        let robot = rig.robot().to_owned();
-        let chain = scene.chain(&robot)?;
-        let work = Work::of(&rig, &chain)?;
+        let ArmDescription { chain, floor_z_m, .. } = rig.arm()?;
+        let work = Work::of(rig.as_ref(), &chain)?;
         let speeds = Speeds::of(&settings, &chain);
         let control_hz = rig.spec().rates.control_hz;
-        let floor_z_m = Some(scene.floor_z_m(&robot)?);
-        let controller = CartesianController::new(chain, &settings, control_hz, floor_z_m)?;
+        let controller = CartesianController::new(chain, &settings, control_hz, Some(floor_z_m))?;
         let dataset = match &options.dataset {
             None => None,
             Some(root) => {
@@ -147,9 +145,13 @@ impl<'a> Drive<'a> {
                 Some(dataset)
             }
         };
-        let task = record.task.clone().unwrap_or_else(|| scene.scene.task.clone());
-        let mut stage = stage_of(&rig, &task, speeds.linear_m_s)?;
-        stage.autopilot = work.as_ref().map(Work::stage);
+        let task = record.task.clone().unwrap_or_else(|| rig.scene().task.clone());
+        let stage = SceneInfo {
+            task: task.clone(),
+            speed_m_s: speeds.linear_m_s,
+            autopilot: work.as_ref().map(Work::stage),
+            ..rig.scene_info()?
+        };
         let config = json!({
             "profile": options.profile, "settings": settings,
             "episode_time_s": options.episode_s,
@@ -244,8 +246,8 @@ impl<'a> Drive<'a> {
     fn set_back(&mut self, layout: u64) -> Result<()> {
         self.motion = None;
         match &self.origin {
-            Some(origin) => origin.set(&mut self.rig)?,
-            None => self.rig.world_mut().reset_env(0, self.options.record.seed, layout)?,
+            Some(origin) => origin.set(self.rig.as_mut())?,
+            None => self.rig.reset(self.options.record.seed, layout)?,
         }
         Ok(())
     }
@@ -330,7 +332,8 @@ impl<'a> Drive<'a> {
                 live.session.lost_share = dropped as f64 / ((frame + 1) as f64 * cameras as f64);
             });
         };
-        let take = Take::begin(&dataset, &self.rig, choice, WhenFull::Drop, &seen, self.ctx)?;
+        let take =
+            Take::begin(&dataset, self.rig.as_ref(), choice, WhenFull::Drop, &seen, self.ctx)?;
         let mut take = take.mark_lost_above(self.options.max_lost);
         let recording = Stretch {
             phase: Phase::Recording,
@@ -459,7 +462,7 @@ impl<'a> Drive<'a> {
         let mut pilot = LivePilot::new(copilot, &self.board, rates.control_hz);
         let pictures = !self.rig.spec().cameras.is_empty();
         let which = if stretch.recording { Pictures::Recorded } else { Pictures::Glanced };
-        let mut rig = LiveRig::new(&mut self.rig, &self.board, which);
+        let mut rig = LiveRig::new(self.rig.as_mut(), &self.board, which);
         let settings = RunSettings {
             max_frames: stretch.limit_s.map(|s| (s * f64::from(rates.frame_hz)).round() as u64),
             stop: Some(self.ctx.stop),

@@ -1,37 +1,38 @@
 //! A scene as the page needs it.
 
-use citrange_core::Rig as _;
+use citrange_core::{RigSpec, Scene};
 use citrange_render::Shape;
-use citrange_sim::{ShownShape, SimRig};
+use citrange_sim::ShownShape;
 use citrange_teleop::Key;
 use citrange_teleop::telemetry::{CameraInfo, Form, JointInfo, KeyInfo, SceneInfo, ShapeInfo};
 
-use crate::error::Result;
-
-/// Everything that does not change while the arm is driven.
-pub(crate) fn stage_of(rig: &SimRig, task: &str, speed_m_s: f64) -> Result<SceneInfo> {
-    let scene = rig.world().scene();
-    let spec = rig.spec();
-    let placement = scene.scene.robots.get(rig.robot());
+/// Everything that does not change while an arm is driven, but keys and autopilot.
+pub(crate) fn scene_info_of(
+    scene: &Scene,
+    (robot, reach_m): (&str, f64),
+    spec: &RigSpec,
+    bodies: &[String],
+    shapes: Vec<ShownShape>,
+) -> SceneInfo {
+    let placement = scene.robots.get(robot);
     let base = placement.map_or([0.0; 3], |p| p.pos_m);
     let facing = placement.map_or(0.0, |p| p.yaw_deg.to_radians());
     let arm_joints = spec.joints.iter().filter(|j| j.gripper.is_none()).count();
     // From behind and above the arm, so that forward is away and left is left; a little aside, so
     // that the arm does not hide its hand; far enough to see its whole reach.
-    let reach = if spec.robot.starts_with("so101") { 0.45 } else { 1.2 };
     let ahead = |along: f64, across: f64, up: f64| {
         let (sin, cos) = facing.sin_cos();
         [
-            base[0] + reach * (along * cos - across * sin),
-            base[1] + reach * (along * sin + across * cos),
-            base[2] + reach * up,
+            base[0] + reach_m * (along * cos - across * sin),
+            base[1] + reach_m * (along * sin + across * cos),
+            base[2] + reach_m * up,
         ]
     };
-    Ok(SceneInfo {
-        scene: scene.scene.name.clone(),
-        title: scene.scene.title.clone(),
+    SceneInfo {
+        scene: scene.name.clone(),
+        title: scene.title.clone(),
         robot: spec.robot.clone(),
-        task: task.to_owned(),
+        task: scene.task.clone(),
         joints: spec
             .joints
             .iter()
@@ -51,8 +52,8 @@ pub(crate) fn stage_of(rig: &SimRig, task: &str, speed_m_s: f64) -> Result<Scene
                 height_px: c.height_px,
             })
             .collect(),
-        bodies: scene.body_names().to_vec(),
-        shapes: scene.shapes()?.into_iter().map(shape).collect(),
+        bodies: bodies.to_vec(),
+        shapes: shapes.into_iter().map(shape).collect(),
         keys: Key::ALL
             .into_iter()
             .filter(|key| works(*key, arm_joints, spec.joints.len() > arm_joints))
@@ -60,12 +61,12 @@ pub(crate) fn stage_of(rig: &SimRig, task: &str, speed_m_s: f64) -> Result<Scene
             .collect(),
         control_hz: spec.rates.control_hz,
         frame_hz: spec.rates.frame_hz,
-        speed_m_s,
+        speed_m_s: 0.0,
         autopilot: None,
         is_replay: false,
         look_at_m: ahead(0.5, 0.0, 0.1),
         look_from_m: ahead(-1.0, 0.3, 1.3),
-    })
+    }
 }
 
 /// Whether a key does something on such an arm.

@@ -9,16 +9,14 @@ use std::time::{Duration, Instant};
 use citrange_control::Motion;
 use citrange_core::event::AutopilotEvent;
 use citrange_core::scene::Goal;
-use citrange_core::{
-    BoxError, Command, Event, Notes, Observation, Outcome, Pilot, Rig as _, Verdict,
-};
+use citrange_core::{BoxError, Command, Event, Notes, Observation, Outcome, Pilot, Verdict};
 use citrange_robot::Chain;
-use citrange_sim::SimRig;
 use citrange_task::{Autopilot, Settings, State};
 use citrange_teleop::telemetry::{AutopilotInfo, AutopilotStatus};
 use citrange_teleop::{AutopilotRequest, DriverLock, Halt, Teleop};
 
 use super::autopilot_status::FlightView;
+use crate::cell::EpisodeRig;
 use crate::error::Result;
 use crate::pilots;
 
@@ -37,9 +35,8 @@ pub(crate) struct Work {
 impl Work {
     /// The work of a rig's scene; none without a job or on an arm that does not say how it
     /// grasps.
-    pub(crate) fn of(rig: &SimRig, chain: &Chain) -> Result<Option<Self>> {
-        let scene = rig.world().scene();
-        let Some(job) = scene.scene.job.as_ref().filter(|_| chain.grasp.is_some()) else {
+    pub(crate) fn of(rig: &dyn EpisodeRig, chain: &Chain) -> Result<Option<Self>> {
+        let Some(job) = rig.scene().job.as_ref().filter(|_| chain.grasp.is_some()) else {
             return Ok(None);
         };
         let settings = Settings::load(job.profile.as_deref().unwrap_or("default"))?;

@@ -9,10 +9,10 @@ use citrange_core::{
     RigSpec, Snapshot, Verdict, Want,
 };
 use citrange_robot::{ChainSite, Kinematics};
-use citrange_sim::SimRig;
 use citrange_teleop::telemetry::Telemetry;
 
 use super::shared_control::SharedControl;
+use crate::cell::{EpisodeRig, Shown};
 
 /// How often the board gets new poses.
 const SHOWN_HZ: u32 = 60;
@@ -150,20 +150,24 @@ pub(crate) enum Pictures {
 
 /// A rig whose bodies and pictures are seen.
 pub(crate) struct LiveRig<'a> {
-    rig: &'a mut SimRig,
+    rig: &'a mut dyn EpisodeRig,
     board: &'a Arc<Telemetry>,
     which: Pictures,
     ticks: u64,
     pace: Pace,
-    poses: Vec<[f32; 7]>,
+    shown: Shown,
     /// Pictures of the last frames, newest first, as far as they were not shown.
     recent: VecDeque<Vec<Picture>>,
 }
 
 impl<'a> LiveRig<'a> {
-    pub(crate) fn new(rig: &'a mut SimRig, board: &'a Arc<Telemetry>, which: Pictures) -> Self {
-        let (poses, recent) = (Vec::new(), VecDeque::new());
-        Self { rig, board, which, ticks: 0, pace: Pace::default(), poses, recent }
+    pub(crate) fn new(
+        rig: &'a mut dyn EpisodeRig,
+        board: &'a Arc<Telemetry>,
+        which: Pictures,
+    ) -> Self {
+        let (shown, recent) = (Shown::default(), VecDeque::new());
+        Self { rig, board, which, ticks: 0, pace: Pace::default(), shown, recent }
     }
 
     /// Whether the pictures of this frame are for anybody.
@@ -267,20 +271,18 @@ impl Rig for LiveRig<'_> {
         self.rig.advance(commanded)?;
         let every = u64::from((self.rig.spec().rates.control_hz / SHOWN_HZ).max(1));
         if self.ticks.is_multiple_of(every) {
-            let world = self.rig.world();
-            world.shown_poses(0, &mut self.poses)?;
-            let joints = self.rig.joint_positions();
-            let time_s = world.steps(0) as f64 / f64::from(self.rig.spec().rates.physics_hz);
+            self.rig.look(&mut self.shown)?;
             let drawn = self.newest_drawn();
+            let shown = &self.shown;
             self.board.write(|live| {
                 if let Some(drawn) = drawn {
                     live.pictures = drawn;
                     live.picture_frame += 1;
                 }
-                live.time_s = time_s;
-                live.bodies.clone_from(&self.poses);
+                live.time_s = shown.time_s;
+                live.bodies.clone_from(&shown.bodies);
                 live.joint_pos.clear();
-                live.joint_pos.extend(joints.iter().map(|q| *q as f32));
+                live.joint_pos.extend(shown.joint_pos.iter().map(|q| *q as f32));
                 live.targets.clear();
                 live.targets.extend(commanded.limited.iter().map(|q| *q as f32));
             });
@@ -319,12 +321,11 @@ mod tests {
     /// the last one drawn would hardly ever be seen.
     #[test]
     fn only_drawn_pictures_are_shown_and_of_every_camera() {
-        let scene = crate::compiled("block_box").unwrap();
-        let mut rig = SimRig::new(scene, None).unwrap();
+        let mut rig = crate::simulated("block_box", None).unwrap();
         rig.leave_pictures_out(true);
         let targets = Command::at(&rig.targets());
         let board = Telemetry::new(SceneInfo::default());
-        let mut live = LiveRig::new(&mut rig, &board, Pictures::Recorded);
+        let mut live = LiveRig::new(rig.as_mut(), &board, Pictures::Recorded);
         let (mut seen, mut commanded) = (Observation::default(), Commanded::default());
         let mut shown = 0;
         for tick in 0..6000_u32 {

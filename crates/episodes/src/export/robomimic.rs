@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use citrange_core::rig::JointSpec;
-use citrange_core::{Command, Observation, Outcome, Rig as _, Want};
+use citrange_core::{Command, Observation, Outcome, Want};
 use citrange_hdf5::{Array, Attr, Images, RobomimicDemo, RobomimicHeader, RobomimicWriter, Series};
 use citrange_tape::{Dataset, Header, arm_joints, flattened, utc_now};
 use serde_json::json;
@@ -14,7 +14,6 @@ use super::source::{ExportEpisode, Models, counted, frames};
 use super::{ExportOptions, Exporter, must_be_new};
 use crate::context::{Progress, RunContext};
 use crate::error::{Context as _, EpisodesError, Result, bad_input};
-use crate::session::go_to;
 
 pub(super) struct Robomimic;
 
@@ -133,7 +132,7 @@ fn demo(
     let mut seen = Observation::default();
     if last {
         states.push(state(shown.end)?);
-        go_to(&mut rig, &tape, shown.end)?;
+        rig.go_to(&tape, shown.end)?;
         let want = if spec.cameras.is_empty() { Want::Joints } else { Want::Images };
         rig.begin(&mut Command::default())?;
         rig.observe(want, &mut seen)?;

@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use citrange_core::restore::BodyPose;
 use citrange_hdf5::Images;
-use citrange_sim::{CompiledScene, SceneSource, SimRig};
 use citrange_tape::{Dataset, Episode, Header};
 
+use crate::cell::EpisodeRig;
 use crate::context::{Progress, RunContext};
 use crate::error::{Result, bad_input};
-use crate::session::{go_to, rig_of};
+use crate::simulated::{model_xml, rig_of};
 
 /// Models as MJCF, by the hash of the compiled model; compiled once each.
 #[derive(Default)]
@@ -22,17 +21,15 @@ impl Models {
     /// The text of a tape's model, if the scene still compiles to it.
     pub(crate) fn xml(&mut self, header: &Header, ctx: RunContext<'_>) -> Option<String> {
         let known = self.0.entry(header.model_hash.clone()).or_insert_with(|| {
-            let scene = header.scene.clone()?;
-            let name = scene.name.clone();
-            let source = SceneSource { scene, folder: PathBuf::from(".") };
-            let same = CompiledScene::new(&source).ok();
-            let same = same.filter(|s| s.model_hash == header.model_hash && !s.xml.is_empty());
-            if same.is_none() {
+            let scene = header.scene.as_ref()?;
+            let xml = model_xml(header);
+            if xml.is_none() {
+                let name = &scene.name;
                 ctx.say(&format!(
                     "the model of scene {name} is not the one recorded: its MJCF is left out"
                 ));
             }
-            same.map(|scene| scene.xml)
+            xml
         });
         known.clone()
     }
@@ -44,7 +41,7 @@ pub(crate) struct ExportEpisode {
     pub(crate) tape: Arc<Episode>,
     pub(crate) shown: Range<usize>,
     /// The simulated rig at the first frame shown; `None` for a real robot.
-    pub(crate) rig: Option<SimRig>,
+    pub(crate) rig: Option<Box<dyn EpisodeRig>>,
     pub(crate) robot: String,
     pub(crate) objects: BTreeMap<String, usize>,
     pub(crate) bodies: Vec<BodyPose>,
@@ -73,9 +70,9 @@ impl ExportEpisode {
             let cameras: Vec<String> =
                 this.tape.header.rig.cameras.iter().map(|c| c.name.clone()).collect();
             let mut rig = rig_of(&this.tape, Some(&cameras))?;
-            go_to(&mut rig, &this.tape, this.shown.start)?;
-            this.bodies = rig.world().body_poses(0)?;
-            this.objects = rig.world().scene().free_objects();
+            rig.go_to(&this.tape, this.shown.start)?;
+            this.bodies = rig.body_poses()?;
+            this.objects = rig.free_objects();
             this.robot = rig.robot().to_owned();
             this.rig = Some(rig);
         }

@@ -15,13 +15,15 @@ use citrange_tape::{
 use serde_json::{Value, json};
 
 use super::staged::Staged;
-use super::{ImportOptions, Prepared, prepare, so101};
+use super::{ImportOptions, so101};
 use crate::context::{Progress, RunContext};
 use crate::error::{Context as _, EpisodesError, Result, bad_input};
 use crate::objects::ObjectMeter;
 use crate::recording::tell_repaired;
 use crate::replay::repeat_exactly;
-use crate::session::{Choice, header, rig_of};
+use crate::session::{Choice, header};
+use crate::simulated::play_file::{Prepared, prepare};
+use crate::simulated::rig_of;
 
 /// What an import is made from.
 pub(crate) struct Job<'a> {
@@ -166,7 +168,7 @@ fn exact(
     let bar = job.ctx.progress("importing", shown.len() as u64);
     let mut kept = Repeating { recorder, objects: None, bar };
     let (report, verified) =
-        repeat_exactly(&mut rig, &tape, shown.clone(), |rig, pilot, verifier| {
+        repeat_exactly(rig.as_mut(), &tape, shown.clone(), |rig, pilot, verifier| {
             play(pilot, rig, &mut (&mut kept, verifier), job.ctx)
         })?;
     kept.bar.finish();
@@ -238,7 +240,7 @@ fn near(job: &Job<'_>, demo: &DemoEpisode) -> Result<(Value, Option<String>)> {
         parent: None,
         config: serde_json::to_value(note)?,
     };
-    let (header, model) = header(&rig, choice)?;
+    let (header, model) = header(rig.as_ref(), choice)?;
     let header = Header { repeatable: true, ..header };
     let folder = dataset.recording_folder(&header.uid);
     let objects = ObjectMeter::new(rig.spec(), &motion, &report, args.play.object_tolerance_m);
@@ -247,7 +249,7 @@ fn near(job: &Job<'_>, demo: &DemoEpisode) -> Result<(Value, Option<String>)> {
     let bar = job.ctx.progress("importing", wanted);
     let mut tape = Repeating { recorder, objects: Some(objects), bar };
     let mut pilot = FrameReplay::new(motion.targets, rig.spec().rates);
-    let frames = play(&mut pilot, &mut rig, &mut tape, job.ctx)?.frames;
+    let frames = play(&mut pilot, rig.as_mut(), &mut tape, job.ctx)?.frames;
     tape.bar.finish();
     if frames < wanted {
         tape.recorder.discard()?;

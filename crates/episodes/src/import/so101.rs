@@ -8,7 +8,6 @@ use citrange_core::{
     Rates, Rig, RigSpec, Verdict, Want,
 };
 use citrange_hdf5::Images;
-use citrange_sim::SimRig;
 use citrange_tape::{
     Dataset, DemoEpisode, Header, IMPORT, Imported, Motion, Play, Recorder, SO101_HZ, new_uid,
     utc_now,
@@ -18,7 +17,7 @@ use serde_json::{Value, json};
 use super::hdf5::{Job, Repeating, how, play};
 use crate::error::{EpisodesError, Result, bad_input};
 use crate::recording::tell_repaired;
-use crate::session::compiled;
+use crate::simulated::simulated;
 
 /// Further beyond its limits than this a joint is not in radians, or another one (rad).
 const BEYOND: f64 = 0.35;
@@ -32,7 +31,7 @@ pub(crate) fn as_recorded(job: &Job<'_>, mut demo: DemoEpisode) -> Result<Value>
         SO101_HZ
     });
     let hz = hz.round() as u32;
-    let mut spec = SimRig::new(compiled("orange_plate")?, Some(&[]))?.spec().clone();
+    let mut spec = simulated("orange_plate", Some(&[]))?.spec().clone();
     spec.rates = Rates { physics_hz: hz, control_hz: hz, frame_hz: hz };
     spec.objects.clear();
     let chosen = &job.args.cameras;

@@ -8,12 +8,11 @@ use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{
     BoxError, Event, Outcome, Pace, Pilot, Rig as _, RunReport, RunSettings, Snapshot, Tape,
 };
-use citrange_sim::SimRig;
-use citrange_teleop::telemetry::{Phase, Session, Telemetry};
+use citrange_teleop::telemetry::{Phase, SceneInfo, Session, Telemetry};
 
 use super::ReplayOptions;
+use crate::cell::EpisodeRig;
 use crate::context::RunContext;
-use crate::drive::scene_info::stage_of;
 use crate::drive::summary::replayed;
 use crate::drive::telemetry::{LiveRig, Pictures};
 use crate::error::Result;
@@ -54,7 +53,7 @@ impl Player<'_> {
     /// Runs a pilot, filming it if asked to; `of` are the frames that all of it would be.
     pub(super) fn play(
         &self,
-        rig: &mut SimRig,
+        rig: &mut dyn EpisodeRig,
         pilot: &mut dyn Pilot,
         tape: &mut dyn Tape,
         of: u64,
@@ -94,14 +93,12 @@ impl Player<'_> {
     fn show(
         &self,
         audience: &dyn Audience,
-        rig: &mut SimRig,
+        rig: &mut dyn EpisodeRig,
         pilot: &mut dyn Pilot,
         tape: &mut dyn Tape,
         settings: &RunSettings<'_>,
     ) -> Result<RunReport> {
-        let task = rig.world().scene().scene.task.clone();
-        let mut stage = stage_of(rig, &task, 0.0)?;
-        (stage.is_replay, stage.keys) = (true, Vec::new());
+        let stage = SceneInfo { is_replay: true, keys: Vec::new(), ..rig.scene_info()? };
         let board = Telemetry::new(stage);
         let path = &self.options.path;
         let message = format!("replay of {}", path.display());

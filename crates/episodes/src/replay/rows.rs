@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use citrange_core::tape::FrameRecord;
-use citrange_core::{BoxError, Rig as _, Snapshot, Tape};
-use citrange_sim::SimRig;
+use citrange_core::{BoxError, Snapshot, Tape};
 use citrange_tape::{Dataset, Episode, FrameReplay, Reading};
 
 use super::play::Player;
 use super::report::Replayed;
+use crate::cell::EpisodeRig;
 use crate::error::{Result, bad_input};
 use crate::objects::ObjectMeter;
-use crate::session::{compiled, go_to};
+use crate::simulated::simulated;
 
 /// What a LeRobot dataset knows: a target and the joints seen per frame, radians and metres.
 pub(super) struct Rows {
@@ -32,7 +32,7 @@ pub(super) fn by_rows(
         let mut rig = player.rig_for(&tape)?;
         let rows = dataset.joint_rows(episode, rig.spec(), unit)?;
         let rows = Rows { targets: rows.targets, seen: rows.seen };
-        go_to(&mut rig, &tape, shown.start + options.from.min(shown.len().saturating_sub(1)))?;
+        rig.go_to(&tape, shown.start + options.from.min(shown.len().saturating_sub(1)))?;
         let last = tape.snapshot(shown.end);
         return near(player, rig, rows, "exact start".into(), last, None);
     }
@@ -43,7 +43,7 @@ pub(super) fn by_rows(
             dataset.root().display()
         );
     };
-    let mut rig = SimRig::new(compiled(name)?, player.cameras())?;
+    let mut rig = simulated(name, player.cameras())?;
     let rows = dataset.joint_rows(episode, rig.spec(), unit)?;
     let reading = rows.reading.to_string();
     if matches!(rows.reading, Reading::Guessed { .. }) {
@@ -70,7 +70,7 @@ pub(super) fn by_rows(
         named: [(rig.robot().to_owned(), joints.clone())].into(),
         ..citrange_core::StartData::default()
     };
-    let report = rig.world_mut().restore_best(0, &start)?;
+    let report = rig.restore_start(&start)?;
     ctx.say(&format!("episode {episode}: {report}"));
     let mut replayed = near(player, rig, rows, report.level.to_string(), None, None)?;
     if let Replayed::Near { unit, .. } = &mut replayed {
@@ -83,7 +83,7 @@ pub(super) fn by_rows(
 /// are from those recorded.
 pub(super) fn near(
     player: &Player<'_>,
-    mut rig: SimRig,
+    mut rig: Box<dyn EpisodeRig>,
     rows: Rows,
     level: String,
     last: Option<Snapshot>,
@@ -100,7 +100,7 @@ pub(super) fn near(
     };
     let mut both = Both { meter, objects };
     let of = (rows.targets.len() - from) as u64;
-    let report = player.play(&mut rig, &mut pilot, &mut both, of)?;
+    let report = player.play(rig.as_mut(), &mut pilot, &mut both, of)?;
     let Both { meter, objects } = both;
     Ok(Replayed::Near {
         frames: report.frames,
@@ -110,7 +110,7 @@ pub(super) fn near(
         // A file without recorded joints leaves nothing to compare.
         largest_rad: if meter.count == 0 { f64::NAN } else { meter.largest },
         mean_rad: meter.sum / (meter.count.max(1) as f64),
-        objects_m: last.map_or_else(BTreeMap::new, |last| end_errors(&rig, &last)),
+        objects_m: last.map_or_else(BTreeMap::new, |last| rig.object_errors_m(&last)),
         objects: objects.map(ObjectMeter::into_report),
     })
 }
@@ -128,21 +128,6 @@ impl Tape for Both {
         }
         self.meter.frame(frame)
     }
-}
-
-/// How far every free object is from where a state has it.
-fn end_errors(rig: &SimRig, was: &Snapshot) -> BTreeMap<String, f64> {
-    let world = rig.world();
-    let (Some(was), Ok(data)) = (was.fields.get("mujoco/qpos"), world.data(0)) else {
-        return BTreeMap::new();
-    };
-    let is = data.qpos();
-    let distance = |at: usize| {
-        let square = |i: usize| Some((is.get(i)? - was.get(i)?).powi(2));
-        Some((square(at)? + square(at + 1)? + square(at + 2)?).sqrt())
-    };
-    let objects = world.scene().free_objects().into_iter();
-    objects.filter_map(|(name, at)| Some((name, distance(at)?))).collect()
 }
 
 /// Compares joints with recorded ones.

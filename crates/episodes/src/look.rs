@@ -1,48 +1,15 @@
-//! `citrange data list|show|check`: looking without touching.
+//! Looking at datasets without touching them: lists, what is known, what is wrong.
 
 use std::cmp::Reverse;
-use std::path::PathBuf;
 
 use citrange_lerobot::{CheckOptions, Finding, Severity};
 use citrange_tape::Dataset;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use crate::exit::problems_found;
-use crate::output;
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct List {
-    /// The dataset's folder.
-    dataset: PathBuf,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Show {
-    /// The dataset's folder.
-    dataset: PathBuf,
-    /// One episode: its tape, events, outcome.
-    #[arg(long)]
-    episode: Option<usize>,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Check {
-    /// The dataset's folder.
-    dataset: PathBuf,
-    /// Decode every video too: finds frozen pictures for sure; takes longer.
-    #[arg(long)]
-    deep: bool,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-}
+use crate::answer::Answer;
+use crate::context::RunContext;
+use crate::error::Result;
 
 /// How an episode can be replayed: what `list`, `check` and `replay` agree on.
 enum Replay {
@@ -67,8 +34,8 @@ impl Replay {
     }
 
     /// Of every episode; reads every tape.
-    fn of_all(dataset: &Dataset) -> Vec<Self> {
-        let bar = output::progress("reading tapes", dataset.len() as u64);
+    fn of_all(dataset: &Dataset, ctx: RunContext<'_>) -> Vec<Self> {
+        let bar = ctx.progress("reading tapes", dataset.len() as u64);
         let one = |episode| {
             let replay = match dataset.tape(episode) {
                 Ok(Some((tape, _))) if tape.header.imported().is_some() => Self::Imported,
@@ -76,11 +43,11 @@ impl Replay {
                 Ok(None) => Self::Near,
                 Err(problem) => Self::Broken(problem.to_string()),
             };
-            bar.inc(1);
+            bar.add_one();
             replay
         };
         let all = (0..dataset.len()).into_par_iter().map(one).collect();
-        bar.finish_and_clear();
+        bar.finish();
         all
     }
 }
@@ -108,15 +75,13 @@ fn episode_json(dataset: &Dataset, episode: usize, replay: &Replay) -> Value {
     })
 }
 
-pub(crate) fn list(args: &List) -> anyhow::Result<()> {
-    let dataset = Dataset::open(&args.dataset)?;
-    let replays = Replay::of_all(&dataset);
-    if args.json {
-        let all = replays.iter().enumerate();
-        let all: Vec<Value> = all.map(|(e, replay)| episode_json(&dataset, e, replay)).collect();
-        return output::data(&json!({ "episodes": all }).to_string());
-    }
-    output::data("episode  frames  seconds  replay  outcome            task")?;
+/// The episodes of a dataset, a line each.
+#[must_use]
+pub fn list(dataset: &Dataset, ctx: RunContext<'_>) -> Answer {
+    let replays = Replay::of_all(dataset, ctx);
+    let all = replays.iter().enumerate();
+    let all: Vec<Value> = all.map(|(e, replay)| episode_json(dataset, e, replay)).collect();
+    let mut lines = vec!["episode  frames  seconds  replay  outcome            task".to_owned()];
     for (episode, replay) in replays.iter().enumerate() {
         let meta = &dataset.lerobot.episodes()[episode];
         let entry = dataset.entry(episode);
@@ -129,65 +94,64 @@ pub(crate) fn list(args: &List) -> anyhow::Result<()> {
             },
         );
         let labels = entry.map(|e| e.labels.join(",")).filter(|l| !l.is_empty());
-        output::data(&format!(
+        lines.push(format!(
             "{episode:>7}  {:>6}  {:>7.2}  {:<6}  {outcome:<17}  {}{}",
             meta.length,
             meta.length as f64 / f64::from(dataset.lerobot.info().fps),
             replay.word(),
             meta.tasks.join("; "),
             labels.map(|l| format!("  [{l}]")).unwrap_or_default(),
-        ))?;
+        ));
     }
-    for (episode, replay) in replays.iter().enumerate() {
-        if let Replay::Broken(problem) = replay {
-            output::talk(&format!("episode {episode}: {problem}"));
-        }
-    }
-    Ok(())
+    let broken = replays.iter().enumerate().filter_map(|(episode, replay)| match replay {
+        Replay::Broken(problem) => Some(format!("episode {episode}: {problem}")),
+        _ => None,
+    });
+    Answer { json: json!({ "episodes": all }), lines, remarks: broken.collect() }
 }
 
-pub(crate) fn show(args: &Show) -> anyhow::Result<()> {
-    let dataset = Dataset::open(&args.dataset)?;
-    if let Some(episode) = args.episode {
-        return show_episode(&dataset, episode, args.json);
-    }
+/// What is known about a dataset.
+#[must_use]
+pub fn show(dataset: &Dataset, ctx: RunContext<'_>) -> Answer {
     let info = dataset.lerobot.info();
-    let replays = Replay::of_all(&dataset);
+    let replays = Replay::of_all(dataset, ctx);
     let exact = replays.iter().filter(|replay| matches!(replay, Replay::Exact)).count();
     let features: Vec<Value> = info
         .features
         .iter()
         .map(|(name, f)| json!({"name": name, "dtype": f.dtype, "shape": f.shape}))
         .collect();
-    if args.json {
-        let report = json!({
-            "root": dataset.root(), "robot_type": info.robot_type, "fps": info.fps,
-            "episodes": info.total_episodes, "frames": info.total_frames,
-            "tasks": dataset.lerobot.tasks(), "exact_episodes": exact,
-            "units": dataset.index.units, "features": features,
-        });
-        return output::data(&report.to_string());
-    }
-    let secs = info.total_frames as f64 / f64::from(info.fps);
-    output::data(&format!("{}", dataset.root().display()))?;
-    output::data(&format!("  robot     {}", info.robot_type.as_deref().unwrap_or("not said")))?;
-    output::data(&format!(
-        "  episodes  {} ({exact} with a tape for exact replay), {} frames at {} Hz, {secs:.1} s",
+    let json = json!({
+        "root": dataset.root(), "robot_type": info.robot_type, "fps": info.fps,
+        "episodes": info.total_episodes, "frames": info.total_frames,
+        "tasks": dataset.lerobot.tasks(), "exact_episodes": exact,
+        "units": dataset.index.units, "features": features,
+    });
+    let seconds = info.total_frames as f64 / f64::from(info.fps);
+    let mut lines = vec![dataset.root().display().to_string()];
+    lines.push(format!("  robot     {}", info.robot_type.as_deref().unwrap_or("not said")));
+    lines.push(format!(
+        "  episodes  {} ({exact} with a tape for exact replay), {} frames at {} Hz, {seconds:.1} s",
         info.total_episodes, info.total_frames, info.fps
-    ))?;
+    ));
     for task in dataset.lerobot.tasks() {
-        output::data(&format!("  task      {task}"))?;
+        lines.push(format!("  task      {task}"));
     }
     for (name, feature) in info.features.iter() {
-        output::data(&format!("  feature   {name} {} {:?}", feature.dtype, feature.shape))?;
+        lines.push(format!("  feature   {name} {} {:?}", feature.dtype, feature.shape));
     }
     let units: Vec<String> =
         dataset.index.units.iter().map(|u| format!("{} {}", u.name, u.unit)).collect();
     let units = if units.is_empty() { "not said".to_owned() } else { units.join(", ") };
-    output::data(&format!("  units     {units}"))
+    lines.push(format!("  units     {units}"));
+    Answer { json, lines, remarks: Vec::new() }
 }
 
-fn show_episode(dataset: &Dataset, episode: usize, as_json: bool) -> anyhow::Result<()> {
+/// What is known about one episode: its tape, events, outcome.
+///
+/// # Errors
+/// When there is no such episode.
+pub fn show_episode(dataset: &Dataset, episode: usize) -> Result<Answer> {
     dataset.check_episode(episode)?;
     let tape = dataset.tape(episode);
     let replay = match &tape {
@@ -216,22 +180,33 @@ fn show_episode(dataset: &Dataset, episode: usize, as_json: bool) -> anyhow::Res
             "config": h.config,
         });
     }
-    if as_json {
-        return output::data(&report.to_string());
-    }
-    output::data(&serde_json::to_string_pretty(&report)?)
+    let lines = vec![serde_json::to_string_pretty(&report)?];
+    Ok(Answer { json: report, lines, remarks: Vec::new() })
 }
 
-pub(crate) fn check(args: &Check) -> anyhow::Result<()> {
-    let dataset = Dataset::open(&args.dataset)?;
-    let bar = output::progress("checking", 1);
-    let options =
-        CheckOptions { deep: args.deep, joint_limits: limits(&dataset), ..CheckOptions::default() };
+/// What is wrong with a dataset.
+#[derive(Clone, Debug)]
+pub struct CheckReport {
+    /// What was found, the worst first.
+    pub answer: Answer,
+    /// Errors among it.
+    pub errors: usize,
+    /// How much of what was found, in words.
+    pub counts: String,
+}
+
+/// Looks for what is wrong: numbers, rates, videos, statistics, tapes. `deep` decodes every video.
+///
+/// # Errors
+/// When the dataset cannot be read.
+pub fn check(dataset: &Dataset, deep: bool, ctx: RunContext<'_>) -> Result<CheckReport> {
+    let bar = ctx.progress("checking", 1);
+    let options = CheckOptions { deep, joint_limits: limits(dataset), ..CheckOptions::default() };
     let checked = citrange_lerobot::check_all(&dataset.lerobot, &options, &mut |done, all| {
-        bar.set_length(all as u64);
-        bar.set_position(done as u64);
+        bar.set_parts(all as u64);
+        bar.set(done as u64);
     });
-    bar.finish_and_clear();
+    bar.finish();
     let not_decoded = checked.not_decoded_text();
     let mut found = checked.findings;
     // The tapes are ours to check.
@@ -242,29 +217,20 @@ pub(crate) fn check(args: &Check) -> anyhow::Result<()> {
     found.sort_by_key(|f| Reverse(f.severity));
     let errors = found.iter().filter(|f| f.severity == Severity::Error).count();
     let warnings = found.len() - errors;
-    if args.json {
-        let list: Vec<Value> = found.iter().map(finding_json).collect();
-        let report = json!({
-            "findings": list, "errors": errors, "warnings": warnings, "decoded": args.deep,
-            "not_decoded": checked.not_decoded,
-        });
-        output::data(&report.to_string())?;
-    } else {
-        found.iter().try_for_each(|finding| output::data(&finding.to_string()))?;
-    }
+    let list: Vec<Value> = found.iter().map(finding_json).collect();
+    let json = json!({
+        "findings": list, "errors": errors, "warnings": warnings, "decoded": deep,
+        "not_decoded": checked.not_decoded,
+    });
     let mut counts = format!("{errors} errors, {warnings} warnings");
     // What nobody looked at is not fine.
     if let Some(not_decoded) = not_decoded {
         counts += &format!("; {not_decoded}");
-    } else if !args.deep && dataset.lerobot.info().features.video_keys().next().is_some() {
+    } else if !deep && dataset.lerobot.info().features.video_keys().next().is_some() {
         counts += "; videos not decoded (--deep does)";
     }
-    if errors > 0 {
-        return Err(problems_found(counts));
-    }
-    let (episodes, frames) = (dataset.len(), dataset.lerobot.info().total_frames);
-    output::talk(&format!("{episodes} episodes, {frames} frames: {counts}"));
-    Ok(())
+    let lines = found.iter().map(ToString::to_string).collect();
+    Ok(CheckReport { answer: Answer { json, lines, remarks: Vec::new() }, errors, counts })
 }
 
 fn finding_json(f: &Finding) -> Value {

@@ -7,9 +7,10 @@ use citrange_core::{Level, RestoreReport, Rig as _, Snapshot};
 use citrange_sim::{CompiledScene, OwnModel, SimRig};
 use citrange_tape::{DemoEpisode, Motion, Play, SO101_HZ, StateRow};
 
+use super::compiled;
+use crate::cell::EpisodeRig;
 use crate::context::RunContext;
 use crate::error::{Context as _, EpisodesError, Result, bad_input};
-use crate::session::compiled;
 
 /// Frames per second of a file's own model when nothing says them.
 const OWN_HZ: f64 = 20.0;
@@ -45,7 +46,7 @@ impl PlayOptions {
 
 /// A rig at the start of an episode without a tape.
 pub(crate) struct Prepared {
-    pub(crate) rig: SimRig,
+    pub(crate) rig: Box<dyn EpisodeRig>,
     pub(crate) motion: Motion,
     pub(crate) report: RestoreReport,
 }
@@ -95,7 +96,7 @@ pub(crate) fn prepare(
         None => ctx.say(&format!("  it does not say its rate: taken as {frame_hz} Hz")),
     }
     tell_far(&rig, &motion, ctx);
-    Ok(Prepared { rig, motion, report })
+    Ok(Prepared { rig: Box::new(rig), motion, report })
 }
 
 fn named_scene(demo: &DemoEpisode, scene: Option<&str>) -> Result<Arc<CompiledScene>> {

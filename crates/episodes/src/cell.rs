@@ -1,0 +1,149 @@
+//! What recording, driving and replay ask of a rig beyond carrying commands out: to be put where an
+//! episode begins, to say what it is, and to be looked at.
+//!
+//! Everything in this crate is written against [`EpisodeRig`] and [`RigSource`]; `simulated` is
+//! where they are the simulator's. A rig of another kind implements the first, and the second if
+//! it is to collect by itself.
+
+use std::collections::BTreeMap;
+
+use citrange_core::restore::BodyPose;
+use citrange_core::{RestoreReport, Rig, RigSpec, RobotDescription, Scene, Snapshot, StartData};
+use citrange_robot::Chain;
+use citrange_tape::Episode;
+use citrange_teleop::telemetry::SceneInfo;
+
+use crate::error::Result;
+
+/// A rig whose episodes can be begun, gone on with and shown.
+pub trait EpisodeRig: Rig {
+    /// Name of the robot that is driven.
+    fn robot(&self) -> &str;
+
+    /// The scene that it stands in: its task, its job.
+    fn scene(&self) -> &Scene;
+
+    /// What a tape keeps of the rig, so that the episode can be repeated.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn identity(&self) -> Result<RigIdentity>;
+
+    /// The robot as numbers, for whoever moves it.
+    ///
+    /// # Errors
+    /// When the robot is not described well enough.
+    fn arm(&self) -> Result<ArmDescription>;
+
+    /// What people are shown of it that does not change; keys and autopilot are not its business.
+    ///
+    /// # Errors
+    /// When its shapes cannot be read.
+    fn scene_info(&self) -> Result<SceneInfo>;
+
+    /// Puts everything to where an episode of a run begins.
+    ///
+    /// # Errors
+    /// When things find no room.
+    fn reset(&mut self, seed: u64, episode: u64) -> Result<()>;
+
+    /// Puts everything into a frame of a tape, and what the tape sets frame by frame with it.
+    ///
+    /// # Errors
+    /// When the tape does not have the complete state, or it is of another model.
+    fn go_to(&mut self, tape: &Episode, frame: usize) -> Result<()>;
+
+    /// Restores what a file of others knows of a start, by the best level it allows.
+    ///
+    /// # Errors
+    /// When nothing of it fits.
+    fn restore_start(&mut self, start: &StartData) -> Result<RestoreReport>;
+
+    /// From here on everything comes from the rig, nothing from a tape.
+    fn let_go(&mut self);
+
+    /// The joint targets in force.
+    fn targets(&mut self) -> Vec<f64>;
+
+    /// Whether it knows where its wrist is.
+    fn knows_wrist(&self) -> bool;
+
+    /// Whether pictures are left out when drawing is frames behind, as a loop that moves a robot
+    /// in real time must; otherwise they are waited for.
+    fn leave_pictures_out(&mut self, when_behind: bool);
+
+    /// Where bodies are, for a tape or an export.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    fn body_poses(&self) -> Result<Vec<BodyPose>>;
+
+    /// Objects that move freely, with their places in a flattened state.
+    fn free_objects(&self) -> BTreeMap<String, usize>;
+
+    /// How far every free object is from where a state has it.
+    fn object_errors_m(&self, was: &Snapshot) -> BTreeMap<String, f64>;
+
+    /// What people see now.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn look(&self, shown: &mut Shown) -> Result<()>;
+}
+
+/// What people see of a rig at a moment.
+#[derive(Clone, Debug, Default)]
+pub struct Shown {
+    /// Seconds since everything was put to its start.
+    pub time_s: f64,
+    /// x, y, z, then w, x, y, z of every body of [`SceneInfo::bodies`].
+    pub bodies: Vec<[f32; 7]>,
+    /// Joint positions.
+    pub joint_pos: Vec<f64>,
+}
+
+/// What a tape keeps of a rig.
+#[derive(Clone, Debug)]
+pub struct RigIdentity {
+    /// What makes its motion, with its version.
+    pub engine: String,
+    /// Hash of the model.
+    pub model_hash: String,
+    /// The model itself.
+    pub model: Vec<u8>,
+    /// Descriptions of the robots.
+    pub robots: BTreeMap<String, RobotDescription>,
+}
+
+/// A robot as numbers.
+#[derive(Clone, Debug)]
+pub struct ArmDescription {
+    /// Its chain.
+    pub chain: Chain,
+    /// Height of the floor under it, in the world.
+    pub floor_z_m: f64,
+    /// Joints of the pose in which it starts.
+    pub home: Vec<f64>,
+}
+
+/// Where the rigs of a collection come from.
+pub trait RigSource: Send + Sync + std::fmt::Debug {
+    /// Joints, rates, cameras: the same for all episodes.
+    fn spec(&self) -> &RigSpec;
+
+    /// The scene, before anything in it is drawn anew.
+    fn scene(&self) -> &Scene;
+
+    /// All that decides what a rig does, for the name of a run: equal for equal rigs, and only
+    /// for them.
+    fn identity(&self) -> serde_json::Value;
+
+    /// Whether every episode has a rig of its own.
+    fn is_new_for_every_episode(&self) -> bool;
+
+    /// A rig for an episode; unless every episode has its own it serves for all of them.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    fn rig(&self, episode: u64) -> Result<Box<dyn EpisodeRig>>;
+}

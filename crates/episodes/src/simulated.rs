@@ -1,0 +1,268 @@
+//! Rigs of the simulator: the one place in this crate that knows them.
+
+pub(crate) mod play_file;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use citrange_core::randomise::randomised;
+use citrange_core::restore::BodyPose;
+use citrange_core::yaml::from_yaml;
+use citrange_core::{Randomise, RestoreReport, Rig as _, RigSpec, Scene, Snapshot, StartData};
+use citrange_robot::Chain;
+use citrange_sim::{CompiledScene, SceneSource, SimError, SimRig, load_scene};
+use citrange_tape::{Episode, Header, Play};
+use citrange_teleop::telemetry::SceneInfo;
+use serde_json::{Value, json};
+
+use crate::cell::{ArmDescription, EpisodeRig, RigIdentity, RigSource, Shown};
+use crate::drive::scene_info::scene_info_of;
+use crate::error::{Context as _, EpisodesError, Result};
+
+/// A compiled scene by name or file.
+///
+/// # Errors
+/// When there is no such scene, or it cannot be built.
+pub fn compiled(scene: &str) -> Result<Arc<CompiledScene>> {
+    Ok(Arc::new(CompiledScene::new(&load_scene(scene)?)?))
+}
+
+/// A simulated rig of a scene by name or file, seen by the cameras named; `None` for all.
+///
+/// # Errors
+/// When there is no such scene or camera.
+pub fn simulated(scene: &str, cameras: Option<&[String]>) -> Result<Box<dyn EpisodeRig>> {
+    Ok(Box::new(SimRig::new(compiled(scene)?, cameras)?))
+}
+
+/// The rig of a tape: exactly the model it was recorded with, seen by the cameras named.
+///
+/// # Errors
+/// When the tape is of a real robot, or the model is not the one recorded.
+pub fn rig_of(tape: &Episode, cameras: Option<&[String]>) -> Result<Box<dyn EpisodeRig>> {
+    Ok(Box::new(SimRig::like(scene_of(tape)?, &tape.header.rig, cameras)?))
+}
+
+fn scene_of(tape: &Episode) -> Result<Arc<CompiledScene>> {
+    let header = &tape.header;
+    let scene = header.scene.clone().context("the tape is of a real robot: it has no scene")?;
+    let scene =
+        CompiledScene::from_mjb(scene, header.robots.clone(), &tape.model, &header.model_hash)?;
+    Ok(Arc::new(scene))
+}
+
+/// The text of a tape's model, if the scene still compiles to it.
+pub(crate) fn model_xml(header: &Header) -> Option<String> {
+    let source = SceneSource { scene: header.scene.clone()?, folder: PathBuf::from(".") };
+    let same = CompiledScene::new(&source).ok();
+    let same = same.filter(|s| s.model_hash == header.model_hash && !s.xml.is_empty());
+    same.map(|scene| scene.xml)
+}
+
+/// A scene as it is written now.
+pub(crate) fn scene_file(scene: &str) -> Result<Scene> {
+    Ok(load_scene(scene)?.scene)
+}
+
+impl EpisodeRig for SimRig {
+    fn robot(&self) -> &str {
+        Self::robot(self)
+    }
+
+    fn scene(&self) -> &Scene {
+        &self.world().scene().scene
+    }
+
+    fn identity(&self) -> Result<RigIdentity> {
+        let scene = self.world().scene();
+        Ok(RigIdentity {
+            engine: self.world().snapshot(0)?.engine,
+            model_hash: scene.model_hash.clone(),
+            model: scene.to_mjb()?,
+            robots: scene.robots.clone(),
+        })
+    }
+
+    fn arm(&self) -> Result<ArmDescription> {
+        let (scene, robot) = (self.world().scene(), Self::robot(self));
+        let description = scene.robots.get(robot).context("the robot has no description")?;
+        let named = scene.scene.robots[robot].pose.as_ref().unwrap_or(&description.home);
+        let home = description.pose(named).map(<[f64]>::to_vec).map_err(EpisodesError::Failed)?;
+        let (chain, floor_z_m) = (scene.chain(robot)?, scene.floor_z_m(robot)?);
+        Ok(ArmDescription { chain, floor_z_m, home })
+    }
+
+    fn scene_info(&self) -> Result<SceneInfo> {
+        let scene = self.world().scene();
+        let robot = Self::robot(self);
+        let reach_m = scene.chain(robot).map_or(USUAL_REACH_M, |chain| reach_m(&chain));
+        let (bodies, shapes) = (scene.body_names(), scene.shapes()?);
+        Ok(scene_info_of(&scene.scene, (robot, reach_m), self.spec(), bodies, shapes))
+    }
+
+    fn reset(&mut self, seed: u64, episode: u64) -> Result<()> {
+        Ok(self.world_mut().reset_env(0, seed, episode)?)
+    }
+
+    fn go_to(&mut self, tape: &Episode, frame: usize) -> Result<()> {
+        let snapshot = tape
+            .snapshot(frame)
+            .with_context(|| format!("frame {frame} of the tape has no complete state"))?;
+        self.world_mut().restore(0, &snapshot)?;
+        // Such an episode is no motion that physics made: every frame is set.
+        let by_states = tape.header.imported().is_some_and(|i| i.play == Play::States);
+        let states = (frame..tape.len()).filter(|_| by_states).filter_map(|f| tape.snapshot(f));
+        self.follow(states.collect());
+        Ok(())
+    }
+
+    fn restore_start(&mut self, start: &StartData) -> Result<RestoreReport> {
+        Ok(self.world_mut().restore_best(0, start)?)
+    }
+
+    fn let_go(&mut self) {
+        self.follow(Vec::new());
+    }
+
+    fn targets(&mut self) -> Vec<f64> {
+        Self::targets(self)
+    }
+
+    fn knows_wrist(&self) -> bool {
+        Self::knows_wrist(self)
+    }
+
+    fn leave_pictures_out(&mut self, when_behind: bool) {
+        Self::leave_pictures_out(self, when_behind);
+    }
+
+    fn body_poses(&self) -> Result<Vec<BodyPose>> {
+        Ok(self.world().body_poses(0)?)
+    }
+
+    fn free_objects(&self) -> BTreeMap<String, usize> {
+        self.world().scene().free_objects()
+    }
+
+    fn object_errors_m(&self, was: &Snapshot) -> BTreeMap<String, f64> {
+        let world = self.world();
+        let (Some(was), Ok(data)) = (was.fields.get("mujoco/qpos"), world.data(0)) else {
+            return BTreeMap::new();
+        };
+        let is = data.qpos();
+        let distance = |at: usize| {
+            let square = |i: usize| Some((is.get(i)? - was.get(i)?).powi(2));
+            Some((square(at)? + square(at + 1)? + square(at + 2)?).sqrt())
+        };
+        let objects = world.scene().free_objects().into_iter();
+        objects.filter_map(|(name, at)| Some((name, distance(at)?))).collect()
+    }
+
+    fn look(&self, shown: &mut Shown) -> Result<()> {
+        let world = self.world();
+        world.shown_poses(0, &mut shown.bodies)?;
+        shown.joint_pos = self.joint_positions();
+        shown.time_s = world.steps(0) as f64 / f64::from(self.spec().rates.physics_hz);
+        Ok(())
+    }
+}
+
+/// Of an arm that does not say how long its links are.
+const USUAL_REACH_M: f64 = 1.2;
+
+/// How far a stretched arm would reach: its links, one after the other, and its tool.
+fn reach_m(chain: &Chain) -> f64 {
+    let length = |pos_m: &[f64; 3]| pos_m.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let links = chain.joints.iter().take(chain.arm_joints);
+    let links_m: f64 = links.map(|joint| length(&joint.parent_from_link.pos_m)).sum();
+    links_m + length(&chain.tool.link_from_site.pos_m)
+}
+
+/// A scene of the simulator, drawn anew for every episode if that is asked for.
+#[derive(Debug)]
+pub(crate) struct SimulatedCell {
+    scene: Arc<CompiledScene>,
+    spec: RigSpec,
+    cameras: Option<Vec<String>>,
+    seed: u64,
+    randomise: Option<(Randomise, SceneSource)>,
+}
+
+impl SimulatedCell {
+    /// A scene by name or file; `ranges` are those that every episode is drawn from.
+    pub(crate) fn of_scene(
+        scene: &str,
+        ranges: Option<Randomise>,
+        cameras: Option<Vec<String>>,
+        seed: u64,
+    ) -> Result<Self> {
+        let source = load_scene(scene)?;
+        let compiled = Arc::new(CompiledScene::new(&source)?);
+        Self::new(compiled, ranges.map(|ranges| (ranges, source)), cameras, seed)
+    }
+
+    /// The scene of a tape.
+    pub(crate) fn of_tape(tape: &Episode, cameras: Option<Vec<String>>, seed: u64) -> Result<Self> {
+        Self::new(scene_of(tape)?, None, cameras, seed)
+    }
+
+    fn new(
+        scene: Arc<CompiledScene>,
+        randomise: Option<(Randomise, SceneSource)>,
+        cameras: Option<Vec<String>>,
+        seed: u64,
+    ) -> Result<Self> {
+        let spec = SimRig::new(Arc::clone(&scene), cameras.as_deref())?.spec().clone();
+        Ok(Self { scene, spec, cameras, seed, randomise })
+    }
+}
+
+impl RigSource for SimulatedCell {
+    fn spec(&self) -> &RigSpec {
+        &self.spec
+    }
+
+    fn scene(&self) -> &Scene {
+        &self.scene.scene
+    }
+
+    fn identity(&self) -> Value {
+        let scene = &self.scene;
+        json!({
+            "model_hash": scene.model_hash, "scene": scene.scene, "robots": scene.robots,
+        })
+    }
+
+    fn is_new_for_every_episode(&self) -> bool {
+        self.randomise.is_some()
+    }
+
+    fn rig(&self, episode: u64) -> Result<Box<dyn EpisodeRig>> {
+        let scene = match &self.randomise {
+            None => Arc::clone(&self.scene),
+            Some((ranges, source)) => {
+                let robots = &self.scene.robots;
+                let scene = randomised(&source.scene, robots, ranges, self.seed, episode);
+                let source = SceneSource { scene, folder: source.folder.clone() };
+                Arc::new(CompiledScene::new(&source)?)
+            }
+        };
+        Ok(Box::new(SimRig::new(scene, self.cameras.as_deref())?))
+    }
+}
+
+/// Ranges by the name `default`, or from a file.
+pub(crate) fn ranges(name_or_path: &str) -> Result<Randomise> {
+    let wrong = |reason: String| SimError::Scene { scene: name_or_path.to_owned(), reason };
+    let ranges: Randomise = match name_or_path {
+        "default" => Randomise::built_in().map_err(SimError::from)?,
+        path => {
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("--randomise: cannot read {path}"))?;
+            from_yaml(&text, path).map_err(SimError::from)?
+        }
+    };
+    ranges.check().map_err(wrong)?;
+    Ok(ranges)
+}
