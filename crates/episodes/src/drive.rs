@@ -4,9 +4,10 @@
 pub(crate) mod autopilot_status;
 mod flow;
 pub(crate) mod scene_info;
+mod session;
 pub(crate) mod shared_control;
 pub(crate) mod summary;
 pub(crate) mod telemetry;
 
-pub use flow::{DEFAULT_SCENE, Drive, DriveOptions, Tally};
+pub use session::{DEFAULT_SCENE, Drive, DriveOptions, Tally};
 pub use summary::lines;

@@ -1,109 +1,26 @@
 //! The flow of a driving session: wait for a driver, count down, record, save, set back, again.
 
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use citrange_control::{CartesianController, Method, Motion, Settings};
 use citrange_core::run::{Pace, run as run_phase};
 use citrange_core::tape::NoTape;
 use citrange_core::{RunReport, RunSettings, Tape};
-use citrange_tape::{Dataset, WhenFull};
-use citrange_teleop::telemetry::{
-    Phase, SavedEpisode, SceneInfo, Session, Summary, Telemetry, percent,
-};
-use citrange_teleop::{DriverLock, Order, Speeds, Teleop, Until, orders_in_words};
+use citrange_tape::WhenFull;
+use citrange_teleop::telemetry::{Phase, SavedEpisode, Session, Summary, percent};
+use citrange_teleop::{Order, Teleop, Until, orders_in_words};
 use serde_json::json;
 
-use super::shared_control::{SharedControl, Work};
+use super::session::{DEFAULT_SCENE, Drive};
+use super::shared_control::SharedControl;
 use super::summary::{Ended, summary};
 use super::telemetry::{LivePilot, LiveRig, Pictures};
-use crate::cell::{ArmDescription, EpisodeRig};
-use crate::context::RunContext;
 use crate::error::{Context as _, Result};
-use crate::recording::{Lost, Origin, RecordOptions, Take, cut_short, tell_repaired};
+use crate::recording::{Lost, Origin, Take, cut_short};
 use crate::session::Choice;
 
 /// Orders that people are told when an episode begins.
 const ORDERS: [Order; 5] =
     [Order::Save, Order::Discard, Order::Success, Order::Failure, Order::Stop];
-
-/// What a session can be told.
-#[derive(Clone, Debug)]
-pub struct DriveOptions {
-    /// Scene name or file; without one that of the episode to go on from, or the usual one.
-    pub scene: Option<String>,
-    /// Record into this dataset.
-    pub dataset: Option<PathBuf>,
-    /// What is recorded.
-    pub record: RecordOptions,
-    /// Index of the first episode; by default it goes on after those in the dataset.
-    pub first: Option<u64>,
-    /// How the arm answers: a profile or a YAML file.
-    pub profile: String,
-    /// Episodes wanted; none: until stopped.
-    pub episodes: Option<u64>,
-    /// Longest episode; then it is saved.
-    pub episode_s: Option<f64>,
-    /// Pause between two episodes.
-    pub reset_s: f64,
-    /// Time to get ready before an episode.
-    pub countdown_s: f64,
-    /// Fraction of a camera's pictures that may be lost before somebody is asked, 0 to 1.
-    pub max_lost: f64,
-    /// How long an answer is waited for; then the episode is kept, marked.
-    pub ask_s: f64,
-}
-
-/// What is driven when nothing is said.
-pub const DEFAULT_SCENE: &str = "block_box";
-
-/// An arm, its driver lock, and where it is shown and recorded.
-pub struct Drive<'a> {
-    rig: Box<dyn EpisodeRig>,
-    controller: Arc<CartesianController>,
-    work: Option<Work>,
-    speeds: Speeds,
-    driver_lock: Arc<DriverLock>,
-    board: Arc<Telemetry>,
-    dataset: Option<Dataset>,
-    options: &'a DriveOptions,
-    /// Settings, as they are stored with every episode.
-    config: serde_json::Value,
-    task: String,
-    origin: Option<Origin>,
-    tally: Tally,
-    /// How the targets moved when the last stretch ended; none where the scene was set back.
-    motion: Option<Motion>,
-    ctx: RunContext<'a>,
-}
-
-impl std::fmt::Debug for Drive<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Drive").field("task", &self.task).field("tally", &self.tally).finish()
-    }
-}
-
-/// What a session was like.
-#[derive(Clone, Debug, Default)]
-pub struct Tally {
-    /// Episodes saved.
-    pub saved: u64,
-    /// Which.
-    pub episodes: Vec<SavedEpisode>,
-    /// Episodes thrown away.
-    pub discarded: u64,
-    /// Control ticks.
-    pub ticks: u64,
-    /// Of these, late ones.
-    pub late_ticks: u64,
-    /// How often the loop stalled.
-    pub stalls: u64,
-    /// The latest start of a tick.
-    pub worst_late: Duration,
-    /// Pictures dropped.
-    pub dropped: u64,
-}
 
 /// One stretch of the session.
 struct Stretch {
@@ -113,91 +30,7 @@ struct Stretch {
     recording: bool,
 }
 
-impl<'a> Drive<'a> {
-    /// Makes everything ready: the arm, its controller, the dataset, what is shown.
-    ///
-    /// # Errors
-    /// When there is no such scene, profile or frame, or the dataset cannot be recorded into.
-    pub fn new(options: &'a DriveOptions, ctx: RunContext<'a>) -> Result<Self> {
-        let settings = Settings::load(&options.profile)?;
-        if settings.method == Method::Plain {
-            ctx.say(
-                "profile with method: plain: targets are sent as the first script had them, \
-                 without the robot's limits of acceleration and jerk; not for a real arm",
-            );
-        }
-        let record = &options.record;
-        let (mut rig, origin) = record.rig(options.scene.as_deref(), DEFAULT_SCENE, ctx)?;
-        // The loop moves a robot: it does not wait for cameras.
-        rig.leave_pictures_out(true);
-        let ArmDescription { chain, floor_z_m, .. } = rig.arm()?;
-        let work = Work::of(rig.as_ref(), &chain)?;
-        let speeds = Speeds::of(&settings, &chain);
-        let control_hz = rig.spec().rates.control_hz;
-        let controller = CartesianController::new(chain, &settings, control_hz, Some(floor_z_m))?;
-        let dataset = match &options.dataset {
-            None => None,
-            Some(root) => {
-                let RecordOptions { unit, images, features, .. } = record;
-                let (dataset, repaired) =
-                    Dataset::record_with(root, rig.spec(), *unit, images, *features)?;
-                tell_repaired(&repaired, ctx)?;
-                Some(dataset)
-            }
-        };
-        let task = record.task.clone().unwrap_or_else(|| rig.scene().task.clone());
-        let stage = SceneInfo {
-            task: task.clone(),
-            speed_m_s: speeds.linear_m_s,
-            autopilot: work.as_ref().map(Work::stage),
-            ..rig.scene_info()?
-        };
-        let config = json!({
-            "profile": options.profile, "settings": settings,
-            "episode_time_s": options.episode_s,
-        });
-        Ok(Self {
-            rig,
-            controller: Arc::new(controller),
-            work,
-            speeds,
-            driver_lock: DriverLock::new(DriverLock::LONGEST_SILENCE),
-            board: Telemetry::new(stage),
-            dataset,
-            options,
-            config,
-            task,
-            origin,
-            tally: Tally::default(),
-            motion: None,
-            ctx,
-        })
-    }
-
-    /// What is shown of it.
-    #[must_use]
-    pub fn board(&self) -> &Arc<Telemetry> {
-        &self.board
-    }
-
-    /// Who drives.
-    #[must_use]
-    pub fn driver_lock(&self) -> &Arc<DriverLock> {
-        &self.driver_lock
-    }
-
-    /// What it was like so far.
-    #[must_use]
-    pub fn tally(&self) -> &Tally {
-        &self.tally
-    }
-
-    /// How long the arm was driven.
-    #[must_use]
-    pub fn driven_s(&self) -> f64 {
-        self.tally.ticks as f64 / f64::from(self.rig.spec().rates.control_hz)
-    }
-
+impl Drive<'_> {
     /// Drives until everything wanted is recorded or the driver stops, and says what came of it.
     ///
     /// # Errors
