@@ -1,6 +1,6 @@
 //! Points as a camera delivers them.
 
-use citrange_core::Pose;
+use citrange_core::{Intrinsics, Pose};
 
 use crate::deinterleave;
 use crate::error::CloudError;
@@ -126,6 +126,14 @@ pub struct Pinhole {
     pub cx: f64,
     /// Row of the optical axis.
     pub cy: f64,
+}
+
+impl From<Intrinsics> for Pinhole {
+    /// A rig counts its picture's centre from the picture's edge, clouds from the middle of the
+    /// first pixel.
+    fn from(Intrinsics { fx, fy, cx, cy }: Intrinsics) -> Self {
+        Self { fx, fy, cx: cx - 0.5, cy: cy - 0.5 }
+    }
 }
 
 /// Where a frame was taken from.

@@ -42,6 +42,18 @@ pub struct DepthImage<'a> {
 }
 
 impl<'a> DepthImage<'a> {
+    /// Depths in metres as a camera of a rig gives them: without colours, everything believed.
+    #[must_use]
+    pub fn metres(
+        [width, height]: [usize; 2],
+        depth_m: &'a [f32],
+        pinhole: Pinhole,
+        stamp_ns: u64,
+    ) -> Self {
+        let depths = Depths::Metres(depth_m);
+        Self { width, height, depths, pinhole, rgb: None, range_m: None, stamp_ns }
+    }
+
     /// Checks everything once; afterwards reading cannot fail.
     ///
     /// # Errors

@@ -42,6 +42,21 @@ fn unit(q: [f64; 4]) -> UnitQuaternion<f64> {
     UnitQuaternion::from_quaternion(Quaternion::new(q[0], q[1], q[2], q[3]))
 }
 
+/// The pose in the middle of two points whose z axis leads from the first to the second; unturned
+/// where they are the same.
+#[must_use]
+pub fn between(from_m: [f64; 3], to_m: [f64; 3]) -> Isometry3<f64> {
+    let (from, to) = (Vector3::from(from_m), Vector3::from(to_m));
+    let along = to - from;
+    let orientation =
+        UnitQuaternion::rotation_between(&Vector3::z(), &along).unwrap_or_else(|| {
+            // Straight down: half a turn about x.
+            let flip = if along.z < 0.0 { std::f64::consts::PI } else { 0.0 };
+            UnitQuaternion::from_axis_angle(&Vector3::x_axis(), flip)
+        });
+    Isometry3::from_parts(((from + to) / 2.0).into(), orientation)
+}
+
 /// Orientation of a camera in the MuJoCo/OpenGL convention (looks along −Z, +Y up) that stands
 /// at `eye` and looks at `target` with the world's +Z upwards in the picture.
 ///

@@ -1,104 +1,103 @@
-//! Parts of things: primitive shapes with mass, colour and contact properties.
+//! The shapes that everything is made of: scenes, pictures, pages, robots, obstacles.
+//!
+//! One [`Shape`] is shape and size in its own frame, one [`PosedShape`] says where it is in
+//! another.
+
+mod mesh;
+mod part;
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// One piece of a fixture or object.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Part {
-    /// Shape and size.
-    pub shape: Shape,
-    /// Centre in the thing's frame.
-    #[serde(default)]
-    pub pos_m: [f64; 3],
-    /// Orientation in the thing's frame, w,x,y,z.
-    #[serde(default = "unturned")]
-    pub quat_wxyz: [f64; 4],
-    /// Mass; 0 is decoration.
-    #[serde(default)]
-    pub mass_kg: f64,
-    /// Red, green, blue, alpha from 0 to 1.
-    #[serde(default = "grey")]
-    pub rgba: [f32; 4],
-    /// Shininess from 0 (dull) to 1 (polished).
-    #[serde(default = "default_gloss")]
-    pub gloss: f32,
-    /// Whether it can be touched.
-    #[serde(default = "yes")]
-    pub collides: bool,
-    /// Whether it can be seen.
-    #[serde(default = "yes")]
-    pub visible: bool,
-    /// Sliding, turning and rolling friction.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub friction: Option<[f64; 3]>,
-    /// Contact dimension: 1, 3, 4 or 6.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub condim: Option<u8>,
-    /// Contact stiffness (time constant, damping ratio).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub solref: Option<[f64; 2]>,
-    /// Contact impedance (lowest, highest, width).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub solimp: Option<[f64; 3]>,
-    /// Distance at which contacts become active.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub margin_m: Option<f64>,
-}
+pub use mesh::{Mesh, MeshError};
+pub use part::{Footprint, Part};
 
-fn unturned() -> [f64; 4] {
-    [1.0, 0.0, 0.0, 0.0]
-}
-fn grey() -> [f32; 4] {
-    [0.7, 0.7, 0.7, 1.0]
-}
-fn default_gloss() -> f32 {
-    0.3
-}
-fn yes() -> bool {
-    true
-}
+use crate::pose::Pose;
 
-/// Shape and size. Axes of revolution are Z.
+/// Shape and size. Axes of revolution are Z; the origin is the middle.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-#[expect(missing_docs, reason = "field names carry meaning and unit")]
 pub enum Shape {
+    /// A box.
     Box {
+        /// Half of its edges.
         half_m: [f64; 3],
     },
+    /// A sphere.
     Sphere {
+        /// Its radius.
         radius_m: f64,
     },
+    /// A closed cylinder.
     Cylinder {
+        /// Its radius.
         radius_m: f64,
+        /// Half of its height.
         half_height_m: f64,
     },
+    /// All points within a radius of a straight line.
     Capsule {
+        /// The radius.
         radius_m: f64,
+        /// Half of the line: round ends come on top of it.
         half_height_m: f64,
     },
+    /// An ellipsoid.
     Ellipsoid {
+        /// Radii along X, Y and Z.
         radii_m: [f64; 3],
     },
     /// A cone with its tip cut off; wide end below.
     Frustum {
+        /// Radius of the wide end.
         radius_m: f64,
+        /// Radius of the other.
         top_radius_m: f64,
+        /// Half of its height.
         half_height_m: f64,
     },
     /// A horizontal ring of round bar, such as the rim of a plate.
     Ring {
+        /// From the middle to the middle of the bar.
         radius_m: f64,
+        /// Radius of the bar.
         bar_radius_m: f64,
     },
+    /// The XY plane; everything below it is solid. Scene files write it as the floor's height.
+    #[serde(skip)]
+    Plane {
+        /// Half extents along X and Y; `None` reaches to the horizon.
+        half_m: [Option<f64>; 2],
+    },
+    /// Triangles. Scene files name a model's file instead.
+    #[serde(skip)]
+    Mesh(Arc<Mesh>),
 }
 
 /// How many straight pieces make a [`Shape::Ring`], and sides a [`Shape::Frustum`].
 pub const RING_SEGMENTS: usize = 24;
 
 impl Shape {
-    fn sizes(&self) -> Vec<f64> {
+    /// For people: `box`, `sphere`, …
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Box { .. } => "box",
+            Self::Sphere { .. } => "sphere",
+            Self::Cylinder { .. } => "cylinder",
+            Self::Capsule { .. } => "capsule",
+            Self::Ellipsoid { .. } => "ellipsoid",
+            Self::Frustum { .. } => "frustum",
+            Self::Ring { .. } => "ring",
+            Self::Plane { .. } => "plane",
+            Self::Mesh(_) => "mesh",
+        }
+    }
+
+    /// All lengths that it is given by; none for a mesh, the finite ones of a plane.
+    #[must_use]
+    pub fn sizes_m(&self) -> Vec<f64> {
         match *self {
             Self::Box { half_m } => half_m.to_vec(),
             Self::Sphere { radius_m } => vec![radius_m],
@@ -109,12 +108,16 @@ impl Shape {
                 vec![radius_m, top_radius_m, half_height_m]
             }
             Self::Ring { radius_m, bar_radius_m } => vec![radius_m, bar_radius_m],
+            Self::Plane { half_m } => half_m.into_iter().flatten().collect(),
+            Self::Mesh(_) => Vec::new(),
         }
     }
 
-    /// Half extents of a box around the shape in its own frame.
-    fn half_extents(&self) -> [f64; 3] {
-        match *self {
+    /// Centre and half extents of the box around it, in its own frame; `None` for what has no
+    /// end.
+    #[must_use]
+    pub fn bounds_m(&self) -> Option<([f64; 3], [f64; 3])> {
+        let half_m = match *self {
             Self::Box { half_m } => half_m,
             Self::Sphere { radius_m } => [radius_m; 3],
             Self::Cylinder { radius_m, half_height_m }
@@ -126,101 +129,99 @@ impl Shape {
             Self::Ring { radius_m, bar_radius_m } => {
                 [radius_m + bar_radius_m, radius_m + bar_radius_m, bar_radius_m]
             }
-        }
+            Self::Plane { half_m: [x, y] } => [x?, y?, 0.0],
+            Self::Mesh(ref mesh) => return Some(mesh.bounds_m()),
+        };
+        Some(([0.0; 3], half_m))
     }
 }
 
-impl Part {
-    /// Checks sizes and ranges.
-    ///
-    /// # Errors
-    /// Names what is out of range.
-    pub fn check(&self) -> Result<(), String> {
-        if self.shape.sizes().iter().any(|s| *s <= 0.0) {
-            return Err("every size must be above 0".into());
-        }
-        if self.mass_kg < 0.0 {
-            return Err("mass_kg must not be negative".into());
-        }
-        if self.quat_wxyz.iter().all(|c| *c == 0.0) {
-            return Err("quat_wxyz must not be all zero".into());
-        }
-        if self.condim.is_some_and(|c| ![1, 3, 4, 6].contains(&c)) {
-            return Err("condim must be 1, 3, 4 or 6".into());
-        }
-        Ok(())
-    }
-
-    /// Half extents of an upright box around the part, turned as the part is.
-    fn turned_half_extents(&self) -> [f64; 3] {
-        let half = self.shape.half_extents();
-        if let Shape::Sphere { .. } = self.shape {
-            return half;
-        }
-        let m = crate::pose::matrix_from_quat(self.quat_wxyz);
-        std::array::from_fn(|row| (0..3).map(|col| m[3 * row + col].abs() * half[col]).sum())
-    }
+/// A shape somewhere: in the world, in a link, in a body, as the place where it is kept says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PosedShape {
+    /// Pose of the shape's own frame.
+    pub pose: Pose,
+    /// Shape and size.
+    pub shape: Shape,
 }
 
-/// How far a thing reaches sideways from its origin, and how far below it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Footprint {
-    /// Radius of a circle around the origin that holds the thing, seen from above.
-    pub radius_m: f64,
-    /// Distance from the origin down to the lowest point.
-    pub below_m: f64,
-}
-
-impl Footprint {
-    /// The footprint of things that can be touched among `parts`.
+impl PosedShape {
+    /// A shape at a pose.
     #[must_use]
-    pub fn of(parts: &[Part]) -> Self {
-        let mut footprint = Self { radius_m: 0.0, below_m: 0.0 };
-        for part in parts.iter().filter(|p| p.collides) {
-            let half = part.turned_half_extents();
-            let round = matches!(
-                part.shape,
-                Shape::Sphere { .. }
-                    | Shape::Cylinder { .. }
-                    | Shape::Capsule { .. }
-                    | Shape::Frustum { .. }
-                    | Shape::Ring { .. }
-            );
-            let offset = part.pos_m[0].hypot(part.pos_m[1]);
-            let upright = part.quat_wxyz[1] == 0.0 && part.quat_wxyz[2] == 0.0;
-            let reach = if round && upright { half[0] } else { half[0].hypot(half[1]) };
-            footprint.radius_m = footprint.radius_m.max(offset + reach);
-            footprint.below_m = footprint.below_m.max(half[2] - part.pos_m[2]);
-        }
-        footprint
+    pub fn new(pose: Pose, shape: Shape) -> Self {
+        Self { pose, shape }
     }
+
+    /// A sphere.
+    #[must_use]
+    pub fn sphere(centre_m: [f64; 3], radius_m: f64) -> Self {
+        let pose = Pose { pos_m: centre_m, ..Pose::IDENTITY };
+        Self { pose, shape: Shape::Sphere { radius_m } }
+    }
+
+    /// A box.
+    #[must_use]
+    pub fn cuboid(centre_m: [f64; 3], quat_wxyz: [f64; 4], half_m: [f64; 3]) -> Self {
+        Self { pose: Pose { pos_m: centre_m, quat_wxyz }, shape: Shape::Box { half_m } }
+    }
+
+    /// A cylinder.
+    #[must_use]
+    pub fn cylinder(pose: Pose, radius_m: f64, half_height_m: f64) -> Self {
+        Self { pose, shape: Shape::Cylinder { radius_m, half_height_m } }
+    }
+
+    /// A capsule between two points; a sphere if they are the same.
+    #[must_use]
+    pub fn capsule(from_m: [f64; 3], to_m: [f64; 3], radius_m: f64) -> Self {
+        let pose = crate::pose::between(from_m, to_m).into();
+        let half_height_m = (0..3).map(|a| (to_m[a] - from_m[a]).powi(2)).sum::<f64>().sqrt() / 2.0;
+        Self { pose, shape: Shape::Capsule { radius_m, half_height_m } }
+    }
+}
+
+/// A visible shape and the body that it moves with: what viewers are told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShownShape {
+    /// Index of the body.
+    pub body: usize,
+    /// What it is, and where in the body.
+    pub posed: PosedShape,
+    /// Red, green, blue, alpha from 0 to 1.
+    pub rgba: [f32; 4],
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::from_yaml;
 
     #[test]
-    fn footprints_hold_the_parts() {
-        let parts: Vec<Part> = from_yaml(
-            "[{shape: {sphere: {radius_m: 0.025}}, mass_kg: 0.1}, \
-              {shape: {box: {half_m: [0.03, 0.04, 0.01]}}, pos_m: [0.1, 0, -0.05]}]",
-            "parts",
-        )
-        .unwrap();
-        let foot = Footprint::of(&parts);
-        assert!((foot.radius_m - 0.15).abs() < 1e-12, "{foot:?}");
-        assert!((foot.below_m - 0.06).abs() < 1e-12, "{foot:?}");
-        assert!(parts.iter().all(|p| p.check().is_ok()));
+    fn boxes_around_shapes_hold_them() {
+        let capsule = Shape::Capsule { radius_m: 0.1, half_height_m: 0.2 };
+        assert_eq!(capsule.bounds_m(), Some(([0.0; 3], [0.1, 0.1, 0.2 + 0.1])));
+        assert_eq!(Shape::Plane { half_m: [Some(1.0), None] }.bounds_m(), None);
+        let mesh = Mesh::new(vec![[0.0; 3], [2.0, 0.0, 0.0], [0.0, 4.0, 0.0]], vec![[0, 1, 2]]);
+        let mesh = Shape::Mesh(Arc::new(mesh.unwrap()));
+        assert_eq!(mesh.bounds_m(), Some(([1.0, 2.0, 0.0], [1.0, 2.0, 0.0])));
     }
 
     #[test]
-    fn bad_sizes_are_refused() {
-        let part: Part = from_yaml("{shape: {sphere: {radius_m: -1}}}", "p").unwrap();
-        assert!(part.check().unwrap_err().contains("above 0"));
-        let wrong: Result<Part, _> = from_yaml("{shape: {spere: {radius_m: 1}}}", "p");
-        assert!(wrong.unwrap_err().to_string().contains("did you mean \"sphere\""));
+    fn capsules_go_from_point_to_point() {
+        for to in [[0.3, -0.4, 1.2], [0.0, 0.0, -2.0], [0.1, 0.2, 0.3]] {
+            let from = [0.1, 0.2, 0.3];
+            let posed = PosedShape::capsule(from, to, 0.05);
+            let Shape::Capsule { half_height_m, .. } = posed.shape else { unreachable!() };
+            let at = posed.pose.isometry();
+            for (end, want) in [(-half_height_m, from), (half_height_m, to)] {
+                let found = at * nalgebra::Point3::new(0.0, 0.0, end);
+                assert!((0..3).all(|a| (found[a] - want[a]).abs() < 1e-12), "{to:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn scene_files_know_no_planes_and_meshes() {
+        let read: Result<Shape, _> = crate::yaml::from_yaml("{plane: {half_m: [1, 1]}}", "p");
+        assert!(read.is_err());
     }
 }

@@ -40,7 +40,7 @@ pub enum Form {
 
 impl Form {
     /// The form of a shape, or of the smallest form around it where there is no exact one
-    /// (ellipsoid, frustum, ring).
+    /// (ellipsoid, frustum, ring, mesh).
     #[must_use]
     pub fn of(shape: &Shape) -> Self {
         match *shape {
@@ -58,6 +58,16 @@ impl Form {
             }
             Shape::Ring { radius_m, bar_radius_m } => {
                 Self::Cylinder { radius_m: radius_m + bar_radius_m, half_height_m: bar_radius_m }
+            }
+            // The box around it whose middle is the shape's origin.
+            Shape::Mesh(ref mesh) => {
+                let (centre_m, half_m) = mesh.bounds_m();
+                let half_m = std::array::from_fn(|a| centre_m[a].abs() + half_m[a]);
+                Self::RoundedBox { half_m, radius_m: 0.0 }
+            }
+            Shape::Plane { half_m: [x, y] } => {
+                let half_m = [x.unwrap_or(f64::MAX), y.unwrap_or(f64::MAX), 0.0];
+                Self::RoundedBox { half_m, radius_m: 0.0 }
             }
         }
     }
@@ -97,18 +107,11 @@ impl Solid {
     /// A capsule between two points of the world; a sphere if they are the same.
     #[must_use]
     pub fn capsule(link: u16, from_m: [f64; 3], to_m: [f64; 3], radius_m: f64) -> Self {
-        let (from, to) = (nalgebra::Vector3::from(from_m), nalgebra::Vector3::from(to_m));
-        let along = to - from;
-        let turn = nalgebra::UnitQuaternion::rotation_between(&nalgebra::Vector3::z(), &along)
-            .unwrap_or_else(|| {
-                // Straight down: half a turn about x.
-                let flip = if along.z < 0.0 { std::f64::consts::PI } else { 0.0 };
-                nalgebra::UnitQuaternion::from_axis_angle(&nalgebra::Vector3::x_axis(), flip)
-            });
+        let length_m = (nalgebra::Vector3::from(to_m) - nalgebra::Vector3::from(from_m)).norm();
         Self {
             link,
-            world_from_solid: Isometry3::from_parts(((from + to) / 2.0).into(), turn),
-            form: Form::RoundedBox { half_m: [0.0, 0.0, along.norm() / 2.0], radius_m },
+            world_from_solid: crate::pose::between(from_m, to_m),
+            form: Form::RoundedBox { half_m: [0.0, 0.0, length_m / 2.0], radius_m },
         }
     }
 

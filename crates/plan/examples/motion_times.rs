@@ -6,9 +6,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use citrange_core::rng::Rng;
-use citrange_plan::{
-    Arm, Ball, Capsule, Collider, ColliderSettings, Config, Cuboid, JointLimit, Motions, Obstacles,
-};
+use citrange_core::shape::PosedShape;
+use citrange_plan::{Arm, Collider, ColliderSettings, Config, JointLimit, Motions, Obstacles};
 use citrange_robot::Robot;
 use citrange_space::{Grid, Snapshot};
 use serde_json::Value;
@@ -27,20 +26,15 @@ fn solids(problem: &Value) -> Obstacles {
     let cuboid = |b: &Value| {
         let [x, y, z, w] = numbers(&b["quat_xyzw"]);
         let (centre_m, half_m) = (numbers(&b["center"]), numbers(&b["half"]));
-        Cuboid { centre_m, quat_wxyz: [w, x, y, z], half_m }
+        PosedShape::cuboid(centre_m, [w, x, y, z], half_m)
     };
     let radius = |v: &Value| v["radius"].as_f64().unwrap_or(f64::NAN);
-    let ball = |b: &Value| Ball { centre_m: numbers(&b["center"]), radius_m: radius(b) };
-    let capsule = |c: &Value| {
-        let (a_m, b_m) = (numbers(&c["a"]), numbers(&c["b"]));
-        Capsule { a_m, b_m, radius_m: radius(c) }
-    };
-    Obstacles {
-        boxes: list(&problem["boxes"]).map(cuboid).collect(),
-        balls: list(&problem["spheres"]).map(ball).collect(),
-        capsules: list(&problem["capsules"]).map(capsule).collect(),
-        map: None,
-    }
+    let sphere = |b: &Value| PosedShape::sphere(numbers(&b["center"]), radius(b));
+    let capsule = |c: &Value| PosedShape::capsule(numbers(&c["a"]), numbers(&c["b"]), radius(c));
+    let boxes = list(&problem["boxes"]).map(cuboid);
+    let spheres = list(&problem["spheres"]).map(sphere);
+    let capsules = list(&problem["capsules"]).map(capsule);
+    Obstacles::of(boxes.chain(spheres).chain(capsules).collect())
 }
 
 fn voxels(problem: &Value) -> Result<Obstacles, Failure> {

@@ -7,9 +7,10 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
+use citrange_core::shape::PosedShape;
 use citrange_plan::{
-    Arm, Ball, Collider, ColliderSettings, Config, JointLimit, Obstacles, Planner, Problem,
-    Problems, SearchResult, SearchSettings, path_length_rad,
+    Arm, Collider, ColliderSettings, Config, JointLimit, Obstacles, Planner, Problem, Problems,
+    SearchResult, SearchSettings, path_length_rad,
 };
 use citrange_robot::Robot;
 
@@ -169,7 +170,7 @@ fn mend(
     let mut joints = Vec::new();
     arm.all_joints(&before.toward(after, 0.5), &mut joints);
     let mut more = obstacles.clone();
-    more.balls.push(Ball { centre_m: arm.body().tool_at(&joints)?, radius_m: 0.05 });
+    more.solids.push(PosedShape::sphere(arm.body().tool_at(&joints)?, 0.05));
     collider.set_obstacles(&more)?;
     let began = Instant::now();
     let again = planner.replan(collider, &start, &[goal]);

@@ -14,6 +14,7 @@ mod near;
 mod robot;
 mod scene;
 mod self_collision;
+mod solid;
 mod sweep;
 mod voxels;
 
@@ -28,11 +29,12 @@ use crate::motions::Motions;
 use crate::obstacles::Obstacles;
 use crate::outcome::Contact;
 use block::{Block, Verdict};
-use exact::Gap;
+use exact::{Around, Gap};
 use field::Field;
 use mount::Relation;
 use robot::KernelRobot;
 use scene::Scene;
+use solid::Solid;
 use sweep::Sweep;
 
 pub use mount::Mount;
@@ -76,7 +78,9 @@ pub struct Collider {
     /// Whether the obstacles could all be taken in.
     has_obstacles: bool,
     homes_m: Vec<([f64; 3], f64)>,
-    /// Of every box: whether the first moving link need not care for it.
+    /// The obstacles' solids, as the collider takes them.
+    solids: Vec<Solid>,
+    /// Of every solid: whether the first moving link need not care for it.
     passes: Vec<bool>,
     mounts: Vec<Mount>,
     world: World,
@@ -135,6 +139,7 @@ impl Collider {
             obstacles: Obstacles::default(),
             has_obstacles: false,
             homes_m: homes_m.collect(),
+            solids: Vec::new(),
             passes: Vec::new(),
             mounts: Vec::new(),
             sweep: Sweep::new(&robot),
@@ -162,12 +167,14 @@ impl Collider {
     /// robot is wider than what the map knows. Nothing counts as free then.
     pub fn set_obstacles(&mut self, obstacles: &Obstacles) -> Result<(), PlanError> {
         self.has_obstacles = false;
-        self.obstacles.boxes.clone_from(&obstacles.boxes);
-        self.obstacles.balls.clone_from(&obstacles.balls);
-        self.obstacles.capsules.clone_from(&obstacles.capsules);
+        self.obstacles.solids.clone_from(&obstacles.solids);
         self.obstacles.map.clone_from(&obstacles.map);
+        self.solids.clear();
+        for (number, posed) in obstacles.solids.iter().enumerate() {
+            self.solids.push(Solid::new(number, posed)?);
+        }
         self.find_mounts();
-        scene::fill(&mut self.world.scenes, &self.homes_m, obstacles, &self.passes)?;
+        scene::fill(&mut self.world.scenes, &self.homes_m, &self.solids, &self.passes);
         let Some(map) = &obstacles.map else {
             self.world.field = None;
             self.has_obstacles = true;
@@ -199,7 +206,7 @@ impl Collider {
         Ok(())
     }
 
-    /// Boxes that the robot is mounted on, so closely that its first moving link would count as
+    /// Boxes and cylinders that the robot is mounted on, so closely that its first moving link would count as
     /// touching them wherever it turns. That link alone passes them.
     #[must_use]
     pub fn mounts(&self) -> &[Mount] {
@@ -209,9 +216,9 @@ impl Collider {
     fn find_mounts(&mut self) {
         self.passes.clear();
         self.mounts.clear();
-        for (number, cuboid) in self.obstacles.boxes.iter().enumerate() {
+        for (number, solid) in self.solids.iter().enumerate() {
             let reach_m = self.settings.margin_m + SLACK_M;
-            let relation = self.world.robot.stand.relation(cuboid, reach_m);
+            let relation = self.world.robot.stand.relation(solid, reach_m);
             if let Relation::Mounted(gap_m) = relation {
                 self.mounts.push(Mount { number, gap_m });
             }
@@ -249,7 +256,8 @@ impl Collider {
             self.world.robot.carriers.get(link) == Some(&1)
                 && self.passes.get(number) == Some(&true)
         };
-        exact::least_gap(self.arm.body(), &joints, &self.obstacles, margins, passes).ok().flatten()
+        let around = Around { solids: &self.solids, obstacles: &self.obstacles };
+        exact::least_gap(self.arm.body(), &joints, &around, margins, passes).ok().flatten()
     }
 
     /// Whether a configuration is one that the kernels can be asked about.

@@ -45,7 +45,7 @@ pub use goal::{Contacts, Goal, GoalReport, GoalSettings, check_goal};
 pub use make::{Made, Request, Times, make_plan};
 pub use measure::{Bench, BenchTally, ObstacleKind, Solved};
 pub use motions::Motions;
-pub use obstacles::{Ball, Capsule, Cuboid, Obstacles};
+pub use obstacles::Obstacles;
 pub use outcome::{Contact, End, Outcome, Path, Touched};
 pub use pilot::{Feedforward, PilotSettings, PlanPilot, ServoLoad};
 pub use problems::{Problem, Problems};

@@ -92,12 +92,13 @@ pub enum Touched {
         /// Its middle.
         centre_m: [f64; 3],
     },
-    /// A box, by its number in [`crate::Obstacles`].
-    Box(usize),
-    /// A ball, likewise.
-    Ball(usize),
-    /// A capsule, likewise.
-    Capsule(usize),
+    /// A solid.
+    Solid {
+        /// Its number in [`crate::Obstacles`].
+        number: usize,
+        /// What it is: `box`, `sphere`, …
+        shape: &'static str,
+    },
     /// Another link of the robot.
     Link(String),
 }

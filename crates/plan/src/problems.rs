@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use citrange_core::Pose;
+use citrange_core::shape::PosedShape;
 use citrange_space::{Grid, Snapshot};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::error::PlanError;
-use crate::obstacles::{Ball, Capsule, Cuboid, Obstacles};
+use crate::obstacles::Obstacles;
 
 /// Problems for one robot. A key that is not known is refused: what is in the way must not be
 /// overlooked. `frame`, `note`, `rule` and `voxel_grid` are for people.
@@ -184,34 +186,19 @@ impl RunGrid {
 }
 
 impl Problem {
-    /// How many cylinders there are: solids have the boxes around them instead.
-    #[must_use]
-    pub fn cylinders(&self) -> usize {
-        self.cylinders.len()
-    }
-
-    /// What is in the way as solids; cylinders as the boxes around them.
+    /// What is in the way as solids.
     #[must_use]
     pub fn solids(&self) -> Obstacles {
-        let cuboid = |centre_m: [f64; 3], [x, y, z, w]: [f64; 4], half_m: [f64; 3]| Cuboid {
-            centre_m,
-            quat_wxyz: [w, x, y, z],
-            half_m,
-        };
-        let boxes = self.boxes.iter().map(|b| cuboid(b.center, b.quat_xyzw, b.half));
-        let around = self
-            .cylinders
-            .iter()
-            .map(|c| cuboid(c.center, c.quat_xyzw, [c.radius, c.radius, c.half_height]));
-        let balls = self.spheres.iter().map(|s| Ball { centre_m: s.center, radius_m: s.radius });
-        let capsules =
-            self.capsules.iter().map(|c| Capsule { a_m: c.a, b_m: c.b, radius_m: c.radius });
-        Obstacles {
-            boxes: boxes.chain(around).collect(),
-            balls: balls.collect(),
-            capsules: capsules.collect(),
-            map: None,
-        }
+        let wxyz = |[x, y, z, w]: [f64; 4]| [w, x, y, z];
+        let boxes =
+            self.boxes.iter().map(|b| PosedShape::cuboid(b.center, wxyz(b.quat_xyzw), b.half));
+        let spheres = self.spheres.iter().map(|s| PosedShape::sphere(s.center, s.radius));
+        let capsules = self.capsules.iter().map(|c| PosedShape::capsule(c.a, c.b, c.radius));
+        let cylinders = self.cylinders.iter().map(|c| {
+            let pose = Pose { pos_m: c.center, quat_wxyz: wxyz(c.quat_xyzw) };
+            PosedShape::cylinder(pose, c.radius, c.half_height)
+        });
+        Obstacles::of(boxes.chain(spheres).chain(capsules).chain(cylinders).collect())
     }
 
     /// What is in the way as cubes of a map that is `reach_m` larger than what it holds.
@@ -246,6 +233,7 @@ impl Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use citrange_core::shape::Shape;
 
     const FILE: &str = r#"{"robot": "r", "joint_names": ["a"], "joint_limits": [[-1, 1]],
         "voxel_size": 0.05, "note": "n", "problems": [{"name": "p", "cls": "c", "start": [0.5],
@@ -266,9 +254,10 @@ mod tests {
         let problems = read(FILE).unwrap();
         let problem = &problems.problems[0];
         let solids = problem.solids();
-        assert_eq!(solids.boxes[0].quat_wxyz, [0.9, 0.1, 0.2, 0.3]);
-        assert_eq!(solids.capsules[0].b_m, [4.0, 5.0, 6.0]);
-        assert_eq!(solids.balls[0].radius_m, 4.0);
+        let [cuboid, sphere, capsule] = &solids.solids[..] else { panic!("{solids:?}") };
+        assert_eq!(cuboid.pose.quat_wxyz, [0.9, 0.1, 0.2, 0.3]);
+        assert_eq!(sphere, &PosedShape::sphere([1.0, 2.0, 3.0], 4.0));
+        assert_eq!(capsule, &PosedShape::capsule([1.0, 2.0, 3.0], [4.0, 5.0, 6.0], 7.0));
         let map = problem.cubes(0.05, 0.3).unwrap().map.unwrap();
         let grid = map.grid();
         let mut middles: Vec<[f64; 3]> =
@@ -305,15 +294,16 @@ mod tests {
     }
 
     #[test]
-    fn cylinders_are_boxes_and_no_key_is_passed_over() {
+    fn cylinders_are_cylinders_and_no_key_is_passed_over() {
         let cylinder = r#"{"center": [1, 2, 3], "quat_xyzw": [0, 0, 0, 1], "radius": 0.1,
             "half_height": 0.5}"#;
         let with = |key: &str, value: &str| {
             FILE.replace("\"spheres\"", &format!("\"{key}\": {value}, \"spheres\""))
         };
         let problems = read(&with("cylinders", &format!("[{cylinder}]"))).unwrap();
-        assert_eq!(problems.problems[0].cylinders(), 1);
-        assert_eq!(problems.problems[0].solids().boxes[1].half_m, [0.1, 0.1, 0.5]);
+        let solids = problems.problems[0].solids().solids;
+        let shape = Shape::Cylinder { radius_m: 0.1, half_height_m: 0.5 };
+        assert_eq!(solids.last().map(|s| &s.shape), Some(&shape));
         for text in [
             with("meshes", "[]"),
             FILE.replace("\"half\"", "\"rounding\": 0.1, \"half\""),

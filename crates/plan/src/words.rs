@@ -7,12 +7,8 @@ use crate::outcome::{Contact, End, Outcome, Touched};
 /// What every obstacle is called, by its number in [`crate::Obstacles`].
 #[derive(Clone, Debug, Default)]
 pub struct ObstacleNames {
-    /// Boxes.
-    pub boxes: Vec<String>,
-    /// Balls.
-    pub balls: Vec<String>,
-    /// Capsules.
-    pub capsules: Vec<String>,
+    /// Solids.
+    pub solids: Vec<String>,
 }
 
 /// Why there is no path; `None` where there is one.
@@ -64,17 +60,14 @@ pub fn reason_in_words(outcome: &Outcome, names: &ObstacleNames, margin_m: f64) 
 
 /// What touches what.
 fn touch(contact: &Contact, names: &ObstacleNames, margin_m: f64) -> String {
-    let named = |list: &[String], kind: &str, index: usize| match list.get(index) {
-        Some(name) => name.clone(),
-        None => format!("{kind} {index}"),
-    };
     let thing = match &contact.with {
         Touched::Voxel { key, centre_m: [x, y, z] } => {
             format!("voxel {key} of the map, at {x:.3} {y:.3} {z:.3} m")
         }
-        Touched::Box(index) => named(&names.boxes, "box", *index),
-        Touched::Ball(index) => named(&names.balls, "ball", *index),
-        Touched::Capsule(index) => named(&names.capsules, "capsule", *index),
+        Touched::Solid { number, shape } => match names.solids.get(*number) {
+            Some(name) => name.clone(),
+            None => format!("{shape} {number}"),
+        },
         Touched::Link(link) => format!("its own {link}"),
     };
     let (deep_mm, margin_mm) = (1e3 * contact.depth_m, 1e3 * margin_m);
@@ -90,7 +83,7 @@ fn touch(contact: &Contact, names: &ObstacleNames, margin_m: f64) -> String {
 #[must_use]
 pub fn mount_in_words(arm: &Arm, mount: &Mount, names: &ObstacleNames) -> String {
     let link = arm.body().links().nth(1).unwrap_or("the first link");
-    let thing = names.boxes.get(mount.number).map_or("a box", String::as_str);
+    let thing = names.solids.get(mount.number).map_or("a box", String::as_str);
     let gap_mm = 1e3 * mount.gap_m.abs();
     let how = if mount.gap_m < 0.0 { "into" } else { "above" };
     format!("{link} is {gap_mm:.1} mm {how} {thing} wherever it turns: that is its mount")

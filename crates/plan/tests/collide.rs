@@ -9,11 +9,12 @@ use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
+use citrange_core::Pose;
 use citrange_core::rng::Rng;
+use citrange_core::shape::{Mesh, PosedShape, Shape};
 use citrange_lanes::Isa;
 use citrange_plan::{
-    Arm, Ball, Capsule, Collider, ColliderSettings, Config, Cuboid, JointLimit, Motions, Obstacles,
-    Touched,
+    Arm, Collider, ColliderSettings, Config, JointLimit, Motions, Obstacles, Touched,
 };
 use citrange_robot::{Robot, RobotSettings};
 use citrange_space::{Grid, Snapshot};
@@ -73,12 +74,19 @@ fn surroundings(rng: &mut Rng) -> Obstacles {
         let turn = UnitQuaternion::from_scaled_axis(axis);
         let half_m = std::array::from_fn(|_| rng.uniform(0.01, 0.15));
         let quat_wxyz = [turn.w, turn.i, turn.j, turn.k];
-        obstacles.boxes.push(Cuboid { centre_m: point(rng), quat_wxyz, half_m });
+        obstacles.solids.push(PosedShape::cuboid(point(rng), quat_wxyz, half_m));
         let radius_m = rng.uniform(0.02, 0.12);
-        obstacles.balls.push(Ball { centre_m: point(rng), radius_m });
+        obstacles.solids.push(PosedShape::sphere(point(rng), radius_m));
         let a_m = point(rng);
         let b_m = a_m.map(|c| c + rng.uniform(-0.3, 0.3));
-        obstacles.capsules.push(Capsule { a_m, b_m, radius_m: rng.uniform(0.01, 0.08) });
+        obstacles.solids.push(PosedShape::capsule(a_m, b_m, rng.uniform(0.01, 0.08)));
+        let half_turned = |rng: &mut Rng| Pose { pos_m: point(rng), quat_wxyz };
+        let pose = half_turned(rng);
+        let [radius_m, half_m] = [0.15, 0.2].map(|most| rng.uniform(0.02, most));
+        obstacles.solids.push(PosedShape::cylinder(pose, radius_m, half_m));
+        let radii_m = std::array::from_fn(|_| rng.uniform(0.02, 0.15));
+        let shape = Shape::Ellipsoid { radii_m };
+        obstacles.solids.push(PosedShape::new(half_turned(rng), shape));
     }
     obstacles.map = Some(Arc::new(cubes(rng, 4)));
     obstacles
@@ -148,25 +156,77 @@ impl<'a> Brute<'a> {
             Vector3::from_fn(|a, _| (local[a].abs() - half[a]).max(0.0)).norm()
         };
         let mut least = f64::INFINITY;
-        for solid in &self.obstacles.boxes {
-            let [w, x, y, z] = solid.quat_wxyz;
-            let turn = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
-            let local = turn.inverse() * (point.coords - Vector3::from(solid.centre_m));
-            least = least.min(outside(local, solid.half_m));
-        }
-        for ball in &self.obstacles.balls {
-            let from = point.coords - Vector3::from(ball.centre_m);
-            least = least.min(from.norm() - ball.radius_m);
-        }
-        for capsule in &self.obstacles.capsules {
-            let (a, b) = (Vector3::from(capsule.a_m), Vector3::from(capsule.b_m));
-            let part = ((point.coords - a).dot(&(b - a)) / (b - a).norm_squared()).clamp(0.0, 1.0);
-            least = least.min((point.coords - a - (b - a) * part).norm() - capsule.radius_m);
+        for solid in &self.obstacles.solids {
+            let [w, x, y, z] = solid.pose.quat_wxyz;
+            let orientation = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
+            let local = orientation.inverse() * (point.coords - Vector3::from(solid.pose.pos_m));
+            least = least.min(match &solid.shape {
+                Shape::Box { half_m } => outside(local, *half_m),
+                Shape::Sphere { radius_m } => local.norm() - radius_m,
+                Shape::Capsule { radius_m, half_height_m } => {
+                    let nearest = Vector3::z() * local.z.clamp(-half_height_m, *half_height_m);
+                    (local - nearest).norm() - radius_m
+                }
+                Shape::Cylinder { radius_m, half_height_m } => {
+                    let flat = Vector3::new(local.x.hypot(local.y), 0.0, local.z);
+                    outside(flat, [*radius_m, 0.0, *half_height_m])
+                }
+                Shape::Ellipsoid { radii_m } => ellipsoid_m(radii_m, &local),
+                other => panic!("{other:?}"),
+            });
         }
         for cube in &self.cubes {
             least = least.min(outside(point.coords - Vector3::from(*cube), [0.025; 3]));
         }
         least
+    }
+}
+
+/// Distance of a point to an ellipsoid, by halving: the nearest point is `r² p / (r² + t)`.
+fn ellipsoid_m(radii_m: &[f64; 3], p: &Vector3<f64>) -> f64 {
+    let on = |t: f64| Vector3::from_fn(|a, _| radii_m[a].powi(2) * p[a] / (radii_m[a].powi(2) + t));
+    let is_outside =
+        |q: &Vector3<f64>| (0..3).map(|a| (q[a] / radii_m[a]).powi(2)).sum::<f64>() > 1.0;
+    if !is_outside(p) {
+        return 0.0;
+    }
+    let (mut low, mut high) = (0.0, 100.0);
+    for _ in 0..200 {
+        let middle = f64::midpoint(low, high);
+        if is_outside(&on(middle)) { low = middle } else { high = middle }
+    }
+    (p - on(low)).norm()
+}
+
+/// What has no kernel of its own counts as something larger, never as nothing.
+#[test]
+fn planes_meshes_rings_and_frustums_are_in_the_way() {
+    let arm = arm();
+    let at = Config::of(&[0.0, -1.5, 0.5, -1.0, 0.3, 0.0]);
+    let mut poses = [Isometry3::identity(); 16];
+    arm.body().link_poses(&at.positions(6), &mut poses).unwrap();
+    let sphere = arm.body().spheres().last().unwrap();
+    let hand = (poses[usize::from(sphere.link)] * Point3::from(sphere.centre_m)).coords;
+    let corners = vec![[0.0, 0.0, 0.0], [0.1, 0.0, 0.0], [0.0, 0.1, 0.0], [0.0, 0.0, 0.1]];
+    let sides = vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+    let mesh = Shape::Mesh(Arc::new(Mesh::new(corners, sides).unwrap()));
+    let shapes = [
+        (Shape::Plane { half_m: [None, None] }, Vector3::zeros()),
+        (mesh, Vector3::new(-0.02, -0.02, -0.02)),
+        (Shape::Ring { radius_m: 0.1, bar_radius_m: 0.01 }, Vector3::new(0.1, 0.0, 0.0)),
+        (
+            Shape::Frustum { radius_m: 0.1, top_radius_m: 0.05, half_height_m: 0.1 },
+            Vector3::zeros(),
+        ),
+    ];
+    for (shape, shift) in shapes {
+        for (away, is_free) in [(shift, false), (Vector3::new(0.0, 0.0, -4.0), true)] {
+            let pose = Pose { pos_m: (hand + away).into(), ..Pose::IDENTITY };
+            let mut collider =
+                collider(&arm, &Obstacles::of(vec![PosedShape::new(pose, shape.clone())]));
+            assert_eq!(collider.is_free(&at), is_free, "{shape:?}");
+            assert_eq!(collider.contact(&at.positions(6)).is_none(), is_free, "{shape:?}");
+        }
     }
 }
 
@@ -334,9 +394,9 @@ fn what_is_not_a_number_is_never_free() {
             assert!(!collider.is_box_free(&home, &at));
         }
     }
-    let ball = Ball { centre_m: [f64::NAN, 0.0, 0.0], radius_m: 0.1 };
-    let obstacles = Obstacles { balls: vec![ball], ..Obstacles::default() };
-    assert!(collider.set_obstacles(&obstacles).unwrap_err().to_string().contains("ball 0"));
+    let wrong = PosedShape::sphere([f64::NAN, 0.0, 0.0], 0.1);
+    let obstacles = Obstacles::of(vec![wrong]);
+    assert!(collider.set_obstacles(&obstacles).unwrap_err().to_string().contains("sphere 0"));
     assert!(!collider.is_free(&home));
 }
 
@@ -374,13 +434,11 @@ fn a_contact_says_what_and_how_deep() {
     let sphere = arm.body().spheres().last().unwrap();
     let hand = poses[usize::from(sphere.link)] * Point3::from(sphere.centre_m);
     let away = hand.coords + Vector3::new(0.0, 0.0, 0.05 + sphere.radius_m - 0.004);
-    let balls = vec![
-        Ball { centre_m: [3.0; 3], radius_m: 0.1 },
-        Ball { centre_m: away.into(), radius_m: 0.05 },
-    ];
-    let mut collider = collider(&arm, &Obstacles { balls, ..Obstacles::default() });
+    let spheres = vec![PosedShape::sphere([3.0; 3], 0.1), PosedShape::sphere(away.into(), 0.05)];
+    let mut collider = collider(&arm, &Obstacles::of(spheres));
     let contact = collider.contact(&at).unwrap();
-    assert_eq!((contact.link.as_str(), contact.with), ("wrist_3_link", Touched::Ball(1)));
+    let with = Touched::Solid { number: 1, shape: "sphere" };
+    assert_eq!((contact.link.as_str(), contact.with), ("wrist_3_link", with));
     assert!(contact.depth_m > 0.0039, "{}", contact.depth_m);
     // Folded onto itself.
     let folded = [0.0, -1.5, 3.0, 0.0, 0.0, 0.0];

@@ -4,8 +4,9 @@
 use std::f64::consts::{FRAC_PI_2, PI};
 
 use citrange_core::rng::Rng;
+use citrange_core::shape::PosedShape;
 use citrange_plan::{
-    Arm, Ball, Collider, ColliderSettings, Config, Contact, Contacts, End, Goal, GoalReport,
+    Arm, Collider, ColliderSettings, Config, Contact, Contacts, End, Goal, GoalReport,
     GoalSettings, JointLimit, Motions, Obstacles, Outcome, Touched, check_goal,
 };
 use citrange_robot::Robot;
@@ -28,15 +29,18 @@ fn arm() -> Arm {
 /// The robot's balls among other balls, one by one and in double precision.
 struct Balls {
     arm: Arm,
-    balls: Vec<Ball>,
+    spheres: Vec<([f64; 3], f64)>,
 }
 
 impl Balls {
     fn new(arm: &Arm, balls: &[([f64; 3], f64)]) -> Self {
-        let balls = balls
-            .iter()
-            .map(|(centre_m, radius_m)| Ball { centre_m: *centre_m, radius_m: *radius_m });
-        Self { arm: arm.clone(), balls: balls.collect() }
+        Self { arm: arm.clone(), spheres: balls.to_vec() }
+    }
+
+    fn obstacles(&self) -> Obstacles {
+        let sphere =
+            |(centre_m, radius_m): &([f64; 3], f64)| PosedShape::sphere(*centre_m, *radius_m);
+        Obstacles::of(self.spheres.iter().map(sphere).collect())
     }
 }
 
@@ -48,12 +52,13 @@ impl Contacts for Balls {
         let mut deepest: Option<Contact> = None;
         for sphere in body.spheres() {
             let at = poses[usize::from(sphere.link)] * Point3::from(sphere.centre_m);
-            for (number, ball) in self.balls.iter().enumerate() {
-                let gap = (at.coords - Vector3::from(ball.centre_m)).norm();
-                let depth_m = sphere.radius_m + ball.radius_m - gap;
+            for (number, (centre_m, radius_m)) in self.spheres.iter().enumerate() {
+                let gap = (at.coords - Vector3::from(*centre_m)).norm();
+                let depth_m = sphere.radius_m + radius_m - gap;
                 if depth_m > deepest.as_ref().map_or(0.0, |d| d.depth_m) {
                     let link = body.links().nth(usize::from(sphere.link)).unwrap().to_owned();
-                    deepest = Some(Contact { link, with: Touched::Ball(number), depth_m });
+                    let with = Touched::Solid { number, shape: "sphere" };
+                    deepest = Some(Contact { link, with, depth_m });
                 }
             }
         }
@@ -346,7 +351,10 @@ fn a_goal_in_an_obstacle_is_refused_or_on_demand_kept_away_from() {
     let Some(Outcome::GoalInCollision { contact }) = &report.outcome else {
         panic!("{report:?}");
     };
-    assert!(contact.with == Touched::Ball(0) && contact.depth_m > 0.01, "{contact:?}");
+    assert!(
+        matches!(contact.with, Touched::Solid { number: 0, .. }) && contact.depth_m > 0.01,
+        "{contact:?}"
+    );
     assert!(report.candidates.is_empty());
 
     let anyway = GoalSettings { proceed_anyway: true, ..GoalSettings::default() };
@@ -453,7 +461,7 @@ fn the_collider_answers_as_well() {
     let arm = arm();
     let wanted = Vector3::new(0.1, 0.55, 1.2);
     let mut plain = Balls::new(&arm, &[(wanted.into(), 0.08)]);
-    let obstacles = Obstacles { balls: plain.balls.clone(), ..Obstacles::default() };
+    let obstacles = plain.obstacles();
     let mut collider = Collider::new(&arm, &obstacles, &ColliderSettings::default()).unwrap();
     let goal = Goal::Point { at_m: wanted.into() };
     let report = check_goal(&arm, &mut collider, &START, &goal, &GoalSettings::default()).unwrap();
@@ -474,7 +482,7 @@ fn the_collider_answers_as_well() {
             _ => down_m -= 0.001,
         }
     };
-    let obstacles = Obstacles { balls: touching.balls.clone(), ..Obstacles::default() };
+    let obstacles = touching.obstacles();
     let mut collider = Collider::new(&arm, &obstacles, &ColliderSettings::default()).unwrap();
     let goal = Goal::Joints(vec![1.5, -1.2, 1.4, -1.7, -FRAC_PI_2, 0.0]);
     let report = check_goal(&arm, &mut collider, &START, &goal, &anyway).unwrap();

@@ -7,9 +7,10 @@
 use std::sync::Arc;
 
 use citrange_core::rng::Rng;
+use citrange_core::shape::{PosedShape, Shape};
 use citrange_plan::{
-    Arm, Ball, Capsule, Collider, ColliderSettings, Contact, Cuboid, Goal, JointLimit, Made,
-    Obstacles, Outcome, Planner, Problems, Request, SearchSettings, Touched, make_plan,
+    Arm, Collider, ColliderSettings, Contact, Goal, JointLimit, Made, Obstacles, Outcome, Planner,
+    Problems, Request, SearchSettings, Touched, make_plan,
 };
 use citrange_robot::Robot;
 use citrange_space::{Grid, Snapshot};
@@ -61,21 +62,18 @@ fn gap_m(obstacles: &Obstacles, at: &Point3<f64>, radius_m: f64) -> f64 {
         let inside = turn.inverse() * (at.coords - centre);
         (inside.abs() - half).map(|out| out.max(0.0)).norm() - radius_m
     };
-    let turn_of = |[w, x, y, z]: [f64; 4]| {
-        UnitQuaternion::from_quaternion(nalgebra::Quaternion::new(w, x, y, z))
-    };
-    let boxes = obstacles
-        .boxes
-        .iter()
-        .map(|b| cube(Vector3::from(b.centre_m), turn_of(b.quat_wxyz), Vector3::from(b.half_m)));
-    let round = obstacles
-        .balls
-        .iter()
-        .map(|b| (at.coords - Vector3::from(b.centre_m)).norm() - b.radius_m - radius_m);
-    let long = obstacles.capsules.iter().map(|c| {
-        let (a, way) = (Vector3::from(c.a_m), Vector3::from(c.b_m) - Vector3::from(c.a_m));
-        let share = ((at.coords - a).dot(&way) / way.norm_squared()).clamp(0.0, 1.0);
-        (at.coords - a - way * share).norm() - c.radius_m - radius_m
+    let solids = obstacles.solids.iter().map(|solid| {
+        let (centre, turn) = (Vector3::from(solid.pose.pos_m), solid.pose.isometry().rotation);
+        match solid.shape {
+            Shape::Box { half_m } => cube(centre, turn, Vector3::from(half_m)),
+            Shape::Sphere { radius_m: own } => (at.coords - centre).norm() - own - radius_m,
+            Shape::Capsule { radius_m: own, half_height_m } => {
+                let way = turn * Vector3::z() * half_height_m;
+                let part = ((at.coords - centre).dot(&way) / way.norm_squared()).clamp(-1.0, 1.0);
+                (at.coords - centre - way * part).norm() - own - radius_m
+            }
+            ref other => panic!("{other:?}"),
+        }
     });
     let voxels = obstacles.map.iter().flat_map(|map| {
         map.voxels().iter().map(|voxel| {
@@ -85,7 +83,7 @@ fn gap_m(obstacles: &Obstacles, at: &Point3<f64>, radius_m: f64) -> f64 {
             cube(centre, UnitQuaternion::identity(), half)
         })
     });
-    boxes.chain(round).chain(long).chain(voxels).fold(f64::INFINITY, f64::min)
+    solids.chain(voxels).fold(f64::INFINITY, f64::min)
 }
 
 /// The least gap of a configuration, and the link that has it.
@@ -106,17 +104,16 @@ fn obstacle_in(arm: &Arm, joints: &[f64], kind: usize, rng: &mut Rng) -> Obstacl
     let centre = at.coords + way * (0.5 * radius_m);
     let mut obstacles = Obstacles::default();
     match kind {
-        0 => obstacles.boxes.push(Cuboid {
-            centre_m: centre.into(),
-            quat_wxyz: [turn.w, turn.i, turn.j, turn.k],
-            half_m: [0.02, 0.01, 0.03],
-        }),
-        1 => obstacles.balls.push(Ball { centre_m: centre.into(), radius_m: 0.015 }),
-        2 => obstacles.capsules.push(Capsule {
-            a_m: centre.into(),
-            b_m: (centre + turn * Vector3::z() * 0.1).into(),
-            radius_m: 0.01,
-        }),
+        0 => obstacles.solids.push(PosedShape::cuboid(
+            centre.into(),
+            [turn.w, turn.i, turn.j, turn.k],
+            [0.02, 0.01, 0.03],
+        )),
+        1 => obstacles.solids.push(PosedShape::sphere(centre.into(), 0.015)),
+        2 => {
+            let end = centre + turn * Vector3::z() * 0.1;
+            obstacles.solids.push(PosedShape::capsule(centre.into(), end.into(), 0.01));
+        }
         _ => obstacles.map = Some(map_with(centre)),
     }
     obstacles
@@ -161,9 +158,9 @@ impl Bench {
         assert!((contact.depth_m + gap_m).abs() < 1e-6, "{contact:?} but {gap_m}");
         assert_eq!(Some(contact.link.as_str()), self.arm.body().links().nth(link));
         let right = match &contact.with {
-            Touched::Box(index) => (0, *index),
-            Touched::Ball(index) => (1, *index),
-            Touched::Capsule(index) => (2, *index),
+            Touched::Solid { number, shape: "box" } => (0, *number),
+            Touched::Solid { number, shape: "sphere" } => (1, *number),
+            Touched::Solid { number, .. } => (2, *number),
             Touched::Voxel { key, .. } => {
                 let map = obstacles.map.as_ref().unwrap();
                 (3, usize::from(map.voxels()[0].key != *key))
@@ -253,17 +250,16 @@ fn a_wall_that_cannot_be_passed_is_never_passed() {
         let at = Vector3::from(SHOULDER_M) + turn * Vector3::new(0.0, 0.13585, 0.0);
         let mut obstacles = Obstacles::default();
         match done % 4 {
-            0 => obstacles.boxes.push(Cuboid {
-                centre_m: at.into(),
-                quat_wxyz: [1.0, 0.0, 0.0, 0.0],
-                half_m: [0.005, 0.005, 0.04],
-            }),
-            1 => obstacles.balls.push(Ball { centre_m: at.into(), radius_m: 0.004 }),
-            2 => obstacles.capsules.push(Capsule {
-                a_m: (at - Vector3::z() * 0.03).into(),
-                b_m: (at + Vector3::z() * 0.03).into(),
-                radius_m: 0.004,
-            }),
+            0 => obstacles.solids.push(PosedShape::cuboid(
+                at.into(),
+                [1.0, 0.0, 0.0, 0.0],
+                [0.005, 0.005, 0.04],
+            )),
+            1 => obstacles.solids.push(PosedShape::sphere(at.into(), 0.004)),
+            2 => {
+                let [a, b] = [-0.03, 0.03].map(|z| (at + Vector3::z() * z).into());
+                obstacles.solids.push(PosedShape::capsule(a, b, 0.004));
+            }
             _ => obstacles.map = Some(map_with(at)),
         }
         let is_free = |joints: &[f64], alone: &mut Collider| {

@@ -5,8 +5,9 @@
 mod robots;
 
 use citrange_core::rng::Rng;
+use citrange_core::shape::{PosedShape, Shape};
 use citrange_plan::{
-    Arm, Ball, Collider, ColliderSettings, Config, Cuboid, JointLimit, Motions, Obstacles, Touched,
+    Arm, Collider, ColliderSettings, Config, JointLimit, Motions, Obstacles, Touched,
 };
 use citrange_robot::{Robot, RobotSettings};
 use nalgebra::{Isometry3, Point3};
@@ -65,8 +66,8 @@ fn a_sweep_is_free_where_every_opening_is() {
         let at = Config::of(&robots::positions(body.chain(), &mut rng)[..4]);
         let hand = hand_of(&body, &at);
         let near = |rng: &mut Rng| hand.coords.map(|c| c + rng.uniform(-0.16, 0.16)).into();
-        let balls = (0..3).map(|_| Ball { centre_m: near(&mut rng), radius_m: 0.01 });
-        let obstacles = Obstacles { balls: balls.collect(), ..Obstacles::default() };
+        let spheres = (0..3).map(|_| PosedShape::sphere(near(&mut rng), 0.01));
+        let obstacles = Obstacles::of(spheres.collect());
         let mut whole = collider(&swept, &obstacles);
         let mut each: Vec<Collider> = openings.iter().map(|a| collider(a, &obstacles)).collect();
         for _ in 0..60 {
@@ -97,8 +98,7 @@ fn hand_of(body: &Robot, at: &Config) -> Point3<f64> {
 fn table(top_m: f64, half_m: f64) -> Obstacles {
     let half_m = [half_m, half_m, 0.02];
     let centre_m = [0.1, -0.2, top_m - 0.02];
-    let boxes = vec![Cuboid { centre_m, quat_wxyz: [1.0, 0.0, 0.0, 0.0], half_m }];
-    Obstacles { boxes, ..Obstacles::default() }
+    Obstacles::of(vec![PosedShape::cuboid(centre_m, [1.0, 0.0, 0.0, 0.0], half_m)])
 }
 
 #[test]
@@ -150,22 +150,38 @@ fn what_is_no_mount_is_in_the_way() {
     let up = [0.0, -1.2, 0.4, 0.0];
     assert!(collider(&arm, &Obstacles::default()).is_free(&Config::of(&up)));
     let mut beside = table(0.1, 0.02);
-    beside.boxes[0].centre_m = [0.1 + 0.085, -0.2, 0.1];
+    beside.solids[0].pose.pos_m = [0.1 + 0.085, -0.2, 0.1];
     // Far too deep; a table that ends under the post; a block beside the post.
     for obstacles in [table(0.07, 0.6), table(0.044, 0.05), beside] {
         let mut blocked = collider(&arm, &obstacles);
         assert!(blocked.mounts().is_empty());
         let contact = blocked.contact(&up).unwrap();
-        assert_eq!((contact.link.as_str(), &contact.with), ("post", &Touched::Box(0)));
+        let with = Touched::Solid { number: 0, shape: "box" };
+        assert_eq!((contact.link.as_str(), &contact.with), ("post", &with));
         assert!(!blocked.is_free(&Config::of(&up)));
     }
     // Balls that cover the post reach further than it does: what its shape never touches is free.
     let ball = body.spheres().iter().find(|s| s.link == 1).unwrap();
     assert!(ball.radius_m > 0.076, "{ball:?}");
     let mut near = table(0.15 + ball.centre_m[2] + 0.02, 0.01);
-    near.boxes[0].centre_m[0] += 0.073 + 0.01;
+    near.solids[0].pose.pos_m[0] += 0.073 + 0.01;
     let mut passed = collider(&arm, &near);
     assert!(passed.mounts().is_empty() && passed.is_free(&Config::of(&up)));
-    near.boxes[0].centre_m[0] -= 0.005;
+    near.solids[0].pose.pos_m[0] -= 0.005;
     assert!(!collider(&arm, &near).is_free(&Config::of(&up)));
+}
+
+/// A round pedestal is a mount as a square one is, where the link is over all of its face.
+#[test]
+fn a_round_pedestal_is_a_mount() {
+    let body = crane();
+    let arm = arm(body.clone(), &opened(&body, 0.0));
+    let up = Config::of(&[0.0, -1.2, 0.4, 0.0]);
+    for (radius_m, is_mount) in [(0.3, true), (0.05, false)] {
+        let mut obstacles = table(0.044, 0.6);
+        obstacles.solids[0].shape = Shape::Cylinder { radius_m, half_height_m: 0.02 };
+        let mut pedestal = collider(&arm, &obstacles);
+        assert_eq!(pedestal.mounts().len(), usize::from(is_mount), "{:?}", pedestal.mounts());
+        assert_eq!(pedestal.is_free(&up), is_mount);
+    }
 }

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let green = Material { shininess: 0.7, ..Material::rgb(0.2, 0.6, 0.5) };
     scene.add(Shape::Mesh(ring), green, [0.3, 0.2, 0.745], rot_xyz(0.25, 0.0, 0.3));
     let glass = Material { rgba: [0.5, 0.7, 0.9, 0.35], ..Material::default() };
-    let tumbler = Shape::Cylinder { radius_m: 0.04, half_length_m: 0.06 };
+    let tumbler = Shape::Cylinder { radius_m: 0.04, half_height_m: 0.06 };
     scene.add(tumbler, glass, [0.45, -0.3, 0.78], rot_xyz(0.0, 0.0, 0.0));
     let eye = match style.as_str() {
         "close" => [0.3 + 0.5 * angle.cos(), 0.5 * angle.sin(), 1.0],

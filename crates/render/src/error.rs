@@ -1,5 +1,7 @@
 //! What can be wrong with a request to render.
 
+use citrange_core::shape::MeshError;
+
 /// Why a mesh, texture or frame could not be made. Nothing is drawn when one is returned.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RenderError {
@@ -57,12 +59,17 @@ pub enum RenderError {
         /// The values that would be right.
         valid: &'static str,
     },
-    /// A mesh whose numbers do not fit together.
-    #[error("mesh: {what}")]
-    BadMesh {
-        /// What is wrong, and where.
-        what: String,
+    /// A shape that is drawn as its pieces.
+    #[error("instance {instance}: a {shape} is not drawn by itself: give the pieces it is made of")]
+    NotDrawn {
+        /// Index in `SceneModel::instances`.
+        instance: usize,
+        /// Name of the shape.
+        shape: &'static str,
     },
+    /// A mesh whose numbers do not fit together.
+    #[error(transparent)]
+    BadMesh(#[from] MeshError),
     /// A texture whose pixel data do not fit its size.
     #[error("texture: {what}")]
     BadTexture {

@@ -1,12 +1,12 @@
 //! Instances as one camera sees them: frames, sizes and screen bounds.
 
+use citrange_core::shape::Shape;
 use citrange_lanes::Simd;
 
 use crate::bounds::{BOX_EDGES, Outline, ScreenBox};
 use crate::camera::Camera;
 use crate::math::{self, Vec3};
 use crate::scene::Placement;
-use crate::shape::Shape;
 use crate::vec3::{V, V3};
 
 /// Which intersection and normal to use.
@@ -119,10 +119,12 @@ impl Geom {
             }
             Shape::Sphere { radius_m: r } => (Kind::Ellipsoid, [*r; 3]),
             Shape::Ellipsoid { radii_m } => (Kind::Ellipsoid, *radii_m),
-            Shape::Capsule { radius_m: r, half_length_m: h } => (Kind::Capsule, [*r, *r, *h]),
-            Shape::Cylinder { radius_m: r, half_length_m: h } => (Kind::Cylinder, [*r, *r, *h]),
+            Shape::Capsule { radius_m: r, half_height_m: h } => (Kind::Capsule, [*r, *r, *h]),
+            Shape::Cylinder { radius_m: r, half_height_m: h } => (Kind::Cylinder, [*r, *r, *h]),
             Shape::Box { half_m } => (Kind::Box, *half_m),
             Shape::Mesh(_) => (Kind::Mesh, [1.0; 3]),
+            // Refused before anything is drawn.
+            Shape::Ring { .. } | Shape::Frustum { .. } => (Kind::Absent, [1.0; 3]),
         };
         let local = Frame::new(camera, placement, [1.0; 3]);
         let hit = if kind == Kind::Ellipsoid {
@@ -144,7 +146,7 @@ impl Geom {
         };
         if kind == Kind::Plane && o[2] <= 0.0 {
             out.bounds = None;
-        } else if let Some((centre, half)) = shape.bounds() {
+        } else if let Some((centre, half)) = shape.bounds_m() {
             let is_ball = matches!(shape, Shape::Sphere { .. });
             let corners = box_corners(camera, placement, centre, half, is_ball);
             out.bounds = ScreenBox::of_hull(camera, &corners, &BOX_EDGES);

@@ -103,10 +103,11 @@ mod view;
 
 pub use batch::{Job, RenderPool};
 pub use camera::{Camera, Intrinsics};
+pub use citrange_core::shape::{Mesh, MeshError, Shape};
 pub use error::RenderError;
 pub use image::{Image, ImageError};
 pub use render::Renderer;
 pub use scene::{Headlight, Instance, Light, LightKind, Material, Placement, SceneModel, Sky};
 pub use settings::{Antialias, Frame, Settings};
-pub use shape::{MAX_SIZE_M, MIN_SIZE_M, Mesh, Shape};
+pub use shape::{MAX_SIZE_M, MIN_SIZE_M};
 pub use texture::Texture;

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use crate::error::RenderError;
 use crate::math;
-use crate::shape::{MAX_SIZE_M, MIN_SIZE_M, Shape};
+use crate::shape::{MAX_SIZE_M, MIN_SIZE_M, can_be_drawn, sizes_are_valid};
 use crate::texture::Texture;
+use citrange_core::shape::Shape;
 
 /// How a surface looks. The colours add up without gamma, as in MuJoCo's renderer.
 #[derive(Debug, Clone)]
@@ -203,7 +204,11 @@ impl SceneModel {
         }
         for (i, (instance, placement)) in self.instances.iter().zip(placements).enumerate() {
             check_pose(&placement.pos_m, &placement.rot, || format!("placement {i}"))?;
-            if !instance.shape.sizes_are_valid() {
+            if !can_be_drawn(&instance.shape) {
+                let shape = instance.shape.name();
+                return Err(RenderError::NotDrawn { instance: i, shape });
+            }
+            if !sizes_are_valid(&instance.shape) {
                 let shape = instance.shape.name();
                 let (min_m, max_m) = (MIN_SIZE_M, MAX_SIZE_M);
                 return Err(RenderError::BadSize { instance: i, shape, min_m, max_m });

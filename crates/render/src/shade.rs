@@ -1,5 +1,6 @@
 //! Colours of the surfaces a packet has met: Lambert and Blinn-Phong, per light, with shadows.
 
+use citrange_core::shape::Shape;
 use citrange_lanes::{Kernel, LANES, Mask, Simd};
 
 use crate::geom::{Geom, Kind, TileFrame};
@@ -7,7 +8,6 @@ use crate::lights::{LightUse, Lights, LocalLight};
 use crate::packet::{NONE, Packet, RAYS};
 use crate::scene::{Material, SceneModel};
 use crate::shadow::{NOBODY, ShadowMap};
-use crate::shape::Shape;
 use crate::surface::{self, Point};
 use crate::vec3::{V, V3, equal, inverse_sqrt, load, lobe, range, store};
 use crate::view::View;

@@ -4,13 +4,13 @@
 //! the part of itself that faces the light, so it never tests against itself, and needs no bias
 //! against self-shadowing. A directional light is a pinhole very far away.
 
+use citrange_core::shape::Shape;
 use citrange_lanes::{Isa, Kernel, LANES, Mask, Simd};
 
 use crate::camera::{Camera, Intrinsics};
 use crate::math::{self, Vec3};
 use crate::packet::{NONE, Packet, RAYS, TILE};
 use crate::scene::{Instance, Light, LightKind, Placement, SceneModel};
-use crate::shape::Shape;
 use crate::vec3::{V, equal, load, to_integers};
 use crate::view::View;
 
@@ -514,7 +514,7 @@ fn caster_bounds(
 ) -> Option<(Vec3, Vec3)> {
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
     for (instance, placement) in model.instances.iter().zip(placements) {
-        let Some((centre, half)) = instance.shape.bounds().filter(|_| casts(instance)) else {
+        let Some((centre, half)) = instance.shape.bounds_m().filter(|_| casts(instance)) else {
             continue;
         };
         let middle = math::add(math::mul(&placement.rot, centre), placement.pos_m);

@@ -1,11 +1,11 @@
 //! What a surface is like where a ray meets it: normals and texture.
 
+use citrange_core::shape::Mesh;
 use citrange_lanes::{LANES, Simd};
 
 use crate::geom::{Geom, Kind, TileFrame};
 use crate::packet::Packet;
 use crate::scene::Material;
-use crate::shape::Mesh;
 use crate::texture::{self, Texture};
 use crate::vec3::{V, V3, sign};
 use crate::view::View;
@@ -101,7 +101,7 @@ struct Corner {
 
 impl Corner {
     fn new(mesh: &Mesh, index: usize, p: [f32; 3]) -> Self {
-        let [a, b, c] = mesh.triangles()[index].map(|v| mesh.positions()[v as usize]);
+        let [a, b, c] = mesh.triangles()[index].map(|v| mesh.positions_m()[v as usize]);
         let (ab, ac, ap) = (sub(b, a), sub(c, a), sub(p, a));
         let flat = cross(ab, ac);
         let area2 = dot(flat, flat).max(f32::MIN_POSITIVE);

@@ -1,5 +1,6 @@
 //! What one camera (or light) sees: instances in its frame, sorted into tiles.
 
+use citrange_core::shape::{Mesh, Shape};
 use citrange_lanes::Isa;
 
 use crate::bounds::{Outline, ScreenBox};
@@ -9,7 +10,6 @@ use crate::hit::{CastGeom, CastTriangle, Farthest};
 use crate::math::{self, Vec3};
 use crate::packet::{NONE, Packet, RAYS, TILE};
 use crate::scene::{Instance, Placement, SceneModel};
-use crate::shape::{Mesh, Shape};
 
 /// Surfaces tried between two updates of a tile's farthest depth.
 const CULL_INTERVAL: usize = 4;
@@ -90,7 +90,7 @@ impl View {
         let o = math::mul_t(&camera.rot, math::sub(placement.pos_m, camera.pos_m));
         self.vertices.clear();
         let in_camera = |p: &[f32; 3]| math::add(math::mul(&m, p.map(f64::from)), o);
-        self.vertices.extend(mesh.positions().iter().map(in_camera));
+        self.vertices.extend(mesh.positions_m().iter().map(in_camera));
         for (index, corners) in mesh.triangles().iter().enumerate() {
             let corners = corners.map(|c| self.vertices[c as usize]);
             if let Some(triangle) = Triangle::new(&camera, corners, [instance, index as u32]) {

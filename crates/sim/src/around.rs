@@ -1,7 +1,6 @@
 //! What stands around a robot: everything solid that is not the robot, where it is now.
 
-use citrange_core::Pose;
-use citrange_core::shape::Shape;
+use citrange_core::shape::{PosedShape, Shape};
 use mujoco_rs::prelude::*;
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion};
 
@@ -20,10 +19,8 @@ pub struct SolidAround {
     pub body: String,
     /// Whether it can be moved: a part of an object, or of another robot.
     pub can_move: bool,
-    /// Where it is, in the world.
-    pub world_from_shape: Pose,
-    /// Shape and size.
-    pub shape: Shape,
+    /// What it is, and where in the world.
+    pub solid: PosedShape,
 }
 
 impl World {
@@ -58,11 +55,11 @@ impl World {
             let turn = Matrix3::from_row_slice(&data.geom_xmat()[geom]);
             let turn = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix(&turn));
             let at = Translation3::from(data.geom_xpos()[geom]);
+            let pose = (Isometry3::from_parts(at, turn) * geom_from_shape).into();
             solids.push(SolidAround {
                 body: scene.body_names()[body].clone(),
                 can_move: model.body_weldid()[body] != 0,
-                world_from_shape: (Isometry3::from_parts(at, turn) * geom_from_shape).into(),
-                shape,
+                solid: PosedShape { pose, shape },
             });
         }
         Ok(solids)

@@ -87,6 +87,5 @@ pub use gl::{GlKind, GlRenderer, gl_probe};
 pub use read::StateQuery;
 pub use rig::SimRig;
 pub use robot::compiled_robot;
-pub use show::ShownShape;
 pub use world::{Threads, World};
 pub use write::SetReport;

@@ -158,6 +158,8 @@ fn geoms(name: &str, part: &Part, out: &mut String, assets: &mut String) {
         *out += &format!("<geom name=\"{name}\" {shape} {place} mass=\"{mass}\" {common}/>\n");
     };
     match part.shape {
+        // Scene files cannot write these: the floor is the scene's look, meshes are model files.
+        Shape::Plane { .. } | Shape::Mesh(_) => {}
         Shape::Box { half_m } => geom(&format!("type=\"box\" size=\"{}\"", list(&half_m))),
         Shape::Sphere { radius_m } => geom(&format!("type=\"sphere\" size=\"{radius_m}\"")),
         Shape::Ellipsoid { radii_m } => {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use citrange_core::shape::{Mesh, MeshError, Shape};
 use citrange_render::{
-    Headlight, Instance, Light, LightKind, Material, Mesh, Placement, SceneModel, Shape, Sky,
+    Headlight, Instance, Light, LightKind, Material, Placement, RenderError, SceneModel, Sky,
     Texture,
 };
 use mujoco_rs::mujoco_c::{mjtLightType, mjtTexture};
@@ -78,24 +79,26 @@ fn shape(model: &MjModel, geom: usize) -> Result<Option<Shape>, SimError> {
             Shape::Plane { half_m: [a, b].map(|half| (half > 0.0).then_some(half)) }
         }
         MjtGeomBase::mjGEOM_SPHERE => Shape::Sphere { radius_m: a },
-        MjtGeomBase::mjGEOM_CAPSULE => Shape::Capsule { radius_m: a, half_length_m: b },
-        MjtGeomBase::mjGEOM_CYLINDER => Shape::Cylinder { radius_m: a, half_length_m: b },
+        MjtGeomBase::mjGEOM_CAPSULE => Shape::Capsule { radius_m: a, half_height_m: b },
+        MjtGeomBase::mjGEOM_CYLINDER => Shape::Cylinder { radius_m: a, half_height_m: b },
         MjtGeomBase::mjGEOM_ELLIPSOID => Shape::Ellipsoid { radii_m: [a, b, c] },
         MjtGeomBase::mjGEOM_BOX => Shape::Box { half_m: [a, b, c] },
         MjtGeomBase::mjGEOM_MESH | MjtGeomBase::mjGEOM_SDF => {
             match usize::try_from(model.geom_dataid()[geom]) {
-                Ok(mesh) => Shape::Mesh(Arc::new(mesh_of(model, mesh)?)),
+                Ok(mesh) => Shape::Mesh(Arc::new(mesh_of(model, mesh).map_err(RenderError::from)?)),
                 Err(_) => return Ok(None),
             }
         }
         MjtGeomBase::mjGEOM_HFIELD => match usize::try_from(model.geom_dataid()[geom]) {
-            Ok(field) => Shape::Mesh(Arc::new(height_field(model, field)?)),
+            Ok(field) => {
+                Shape::Mesh(Arc::new(height_field(model, field).map_err(RenderError::from)?))
+            }
             Err(_) => return Ok(None),
         },
     }))
 }
 
-fn mesh_of(model: &MjModel, mesh: usize) -> Result<Mesh, SimError> {
+fn mesh_of(model: &MjModel, mesh: usize) -> Result<Mesh, MeshError> {
     let range = |start: i32, count: i32| start as usize..(start + count) as usize;
     let vertices = range(model.mesh_vertadr()[mesh], model.mesh_vertnum()[mesh]);
     let faces = range(model.mesh_faceadr()[mesh], model.mesh_facenum()[mesh]);
@@ -161,7 +164,7 @@ fn corner_normals(
 }
 
 /// A height field as two triangles per cell, with the sides left open.
-fn height_field(model: &MjModel, field: usize) -> Result<Mesh, SimError> {
+fn height_field(model: &MjModel, field: usize) -> Result<Mesh, MeshError> {
     let (rows, cols) = (model.hfield_nrow()[field] as usize, model.hfield_ncol()[field] as usize);
     let [half_x, half_y, height, _] = model.hfield_size()[field];
     let data = &model.hfield_data()[model.hfield_adr()[field] as usize..][..rows * cols];
@@ -183,7 +186,7 @@ fn height_field(model: &MjModel, field: usize) -> Result<Mesh, SimError> {
             triangles.push([at, above + 1, above]);
         }
     }
-    Ok(Mesh::new(positions, triangles)?)
+    Mesh::new(positions, triangles)
 }
 
 fn material(model: &MjModel, geom: usize, textures: &[Option<Arc<Texture>>]) -> Material {

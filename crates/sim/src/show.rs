@@ -1,27 +1,13 @@
 //! What a viewer needs: the shapes of a scene once, then the poses of its bodies.
 
-use citrange_render::Shape;
+use citrange_core::Pose;
+use citrange_core::shape::{PosedShape, ShownShape};
 
 use crate::compile::CompiledScene;
 use crate::error::SimError;
 use crate::extras::quat_from_matrix;
 use crate::picture::Picture;
 use crate::world::World;
-
-/// A visible shape and the body it moves with.
-#[derive(Clone, Debug)]
-pub struct ShownShape {
-    /// Index of the body in [`CompiledScene::body_names`].
-    pub body: usize,
-    /// What it is.
-    pub shape: Shape,
-    /// Position in the body.
-    pub pos_m: [f64; 3],
-    /// Orientation in the body: w, x, y, z.
-    pub quat_wxyz: [f64; 4],
-    /// Colour.
-    pub rgba: [f32; 4],
-}
 
 impl CompiledScene {
     /// Names of all bodies: `world`, `robot0/base`, `block`, …
@@ -30,7 +16,7 @@ impl CompiledScene {
         &self.layout.body_names
     }
 
-    /// All visible shapes.
+    /// All visible shapes, each with the index of its body in [`CompiledScene::body_names`].
     ///
     /// # Errors
     /// When the model has something that cannot be drawn.
@@ -43,11 +29,10 @@ impl CompiledScene {
             if let Some(texture) = &instance.material.texture {
                 rgba[..3].copy_from_slice(&texture.mean_rgb());
             }
+            let pose = Pose { pos_m: model.geom_pos()[geom], quat_wxyz: model.geom_quat()[geom] };
             ShownShape {
                 body: model.geom_bodyid()[geom] as usize,
-                shape: instance.shape,
-                pos_m: model.geom_pos()[geom],
-                quat_wxyz: model.geom_quat()[geom],
+                posed: PosedShape { pose, shape: instance.shape },
                 rgba,
             }
         });

@@ -4,9 +4,10 @@
 use citrange_cloud::{Pinhole, Points};
 use citrange_core::Pose;
 use citrange_core::pose::matrix_from_quat;
+use citrange_core::shape::Shape;
 use citrange_render::{
     Camera, Frame, Headlight, Image, Instance, Intrinsics, Light, Material, Placement, RenderError,
-    Renderer, SceneModel, Settings, Shape, letters,
+    Renderer, SceneModel, Settings, letters,
 };
 
 use crate::frame::{Fate, VoxelFrame};
@@ -208,12 +209,10 @@ fn matt(shape: Shape, material: Material) -> Instance {
 
 fn render_shape(form: &Form) -> Shape {
     match *form {
-        Form::Cylinder { radius_m, half_height_m } => {
-            Shape::Cylinder { radius_m, half_length_m: half_height_m }
-        }
+        Form::Cylinder { radius_m, half_height_m } => Shape::Cylinder { radius_m, half_height_m },
         Form::RoundedBox { half_m: [0.0, 0.0, 0.0], radius_m } => Shape::Sphere { radius_m },
         Form::RoundedBox { half_m: [0.0, 0.0, half], radius_m } => {
-            Shape::Capsule { radius_m, half_length_m: half }
+            Shape::Capsule { radius_m, half_height_m: half }
         }
         Form::RoundedBox { .. } => Shape::Box { half_m: form.half_extents_m() },
     }

@@ -52,6 +52,7 @@ mod frame_runner;
 mod front;
 mod grid;
 mod map;
+mod mapper;
 mod outliers;
 mod pipeline;
 mod query;
@@ -73,6 +74,7 @@ pub use map::{
     Carving, CellState, Layer, Layered, LayeredMap, Map, MapReport, MapSettings, MapVoxel,
     Snapshot, Track, TrackSettings,
 };
+pub use mapper::Mapper;
 pub use outliers::{OutlierScratch, PictureXyz};
 pub use pipeline::Pipeline;
 pub use query::{NO_VOXEL, Nearest, RayBatch};

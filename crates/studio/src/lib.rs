@@ -52,8 +52,8 @@ mod terminal_text;
 pub mod wire;
 
 pub use citrange_teleop::telemetry::{
-    AutopilotInfo, AutopilotStatus, CameraInfo, FlightNote, Form, JointInfo, KeyInfo, NextStep,
-    Phase, Sample, SavedEpisode, SceneInfo, Session, ShapeInfo, Summary, Telemetry, Watcher,
+    AutopilotInfo, AutopilotStatus, CameraInfo, FlightNote, JointInfo, KeyInfo, NextStep, Phase,
+    Sample, SavedEpisode, SceneInfo, Session, Summary, Telemetry, Watcher,
 };
 pub use error::StudioError;
 pub use server::{ServeOptions, Server, serve};

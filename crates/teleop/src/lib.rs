@@ -36,6 +36,7 @@ mod driver_lock;
 mod key_table;
 mod keys;
 mod pilot;
+mod shown_shapes;
 pub mod telemetry;
 mod terminal_driver;
 mod terminal_keys;

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::Key;
 use citrange_core::Picture;
+use citrange_core::shape::ShownShape;
 use serde::Serialize;
 
 /// What does not change while the server runs.
@@ -27,7 +28,8 @@ pub struct SceneInfo {
     /// Names of the bodies, in the order of the poses.
     pub bodies: Vec<String>,
     /// What is drawn.
-    pub shapes: Vec<ShapeInfo>,
+    #[serde(serialize_with = "crate::shown_shapes::serialize")]
+    pub shapes: Vec<ShownShape>,
     /// Keys that do something on this robot, with the letters to press.
     pub keys: Vec<KeyInfo>,
     /// Control ticks per second.
@@ -92,69 +94,6 @@ pub struct AutopilotInfo {
     pub targets: Vec<String>,
     /// Names of the states it goes through.
     pub states: Vec<&'static str>,
-}
-
-/// A shape that moves with a body.
-#[derive(Clone, Debug, Serialize)]
-pub struct ShapeInfo {
-    /// Index of the body.
-    pub body: usize,
-    /// What it is.
-    #[serde(flatten)]
-    pub form: Form,
-    /// Position in the body.
-    pub pos_m: [f64; 3],
-    /// Orientation in the body: w, x, y, z.
-    pub quat_wxyz: [f64; 4],
-    /// Colour.
-    pub rgba: [f32; 4],
-}
-
-/// A shape; long axes along z, as in the simulator.
-#[derive(Clone, Debug, Serialize)]
-#[serde(tag = "form", rename_all = "snake_case")]
-pub enum Form {
-    /// A plane; half sizes of zero mean without end.
-    Plane {
-        /// Half sizes along x and y.
-        half_m: [f64; 2],
-    },
-    /// A sphere.
-    Sphere {
-        /// Radius.
-        radius_m: f64,
-    },
-    /// A cylinder with round ends.
-    Capsule {
-        /// Radius.
-        radius_m: f64,
-        /// Half the length of the straight part.
-        half_length_m: f64,
-    },
-    /// A cylinder.
-    Cylinder {
-        /// Radius.
-        radius_m: f64,
-        /// Half length.
-        half_length_m: f64,
-    },
-    /// An ellipsoid.
-    Ellipsoid {
-        /// Radii along x, y, z.
-        radii_m: [f64; 3],
-    },
-    /// A box.
-    Box {
-        /// Half sizes.
-        half_m: [f64; 3],
-    },
-    /// Triangles.
-    Mesh {
-        /// Corners.
-        vertices_m: Vec<[f32; 3]>,
-        /// Corners of every triangle.
-        triangles: Vec<[u32; 3]>,
-    },
 }
 
 /// What happens with the episode.

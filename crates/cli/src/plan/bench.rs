@@ -35,7 +35,7 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Kind {
-    /// Boxes, balls and capsules.
+    /// Boxes, spheres, capsules and cylinders.
     Primitives,
     /// Cubes of a voxel map.
     Voxels,
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let mut tally = BenchTally::new(kind);
     for problem in chosen {
         let solved = bench.solve(problem, args.repeat)?;
-        tally.add(problem, &solved);
+        tally.add(&solved);
         if args.json {
             output::data(&bench.json(problem, &solved).to_string())?;
         }
@@ -73,10 +73,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         bar.inc(1);
     }
     bar.finish_and_clear();
-    if tally.cylinders > 0 {
-        let count = tally.cylinders;
-        output::talk(&format!("cylinders that count as the boxes around them: {count}"));
-    }
     if args.json {
         output::data(&json!({"summary": tally.json()}).to_string())?;
     } else {

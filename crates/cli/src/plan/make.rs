@@ -286,7 +286,7 @@ impl Setting {
         let mounts = self.space.mounts().iter().map(|mount| {
             json!({
                 "link": self.arm.body().links().nth(1),
-                "with": self.names.boxes.get(mount.number),
+                "with": self.names.solids.get(mount.number),
                 "gap_m": mount.gap_m,
             })
         });

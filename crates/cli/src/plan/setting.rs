@@ -4,12 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use citrange_core::shape::Shape;
-use citrange_core::{DictObjectState, DictRobotState, DictState, Pose};
-use citrange_plan::{Ball, Capsule, Cuboid, ObstacleNames, Obstacles};
-use citrange_sim::{SimRig, SolidAround, StateQuery, World};
+use citrange_core::{DictObjectState, DictRobotState, DictState};
+use citrange_plan::{ObstacleNames, Obstacles};
+use citrange_sim::{SimRig, StateQuery, World};
 use citrange_space::Snapshot;
-use nalgebra::{Point3, Vector3};
 
 /// What is around the robot. A map takes the place of everything that can move: it knows better
 /// where things are.
@@ -22,7 +20,9 @@ pub(super) fn obstacles_of(
     let mut names = ObstacleNames::default();
     for solid in world.solids_around(0, robot)? {
         if map.is_none() || !solid.can_move {
-            add(&mut obstacles, &mut names, &solid);
+            let name = if solid.body == "world" { "the floor" } else { &solid.body };
+            names.solids.push(name.to_owned());
+            obstacles.solids.push(solid.solid);
         }
     }
     if let Some(path) = map {
@@ -30,38 +30,6 @@ pub(super) fn obstacles_of(
         obstacles.map = Some(Arc::new(snapshot));
     }
     Ok((obstacles, names))
-}
-
-/// Cylinders and ellipsoids count as the boxes around them, which are larger.
-fn add(obstacles: &mut Obstacles, names: &mut ObstacleNames, solid: &SolidAround) {
-    let Pose { pos_m, quat_wxyz } = solid.world_from_shape;
-    let name = if solid.body == "world" { "the floor" } else { &solid.body };
-    let half_m = match solid.shape {
-        Shape::Sphere { radius_m } => {
-            obstacles.balls.push(Ball { centre_m: pos_m, radius_m });
-            names.balls.push(name.to_owned());
-            return;
-        }
-        Shape::Capsule { radius_m, half_height_m } => {
-            let along = Vector3::z() * half_height_m;
-            let end = |along: Vector3<f64>| {
-                let at = solid.world_from_shape.isometry() * Point3::from(along);
-                at.coords.into()
-            };
-            obstacles.capsules.push(Capsule { a_m: end(-along), b_m: end(along), radius_m });
-            names.capsules.push(name.to_owned());
-            return;
-        }
-        Shape::Box { half_m } => half_m,
-        Shape::Ellipsoid { radii_m } => radii_m,
-        Shape::Cylinder { radius_m, half_height_m }
-        | Shape::Frustum { radius_m, half_height_m, .. } => [radius_m, radius_m, half_height_m],
-        Shape::Ring { radius_m, bar_radius_m } => {
-            [radius_m + bar_radius_m, radius_m + bar_radius_m, bar_radius_m]
-        }
-    };
-    obstacles.boxes.push(Cuboid { centre_m: pos_m, quat_wxyz, half_m });
-    names.boxes.push(name.to_owned());
 }
 
 /// Where the robot's joints are now.

@@ -1,10 +1,9 @@
 //! A scene as the page needs it.
 
+use citrange_core::shape::ShownShape;
 use citrange_core::{RigSpec, Scene};
-use citrange_render::Shape;
-use citrange_sim::ShownShape;
 use citrange_teleop::Key;
-use citrange_teleop::telemetry::{CameraInfo, Form, JointInfo, KeyInfo, SceneInfo, ShapeInfo};
+use citrange_teleop::telemetry::{CameraInfo, JointInfo, KeyInfo, SceneInfo};
 
 /// Everything that does not change while an arm is driven, but keys and autopilot.
 pub(crate) fn scene_info_of(
@@ -53,7 +52,7 @@ pub(crate) fn scene_info_of(
             })
             .collect(),
         bodies: bodies.to_vec(),
-        shapes: shapes.into_iter().map(shape).collect(),
+        shapes,
         keys: Key::ALL
             .into_iter()
             .filter(|key| works(*key, arm_joints, spec.joints.len() > arm_joints))
@@ -76,27 +75,5 @@ fn works(key: Key, arm_joints: usize, has_gripper: bool) -> bool {
         Key::RollLeft | Key::RollRight => arm_joints >= 5,
         Key::Open | Key::Close => has_gripper,
         _ => true,
-    }
-}
-
-fn shape(shown: ShownShape) -> ShapeInfo {
-    let form = match shown.shape {
-        Shape::Plane { half_m } => Form::Plane { half_m: half_m.map(|half| half.unwrap_or(0.0)) },
-        Shape::Sphere { radius_m } => Form::Sphere { radius_m },
-        Shape::Capsule { radius_m, half_length_m } => Form::Capsule { radius_m, half_length_m },
-        Shape::Cylinder { radius_m, half_length_m } => Form::Cylinder { radius_m, half_length_m },
-        Shape::Ellipsoid { radii_m } => Form::Ellipsoid { radii_m },
-        Shape::Box { half_m } => Form::Box { half_m },
-        Shape::Mesh(mesh) => Form::Mesh {
-            vertices_m: mesh.positions().to_vec(),
-            triangles: mesh.triangles().to_vec(),
-        },
-    };
-    ShapeInfo {
-        body: shown.body,
-        form,
-        pos_m: shown.pos_m,
-        quat_wxyz: shown.quat_wxyz,
-        rgba: shown.rgba,
     }
 }

@@ -159,12 +159,14 @@ fn passes<S: Simd>(simd: S, world: &mut World, sweep: &Sweep, block: &mut Block)
     let mut open = 0;
     // From the hand to the base: the hand is where things are.
     for (index, link) in robot.links.iter().enumerate().skip(1).rev() {
-        let Scene { upright, turned, rounds, rods } = &mut scenes[index];
+        let Scene { upright, turned, rounds, rods, drums, eggs } = &mut scenes[index];
         let task = Task { robot, sweep, link, index, reach_m: *reach_m };
         open |= task.pass(simd, upright, block)?;
         open |= task.pass(simd, turned, block)?;
         open |= task.pass(simd, rounds, block)?;
         open |= task.pass(simd, rods, block)?;
+        open |= task.pass(simd, drums, block)?;
+        open |= task.pass(simd, eggs, block)?;
     }
     if let Some(field) = field {
         open |= voxels::pass(simd, robot, field, sweep, block, *reach_m)?;

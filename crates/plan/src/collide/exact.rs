@@ -4,7 +4,7 @@ use citrange_robot::{Convex, Robot};
 use citrange_space::{Form, Snapshot};
 use nalgebra::{Isometry3, Point3};
 
-use super::scene::{ball_distance_m, box_distance_m, capsule_distance_m};
+use super::solid::Solid;
 use crate::error::PlanError;
 use crate::obstacles::Obstacles;
 use crate::outcome::Touched;
@@ -18,12 +18,19 @@ pub(super) struct Gap {
     pub(super) with: Touched,
 }
 
+/// What is around a robot.
+pub(super) struct Around<'a> {
+    /// The obstacles' solids, one for each.
+    pub(super) solids: &'a [Solid],
+    pub(super) obstacles: &'a Obstacles,
+}
+
 /// The least gap of a robot whose joints, all of them, are at `joints`; `None` where there is
-/// nothing to touch. `passes`: whether a link need not care for a box.
+/// nothing to touch. `passes`: whether a link need not care for a solid.
 pub(super) fn least_gap(
     body: &Robot,
     joints: &[f64],
-    obstacles: &Obstacles,
+    around: &Around<'_>,
     [margin_m, self_margin_m]: [f64; 2],
     passes: impl Fn(usize, usize) -> bool,
 ) -> Result<Option<Gap>, PlanError> {
@@ -43,21 +50,17 @@ pub(super) fn least_gap(
     for link in 1..poses.len() {
         for (centre, radius_m) in placed(link) {
             let keep_m = radius_m + margin_m;
-            for (number, solid) in obstacles.boxes.iter().enumerate() {
+            for (number, solid) in around.solids.iter().enumerate() {
                 if passes(link, number) {
                     continue;
                 }
-                offer(box_distance_m(solid, &centre) - keep_m, link, &|| Touched::Box(number));
-            }
-            for (number, solid) in obstacles.balls.iter().enumerate() {
-                offer(ball_distance_m(solid, &centre) - keep_m, link, &|| Touched::Ball(number));
-            }
-            for (number, solid) in obstacles.capsules.iter().enumerate() {
-                let gap_m = capsule_distance_m(solid, &centre) - keep_m;
-                offer(gap_m, link, &|| Touched::Capsule(number));
+                offer(solid.distance_m(&centre) - keep_m, link, &|| {
+                    let shape = around.obstacles.solids[number].shape.name();
+                    Touched::Solid { number, shape }
+                });
             }
             if let Some((distance_m, voxel)) =
-                obstacles.map.as_ref().and_then(|map| nearest_cube(map, &centre))
+                around.obstacles.map.as_ref().and_then(|map| nearest_cube(map, &centre))
             {
                 offer(distance_m - keep_m, link, &|| voxel.clone());
             }

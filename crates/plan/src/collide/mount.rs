@@ -2,7 +2,7 @@
 //!
 //! All that the first joint alone carries stays inside of a drum around its axis. A box that the
 //! drum does not touch is never touched, whatever the balls of that link say, which reach further
-//! than its shapes. A box that the base stands on, with a face across the axis that the drum is
+//! than its shapes. A box or cylinder that the base stands on, with a face across the axis that the drum is
 //! over all the time, is equally far in every configuration: no motion can make that better or
 //! worse, so it is the mount and not an obstacle of that link. Other links get no such leave.
 
@@ -10,20 +10,22 @@ use citrange_robot::Convex;
 use citrange_space::Form;
 use nalgebra::{Isometry3, Translation3, Vector3};
 
-use super::scene::turn_of;
-use crate::obstacles::Cuboid;
+use super::solid::{Geometry, Solid};
 
 /// A base this near to a box stands on it.
 const STANDS_M: f64 = 0.005;
 
+/// What has no end counts as this long.
+const ENDLESS_M: f64 = 1e3;
+
 /// Deeper than this a link is not mounted on something but was put into it by mistake.
 const DEEPEST_M: f64 = 0.01;
 
-/// A box that the first moving link is close to wherever it turns, because the robot is mounted
+/// A box or cylinder that the first moving link is close to wherever it turns, because the robot is mounted
 /// on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mount {
-    /// Number of the box in [`crate::Obstacles`].
+    /// Its number among the solids of [`crate::Obstacles`].
     pub number: usize,
     /// How far the link's shapes stay from it; negative where they reach into it.
     pub gap_m: f64,
@@ -69,18 +71,26 @@ impl Stand {
     }
 
     /// `reach_m`: what must be left between them.
-    pub(super) fn relation(&self, cuboid: &Cuboid, reach_m: f64) -> Relation {
+    pub(super) fn relation(&self, solid: &Solid, reach_m: f64) -> Relation {
         let Some(drum) = &self.drum else { return Relation::Open };
-        let Some(turn) = turn_of(cuboid) else { return Relation::Open };
-        let at = Isometry3::from_parts(Translation3::from(cuboid.centre_m), turn);
-        let form = Form::RoundedBox { half_m: cuboid.half_m, radius_m: 0.0 };
-        let solid = Convex::new(&at, &form);
-        if Convex::new(&drum.world_from_drum, &drum.form).is_apart(&solid, reach_m) {
+        let at = &solid.world_from_solid;
+        let form = match solid.geometry {
+            Geometry::Box(half_m) => {
+                Form::RoundedBox { half_m: half_m.map(|h| h.min(ENDLESS_M)), radius_m: 0.0 }
+            }
+            Geometry::Cylinder { radius_m, half_m } => {
+                Form::Cylinder { radius_m, half_height_m: half_m }
+            }
+            Geometry::Capsule { .. } | Geometry::Ellipsoid(_) => return Relation::Open,
+        };
+        let convex = Convex::new(at, &form);
+        if Convex::new(&drum.world_from_drum, &drum.form).is_apart(&convex, reach_m) {
             return Relation::Apart;
         }
-        let stands =
-            |(at, form): &(Isometry3<f64>, Form)| !Convex::new(at, form).is_apart(&solid, STANDS_M);
-        match drum.over(&at, &cuboid.half_m) {
+        let stands = |(at, form): &(Isometry3<f64>, Form)| {
+            !Convex::new(at, form).is_apart(&convex, STANDS_M)
+        };
+        match drum.over(solid) {
             Some(gap_m) if gap_m >= -DEEPEST_M && self.base.iter().any(stands) => {
                 Relation::Mounted(gap_m)
             }
@@ -107,14 +117,24 @@ impl Drum {
         })
     }
 
-    /// How far it is from a face of a box that lies across its axis and that all of it is over.
-    fn over(&self, world_from_box: &Isometry3<f64>, half_m: &[f64; 3]) -> Option<f64> {
-        let seen = world_from_box.inverse() * self.world_from_drum;
+    /// How far it is from a flat face that lies across its axis and that all of it is over.
+    fn over(&self, solid: &Solid) -> Option<f64> {
+        let seen = solid.world_from_solid.inverse() * self.world_from_drum;
         let axis = seen * Vector3::z();
         let across = (0..3).find(|a| axis[*a].abs() > 1.0 - 1e-9)?;
         let middle = seen.translation.vector;
-        let is_over = (0..3).all(|a| a == across || middle[a].abs() + self.radius_m <= half_m[a]);
-        is_over.then(|| middle[across].abs() - half_m[across] - self.half_height_m)
+        let (is_over, half_m) = match solid.geometry {
+            Geometry::Box(half_m) => {
+                let fits = |a: usize| a == across || middle[a].abs() + self.radius_m <= half_m[a];
+                ((0..3).all(fits), half_m[across])
+            }
+            Geometry::Cylinder { radius_m, half_m } => {
+                let out_m = middle.x.hypot(middle.y) + self.radius_m;
+                (across == 2 && out_m <= radius_m, half_m)
+            }
+            Geometry::Capsule { .. } | Geometry::Ellipsoid(_) => return None,
+        };
+        is_over.then(|| middle[across].abs() - half_m - self.half_height_m)
     }
 }
 

@@ -1,13 +1,9 @@
 //! Solids in single precision, as the kernels read them: for each link those that it can reach.
 
-use citrange_lanes::{Simd, Triple, sub};
-use nalgebra::{Point3, Quaternion, UnitQuaternion, Vector3};
+use citrange_lanes::{Simd, Triple, dot, sub};
+use nalgebra::Point3;
 
-use crate::error::PlanError;
-use crate::obstacles::{Ball, Capsule, Cuboid, Obstacles};
-
-/// Lengths beyond this are mistakes.
-const ABSURD_M: f64 = 1e3;
+use super::solid::{Geometry, Solid as Known};
 
 /// A convex solid with all points within a radius of a core.
 pub(super) trait Solid: Copy {
@@ -38,7 +34,7 @@ pub(super) struct TurnedBox {
     axes: [[f32; 3]; 3],
 }
 
-/// A ball.
+/// A sphere.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Round {
     centre_m: [f32; 3],
@@ -50,9 +46,26 @@ pub(super) struct Round {
 pub(super) struct Rod {
     from_m: [f32; 3],
     along_m: [f32; 3],
-    /// One over the squared length; 0 for a ball.
+    /// One over the squared length; 0 for a sphere.
     per_length2: f32,
     radius_m: f32,
+}
+
+/// A cylinder.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drum {
+    centre_m: [f32; 3],
+    axes: [[f32; 3]; 3],
+    radius_m: f32,
+    half_m: f32,
+}
+
+/// An ellipsoid.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Egg {
+    centre_m: [f32; 3],
+    axes: [[f32; 3]; 3],
+    radii_m: [f32; 3],
 }
 
 /// What one link can reach.
@@ -62,137 +75,93 @@ pub(super) struct Scene {
     pub(super) turned: Vec<TurnedBox>,
     pub(super) rounds: Vec<Round>,
     pub(super) rods: Vec<Rod>,
+    pub(super) drums: Vec<Drum>,
+    pub(super) eggs: Vec<Egg>,
 }
 
 impl Scene {
-    pub(super) fn clear(&mut self) {
+    fn clear(&mut self) {
         self.upright.clear();
         self.turned.clear();
         self.rounds.clear();
         self.rods.clear();
+        self.drums.clear();
+        self.eggs.clear();
+    }
+
+    fn push(&mut self, solid: &Known) {
+        let at = &solid.world_from_solid;
+        let rotation = at.rotation.to_rotation_matrix();
+        let exact_m: [f64; 3] = at.translation.vector.into();
+        let centre_m = exact_m.map(|c| c as f32);
+        let axes: [[f32; 3]; 3] =
+            std::array::from_fn(|c| std::array::from_fn(|r| rotation[(r, c)] as f32));
+        match solid.geometry {
+            Geometry::Box(exact_half_m) => {
+                let finite = exact_half_m.map(|h| if h.is_finite() { h } else { 0.0 });
+                let slack_m = rounding_m(&exact_m) + rounding_m(&finite);
+                let half_m = exact_half_m.map(|h| (h + slack_m) as f32);
+                if (rotation[(2, 2)] - 1.0).abs() < 1e-14 {
+                    let (sin, cos) = (rotation[(1, 0)] as f32, rotation[(0, 0)] as f32);
+                    self.upright.push(UprightBox { centre_m, half_m, cos, sin });
+                } else {
+                    self.turned.push(TurnedBox { centre_m, half_m, axes });
+                }
+            }
+            Geometry::Capsule { radius_m, half_m: 0.0 } => {
+                let radius_m = (radius_m + rounding_m(&exact_m)) as f32;
+                self.rounds.push(Round { centre_m, radius_m });
+            }
+            Geometry::Capsule { radius_m, half_m } => {
+                let ends = [-half_m, half_m].map(|z| at * Point3::new(0.0, 0.0, z));
+                let along = ends[1] - ends[0];
+                let length2 = along.norm_squared();
+                let slack_m: f64 = ends.iter().map(|end| rounding_m(&end.coords.into())).sum();
+                let per_length2 = if length2 > 1e-12 { 1.0 / length2 } else { 0.0 };
+                self.rods.push(Rod {
+                    from_m: ends[0].coords.map(|c| c as f32).into(),
+                    along_m: along.map(|c| c as f32).into(),
+                    per_length2: per_length2 as f32,
+                    // What a length that counts as none leaves out.
+                    radius_m: (radius_m + slack_m + 1e-6) as f32,
+                });
+            }
+            Geometry::Cylinder { radius_m, half_m } => {
+                let slack_m = rounding_m(&exact_m) + rounding_m(&[radius_m, half_m, 0.0]);
+                let [radius_m, half_m] = [radius_m, half_m].map(|l| (l + slack_m) as f32);
+                self.drums.push(Drum { centre_m, axes, radius_m, half_m });
+            }
+            Geometry::Ellipsoid(radii_m) => {
+                let slack_m = rounding_m(&exact_m) + rounding_m(&radii_m);
+                let radii_m = radii_m.map(|r| (r + slack_m) as f32);
+                self.eggs.push(Egg { centre_m, axes, radii_m });
+            }
+        }
     }
 }
 
-/// Sorts obstacles to the links that can reach them. `homes_m`: for every link a ball that it
-/// never leaves, margins included. `passes`: boxes that do not count for the first moving link.
+/// Sorts solids to the links that can reach them. `homes_m`: for every link a sphere that it
+/// never leaves, margins included. `passes`: solids that do not count for the first moving link.
 pub(super) fn fill(
     scenes: &mut [Scene],
     homes_m: &[([f64; 3], f64)],
-    obstacles: &Obstacles,
+    solids: &[Known],
     passes: &[bool],
-) -> Result<(), PlanError> {
+) {
     scenes.iter_mut().for_each(Scene::clear);
-    for (number, cuboid) in obstacles.boxes.iter().enumerate() {
-        let turn = turn_of(cuboid).ok_or_else(|| bad("box", number, cuboid))?;
-        let axes = turn.to_rotation_matrix();
-        let column = |c: usize| -> [f32; 3] { std::array::from_fn(|r| axes[(r, c)] as f32) };
-        let slack_m = rounding_m(&cuboid.centre_m) + rounding_m(&cuboid.half_m);
-        let half_m = cuboid.half_m.map(|h| (h + slack_m) as f32);
-        let centre_m = cuboid.centre_m.map(|c| c as f32);
-        let is_upright = (axes[(2, 2)] - 1.0).abs() < 1e-14;
+    for (number, solid) in solids.iter().enumerate() {
         for (link, (scene, (home, reach_m))) in scenes.iter_mut().zip(homes_m).enumerate() {
-            if link == 1 && passes.get(number) == Some(&true) {
-                continue;
-            }
-            let away = Vector3::from(*home) - Vector3::from(cuboid.centre_m);
-            let local = axes.inverse() * away;
-            let out = Vector3::from_fn(|a, _| (local[a].abs() - cuboid.half_m[a]).max(0.0));
-            if out.norm_squared() > reach_m * reach_m {
-                continue;
-            }
-            if is_upright {
-                let (sin, cos) = (axes[(1, 0)] as f32, axes[(0, 0)] as f32);
-                scene.upright.push(UprightBox { centre_m, half_m, cos, sin });
-            } else {
-                let axes = [column(0), column(1), column(2)];
-                scene.turned.push(TurnedBox { centre_m, half_m, axes });
+            let may_pass = link == 1 && passes.get(number) == Some(&true);
+            if !may_pass && solid.distance_m(&Point3::from(*home)) <= *reach_m {
+                scene.push(solid);
             }
         }
     }
-    for (number, ball) in obstacles.balls.iter().enumerate() {
-        if !(are_sane(&ball.centre_m) && (0.0..ABSURD_M).contains(&ball.radius_m)) {
-            return Err(bad("ball", number, ball));
-        }
-        let radius_m = (ball.radius_m + rounding_m(&ball.centre_m)) as f32;
-        let round = Round { centre_m: ball.centre_m.map(|c| c as f32), radius_m };
-        for (scene, (home, reach_m)) in scenes.iter_mut().zip(homes_m) {
-            let away = Vector3::from(*home) - Vector3::from(ball.centre_m);
-            if away.norm() - ball.radius_m <= *reach_m {
-                scene.rounds.push(round);
-            }
-        }
-    }
-    for (number, capsule) in obstacles.capsules.iter().enumerate() {
-        let is_sane = are_sane(&capsule.a_m) && are_sane(&capsule.b_m);
-        if !(is_sane && (0.0..ABSURD_M).contains(&capsule.radius_m)) {
-            return Err(bad("capsule", number, capsule));
-        }
-        let (a, b) = (Vector3::from(capsule.a_m), Vector3::from(capsule.b_m));
-        let along = b - a;
-        let length2 = along.norm_squared();
-        let slack_m = rounding_m(&capsule.a_m) + rounding_m(&capsule.b_m);
-        let per_length2 = if length2 > 1e-12 { 1.0 / length2 } else { 0.0 };
-        let rod = Rod {
-            from_m: capsule.a_m.map(|c| c as f32),
-            along_m: along.map(|c| c as f32).into(),
-            per_length2: per_length2 as f32,
-            // What a length that counts as none leaves out.
-            radius_m: (capsule.radius_m + slack_m + 1e-6) as f32,
-        };
-        for (scene, (home, reach_m)) in scenes.iter_mut().zip(homes_m) {
-            let from = Vector3::from(*home) - a;
-            let part = (from.dot(&along) * per_length2).clamp(0.0, 1.0);
-            if (from - along * part).norm() - capsule.radius_m <= *reach_m {
-                scene.rods.push(rod);
-            }
-        }
-    }
-    Ok(())
-}
-
-fn bad(what: &str, number: usize, found: &impl std::fmt::Debug) -> PlanError {
-    let reason = format!("lengths must be numbers below {ABSURD_M} m, turns unit: {found:?}");
-    PlanError::bad(format!("{what} {number}"), reason)
-}
-
-fn are_sane(lengths_m: &[f64; 3]) -> bool {
-    lengths_m.iter().all(|l| l.abs() < ABSURD_M)
 }
 
 /// What single precision can do to lengths of this size.
 pub(super) fn rounding_m(lengths_m: &[f64; 3]) -> f64 {
     lengths_m.iter().fold(0.0_f64, |most, l| most.max(l.abs())) * 4.0 * f64::from(f32::EPSILON)
-}
-
-/// How a box is turned, if all of it makes sense.
-pub(super) fn turn_of(cuboid: &Cuboid) -> Option<UnitQuaternion<f64>> {
-    let [w, x, y, z] = cuboid.quat_wxyz;
-    let turn = Quaternion::new(w, x, y, z);
-    let is_unit = (turn.norm() - 1.0).abs() < 1e-3;
-    let is_sane = are_sane(&cuboid.centre_m) && are_sane(&cuboid.half_m);
-    let has_size = cuboid.half_m.iter().all(|h| *h >= 0.0);
-    (is_unit && is_sane && has_size).then(|| UnitQuaternion::from_quaternion(turn))
-}
-
-/// Distance of a point to a box; 0 inside.
-pub(super) fn box_distance_m(cuboid: &Cuboid, point: &Point3<f64>) -> f64 {
-    let turn = turn_of(cuboid).unwrap_or_default();
-    let local = turn.inverse() * (point.coords - Vector3::from(cuboid.centre_m));
-    Vector3::from_fn(|a, _| (local[a].abs() - cuboid.half_m[a]).max(0.0)).norm()
-}
-
-/// Distance of a point to a ball; negative inside.
-pub(super) fn ball_distance_m(ball: &Ball, point: &Point3<f64>) -> f64 {
-    (point.coords - Vector3::from(ball.centre_m)).norm() - ball.radius_m
-}
-
-/// Distance of a point to a capsule; negative inside.
-pub(super) fn capsule_distance_m(capsule: &Capsule, point: &Point3<f64>) -> f64 {
-    let (a, b) = (Vector3::from(capsule.a_m), Vector3::from(capsule.b_m));
-    let (from, along) = (point.coords - a, b - a);
-    let length2 = along.norm_squared();
-    let part = if length2 > 0.0 { (from.dot(&along) / length2).clamp(0.0, 1.0) } else { 0.0 };
-    (from - along * part).norm() - capsule.radius_m
 }
 
 /// How far coordinates in a box's axes are outside of it.
@@ -286,5 +255,78 @@ impl Solid for Rod {
     #[inline(always)]
     fn radius_m(&self) -> f32 {
         self.radius_m
+    }
+}
+
+impl Solid for Drum {
+    #[inline(always)]
+    fn away<S: Simd>(&self, points_m: &Triple<S>) -> Triple<S> {
+        let [x, y, z] = self.turned(&from(&self.centre_m, points_m));
+        let simd = z.simd();
+        // The part of the way to the axis that is outside; 0 within the radius and on the axis.
+        let across = (x * x + y * y).sqrt();
+        let radius = simd.splat(self.radius_m);
+        let part = (across - radius.min(across)) / across.max(simd.splat(f32::MIN_POSITIVE));
+        let half = simd.splat(self.half_m);
+        [x * part, y * part, z - half.min((-half).max(z))]
+    }
+
+    #[inline(always)]
+    fn turned<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
+        let [x, y, z] = *directions;
+        self.axes.map(|axis| x * axis[0] + y * axis[1] + z * axis[2])
+    }
+
+    #[inline(always)]
+    fn radius_m(&self) -> f32 {
+        0.0
+    }
+}
+
+/// Steps of Newton's method for the nearest point of an ellipsoid.
+const EGG_STEPS: usize = 7;
+
+impl Solid for Egg {
+    /// From a plane that touches the ellipsoid, right where it is nearest if the steps were
+    /// enough. Whatever they found, all of it is behind that plane: the distance is never too
+    /// large, and proofs about the plane hold for the ellipsoid.
+    #[inline(always)]
+    fn away<S: Simd>(&self, points_m: &Triple<S>) -> Triple<S> {
+        let p = self.turned(&from(&self.centre_m, points_m));
+        let simd = p[0].simd();
+        let tiny = simd.splat(f32::MIN_POSITIVE);
+        let r2 = self.radii_m.map(|r| r * r);
+        // Newton's method from below; see `ellipsoid_distance_m`.
+        let mut t = simd.splat(0.0);
+        for axis in 0..3 {
+            t = t.max(p[axis].abs() * self.radii_m[axis] - r2[axis]);
+        }
+        for _ in 0..EGG_STEPS {
+            let (mut value, mut slope) = (simd.splat(-1.0), tiny);
+            for axis in 0..3 {
+                let per = simd.splat(1.0) / (t + r2[axis]);
+                let part = p[axis] * self.radii_m[axis] * per;
+                value = value + part * part;
+                slope = slope + part * part * per;
+            }
+            t = t + (value / slope * 0.5).max(simd.splat(0.0));
+        }
+        let normal: [_; 3] = std::array::from_fn(|axis| p[axis] / (t + r2[axis]));
+        let per = simd.splat(1.0) / dot(&normal, &normal).sqrt().max(tiny);
+        let normal = normal.map(|part| part * per);
+        let reach: [_; 3] = std::array::from_fn(|axis| normal[axis] * self.radii_m[axis]);
+        let gap = (dot(&normal, &p) - dot(&reach, &reach).sqrt()).max(simd.splat(0.0));
+        normal.map(|part| part * gap)
+    }
+
+    #[inline(always)]
+    fn turned<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
+        let [x, y, z] = *directions;
+        self.axes.map(|axis| x * axis[0] + y * axis[1] + z * axis[2])
+    }
+
+    #[inline(always)]
+    fn radius_m(&self) -> f32 {
+        0.0
     }
 }

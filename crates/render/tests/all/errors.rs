@@ -116,9 +116,9 @@ fn shape() -> impl Strategy<Value = Shape> {
         [size(), size()].prop_map(|s| Shape::Plane { half_m: s.map(|v| (v < 1.0).then_some(v)) }),
         size().prop_map(|radius_m| Shape::Sphere { radius_m }),
         [size(), size()]
-            .prop_map(|[radius_m, half_length_m]| Shape::Capsule { radius_m, half_length_m }),
+            .prop_map(|[radius_m, half_height_m]| Shape::Capsule { radius_m, half_height_m }),
         [size(), size()]
-            .prop_map(|[radius_m, half_length_m]| Shape::Cylinder { radius_m, half_length_m }),
+            .prop_map(|[radius_m, half_height_m]| Shape::Cylinder { radius_m, half_height_m }),
         three().prop_map(|radii_m| Shape::Ellipsoid { radii_m }),
         three().prop_map(|half_m| Shape::Box { half_m }),
         mesh,

@@ -210,8 +210,8 @@ fn nothing_is_seen_from_inside_and_meshes_only_from_their_front() {
     let shapes = [
         Shape::Sphere { radius_m: 3.0 },
         Shape::Box { half_m: [3.0; 3] },
-        Shape::Capsule { radius_m: 3.0, half_length_m: 1.0 },
-        Shape::Cylinder { radius_m: 3.0, half_length_m: 3.0 },
+        Shape::Capsule { radius_m: 3.0, half_height_m: 1.0 },
+        Shape::Cylinder { radius_m: 3.0, half_height_m: 3.0 },
         Shape::Ellipsoid { radii_m: [3.0, 4.0, 5.0] },
         Shape::Plane { half_m: [None, None] },
     ];
@@ -236,7 +236,7 @@ fn nothing_is_seen_from_inside_and_meshes_only_from_their_front() {
         (frame.ids.iter().filter(|id| **id == 0).count(), z)
     };
     let flipped: Vec<_> = ring.triangles().iter().map(|[a, b, c]| [*a, *c, *b]).collect();
-    let inside_out = Mesh::new(ring.positions().to_vec(), flipped).unwrap();
+    let inside_out = Mesh::new(ring.positions_m().to_vec(), flipped).unwrap();
     let ((front, front_z), (back, back_z)) = (seen(ring), seen(inside_out));
     assert!(front > 300 && back > 200, "{front} {back}");
     assert!((front_z - 1.9).abs() < 0.01 && back_z > 1.95, "{front_z} {back_z}");

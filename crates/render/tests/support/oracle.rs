@@ -98,12 +98,12 @@ fn meet(shape: &Shape, o: Vec3, d: Vec3, keep: &mut impl FnMut(f64, Vec3)) {
                 keep(t, [0, 1, 2].map(|k| p[k] / (r[k] * r[k])));
             }
         }
-        Shape::Capsule { radius_m: r, half_length_m: h } => {
+        Shape::Capsule { radius_m: r, half_height_m: h } => {
             side(o, d, *r, *h, keep);
             ball(o, d, [0.0, 0.0, *h], *r, |p| p[2] >= *h, keep);
             ball(o, d, [0.0, 0.0, -h], *r, |p| p[2] <= -h, keep);
         }
-        Shape::Cylinder { radius_m: r, half_length_m: h } => {
+        Shape::Cylinder { radius_m: r, half_height_m: h } => {
             side(o, d, *r, *h, keep);
             let end = -d[2].signum();
             let t = (end * h - o[2]) / d[2];
@@ -124,9 +124,10 @@ fn meet(shape: &Shape, o: Vec3, d: Vec3, keep: &mut impl FnMut(f64, Vec3)) {
                 }
             }
         }
+        Shape::Frustum { .. } | Shape::Ring { .. } => unreachable!("drawn as their pieces"),
         Shape::Mesh(mesh) => {
             for triangle in mesh.triangles() {
-                let [a, b, c] = triangle.map(|v| mesh.positions()[v as usize].map(f64::from));
+                let [a, b, c] = triangle.map(|v| mesh.positions_m()[v as usize].map(f64::from));
                 moller_trumbore(o, d, [a, b, c], keep);
             }
         }

@@ -30,8 +30,8 @@ impl Random {
         let mut size = || self.between(0.02, 0.3);
         match kind % 7 {
             0 => Shape::Sphere { radius_m: size() },
-            1 => Shape::Capsule { radius_m: size(), half_length_m: size() },
-            2 => Shape::Cylinder { radius_m: size(), half_length_m: size() },
+            1 => Shape::Capsule { radius_m: size(), half_height_m: size() },
+            2 => Shape::Cylinder { radius_m: size(), half_height_m: size() },
             3 => Shape::Ellipsoid { radii_m: [size(), size(), size()] },
             4 => Shape::Box { half_m: [size(), size(), size()] },
             5 => Shape::Mesh(Arc::new(torus(0.2 + size(), 0.05 + 0.3 * size(), 9, 6))),

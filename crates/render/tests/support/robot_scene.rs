@@ -88,8 +88,8 @@ impl RobotScene {
         let dark = Material::rgb(0.18, 0.19, 0.22);
         let orange = Material::rgb(0.95, 0.45, 0.10);
         let base = [0.0, 0.0, 0.72];
-        let cylinder = |r, h| Shape::Cylinder { radius_m: r, half_length_m: h };
-        let capsule = |r, h| Shape::Capsule { radius_m: r, half_length_m: h };
+        let cylinder = |r, h| Shape::Cylinder { radius_m: r, half_height_m: h };
+        let capsule = |r, h| Shape::Capsule { radius_m: r, half_height_m: h };
         let none = rot_xyz(0.0, 0.0, 0.0);
         self.add(cylinder(0.09, 0.02), dark.clone(), [base[0], base[1], base[2] + 0.02], none);
         self.add(cylinder(0.06, 0.05), white.clone(), [base[0], base[1], base[2] + 0.09], none);
@@ -140,11 +140,11 @@ impl RobotScene {
             self.add(ball, Material::rgb(red, green, blue), [x, y, top + r], none);
         }
         let china = Material { shininess: 0.8, ..Material::rgb(0.9, 0.9, 0.95) };
-        let plate = Shape::Cylinder { radius_m: 0.11, half_length_m: 0.006 };
+        let plate = Shape::Cylinder { radius_m: 0.11, half_height_m: 0.006 };
         self.add(plate, china.clone(), [0.7, -0.2, top + 0.006], none);
         for k in 0..16 {
             let (s, c) = (2.0 * PI * f64::from(k) / 16.0).sin_cos();
-            let rim = Shape::Capsule { radius_m: 0.008, half_length_m: 0.022 };
+            let rim = Shape::Capsule { radius_m: 0.008, half_height_m: 0.022 };
             let at = [0.7 + 0.11 * c, -0.2 + 0.11 * s, top + 0.014];
             let around = rot_xyz(FRAC_PI_2, 0.0, 2.0 * PI * f64::from(k) / 16.0);
             self.add(rim, china.clone(), at, around);

@@ -193,5 +193,9 @@ fn grown(shape: &Shape, by_m: f64) -> Shape {
             radius_m: radius_m + bar_radius_m + by_m,
             half_height_m: bar_radius_m + by_m,
         },
+        Shape::Mesh(_) | Shape::Plane { .. } => {
+            let (centre_m, half_m) = shape.bounds_m().unwrap_or(([0.0; 3], [f64::MAX; 3]));
+            Shape::Box { half_m: std::array::from_fn(|a| centre_m[a].abs() + half_m[a] + by_m) }
+        }
     }
 }

@@ -222,16 +222,17 @@ fn what_is_around_a_robot_is_all_that_is_solid() {
     world.reset_env(0, 0, 0).unwrap();
     let around = world.solids_around(0, "robot0").unwrap();
     assert!(around.iter().all(|solid| !solid.body.starts_with("robot0")));
-    let find = |shape: &dyn Fn(&Shape) -> bool| around.iter().find(|s| shape(&s.shape)).unwrap();
+    let find =
+        |shape: &dyn Fn(&Shape) -> bool| around.iter().find(|s| shape(&s.solid.shape)).unwrap();
     let shelf = find(&|s| matches!(s, Shape::Box { half_m } if half_m[2] == 0.01));
-    assert_eq!((shelf.world_from_shape.pos_m, shelf.can_move), ([0.5, 0.0, 0.5], false));
+    assert_eq!((shelf.solid.pose.pos_m, shelf.can_move), ([0.5, 0.0, 0.5], false));
     let ball = find(&|s| matches!(s, Shape::Sphere { radius_m } if *radius_m == 0.04));
     assert!(ball.can_move && ball.body.contains("ball"));
-    let at = ball.world_from_shape.pos_m;
+    let at = ball.solid.pose.pos_m;
     assert!((at[0] - 0.4).abs() < 1e-9 && (at[1] - 0.3).abs() < 1e-9, "{at:?}");
     // The floor is a slab whose upper side is the floor.
     let floor = find(&|s| matches!(s, Shape::Box { half_m } if half_m[0] > 5.0));
-    let Shape::Box { half_m } = floor.shape else { panic!() };
-    assert!((floor.world_from_shape.pos_m[2] + half_m[2] + 1.0).abs() < 1e-9);
+    let Shape::Box { half_m } = floor.solid.shape else { panic!() };
+    assert!((floor.solid.pose.pos_m[2] + half_m[2] + 1.0).abs() < 1e-9);
     assert!(world.solids_around(0, "robot1").is_err());
 }

@@ -8,6 +8,7 @@ mod front_isa;
 mod layered;
 mod map;
 mod map_file;
+mod mapper;
 mod outliers;
 mod pipeline;
 mod query;

@@ -1,8 +1,11 @@
 //! What the toy consists of.
 
 use std::f64::consts::PI;
+use std::sync::Arc;
 
-use citrange_studio::{CameraInfo, Form, JointInfo, KeyInfo, SceneInfo, ShapeInfo};
+use citrange_core::Pose;
+use citrange_core::shape::{Mesh, PosedShape, Shape, ShownShape};
+use citrange_studio::{CameraInfo, JointInfo, KeyInfo, SceneInfo};
 use citrange_teleop::Key;
 
 pub(crate) const LINK_M: f64 = 0.22;
@@ -13,29 +16,27 @@ pub(crate) const BODIES: [&str; 8] =
     ["floor", "base", "upper", "fore", "hand", "finger_left", "finger_right", "things"];
 
 pub(crate) fn stage() -> SceneInfo {
-    let shape = |body: &str, form, pos_m, rgba| ShapeInfo {
+    let shape = |body: &str, shape, pos_m, rgba| ShownShape {
         body: BODIES.iter().position(|name| *name == body).unwrap_or(0),
-        form,
-        pos_m,
-        quat_wxyz: [1.0, 0.0, 0.0, 0.0],
+        posed: PosedShape { pose: Pose { pos_m, ..Pose::IDENTITY }, shape },
         rgba,
     };
     let (white, orange, dark) =
         ([0.9, 0.9, 0.88, 1.0], [1.0, 0.55, 0.15, 1.0], [0.2, 0.22, 0.25, 1.0]);
     let half = LINK_M / 2.0;
-    let limb = Form::Capsule { radius_m: 0.024, half_length_m: half };
-    let joint = Form::Sphere { radius_m: 0.034 };
-    let finger = Form::Box { half_m: [0.008, 0.005, 0.03] };
-    let wedge = Form::Mesh {
-        vertices_m: vec![
-            [0.0, 0.0, 0.0],
-            [0.06, 0.0, 0.0],
-            [0.06, 0.06, 0.0],
-            [0.0, 0.06, 0.0],
-            [0.03, 0.03, 0.06],
-        ],
-        triangles: vec![[0, 2, 1], [0, 3, 2], [0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]],
-    };
+    let limb = Shape::Capsule { radius_m: 0.024, half_height_m: half };
+    let joint = Shape::Sphere { radius_m: 0.034 };
+    let finger = Shape::Box { half_m: [0.008, 0.005, 0.03] };
+    let corners = vec![
+        [0.0, 0.0, 0.0],
+        [0.06, 0.0, 0.0],
+        [0.06, 0.06, 0.0],
+        [0.0, 0.06, 0.0],
+        [0.03, 0.03, 0.06],
+    ];
+    let triangles = vec![[0, 2, 1], [0, 3, 2], [0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]];
+    let wedge = Mesh::new(corners, triangles).expect("five corners, six sides");
+    let wedge = Shape::Mesh(Arc::new(wedge));
     let joint_names = ["turn", "shoulder", "elbow", "roll", "gripper"];
     SceneInfo {
         scene: "toy".into(),
@@ -54,10 +55,15 @@ pub(crate) fn stage() -> SceneInfo {
             .into(),
         bodies: BODIES.map(String::from).into(),
         shapes: vec![
-            shape("floor", Form::Plane { half_m: [0.0, 0.0] }, [0.0; 3], [0.32, 0.36, 0.41, 1.0]),
+            shape(
+                "floor",
+                Shape::Plane { half_m: [None, None] },
+                [0.0; 3],
+                [0.32, 0.36, 0.41, 1.0],
+            ),
             shape(
                 "base",
-                Form::Cylinder { radius_m: 0.06, half_length_m: 0.05 },
+                Shape::Cylinder { radius_m: 0.06, half_height_m: 0.05 },
                 [0.0, 0.0, 0.05],
                 dark,
             ),
@@ -65,24 +71,24 @@ pub(crate) fn stage() -> SceneInfo {
             shape("upper", limb.clone(), [0.0, 0.0, half], white),
             shape("fore", joint, [0.0; 3], orange),
             shape("fore", limb, [0.0, 0.0, half], white),
-            shape("hand", Form::Box { half_m: [0.02, 0.04, 0.015] }, [0.0; 3], dark),
+            shape("hand", Shape::Box { half_m: [0.02, 0.04, 0.015] }, [0.0; 3], dark),
             shape("finger_left", finger.clone(), [0.0; 3], orange),
             shape("finger_right", finger, [0.0; 3], orange),
             shape(
                 "things",
-                Form::Box { half_m: [0.018; 3] },
+                Shape::Box { half_m: [0.018; 3] },
                 [0.25, 0.15, 0.018],
                 [0.9, 0.2, 0.2, 1.0],
             ),
             shape(
                 "things",
-                Form::Ellipsoid { radii_m: [0.04, 0.025, 0.02] },
+                Shape::Ellipsoid { radii_m: [0.04, 0.025, 0.02] },
                 [0.2, -0.18, 0.02],
                 [0.3, 0.8, 0.4, 1.0],
             ),
             shape(
                 "things",
-                Form::Cylinder { radius_m: 0.05, half_length_m: 0.01 },
+                Shape::Cylinder { radius_m: 0.05, half_height_m: 0.01 },
                 [0.32, -0.05, 0.01],
                 [0.25, 0.45, 0.9, 1.0],
             ),
