@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 binary=target/release/citrange
 if [[ ! -x $binary ]]; then
-  echo "build: a first build takes about 6 minutes on 2 cores, 2 minutes on 8; later ones are short" >&2
+  echo "build: a first build takes about 6 minutes on 2 cores; later ones are short" >&2
 fi
 # cargo tells its progress on stderr: a bar in a terminal, `Compiling NAME` lines elsewhere.
 cargo build --release -p citrange-cli

@@ -7,7 +7,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Teach and record", &["demo", "drive", "collect"]),
     ("Repeat and check", &["replay", "data", "report"]),
     ("See and plan", &["scene", "sim", "space", "plan"]),
-    ("Set up", &["setup", "doctor", "completions", "help"]),
+    ("Set up", &["setup", "doctor", "config", "completions", "help"]),
 ];
 
 /// The command with its verbs in groups.

@@ -6,6 +6,8 @@
 
 mod args;
 mod cell_body;
+#[cfg(test)]
+mod documents;
 mod exit;
 mod help;
 mod logs;
@@ -66,6 +68,9 @@ enum Verb {
     Plan(verbs::plan::Args),
     /// Show an arm at work and make pictures of it.
     Demo(verbs::demo::Args),
+    /// Show the settings of a verb and who said each; schemas of the files.
+    #[command(subcommand)]
+    Config(verbs::config::Command),
     /// Print shell completions.
     Completions {
         /// The shell.
@@ -124,6 +129,7 @@ fn main() -> ExitCode {
         Verb::Space(command) => verbs::space::run(&command),
         Verb::Plan(args) => verbs::plan::run(&args),
         Verb::Demo(args) => verbs::demo::run(&args),
+        Verb::Config(command) => verbs::config::run(&command),
         Verb::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::grouped(), "citrange", &mut std::io::stdout());
             Ok(())

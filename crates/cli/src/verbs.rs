@@ -1,6 +1,7 @@
 //! One file per verb.
 
 pub(crate) mod collect;
+pub(crate) mod config;
 pub(crate) mod data;
 mod data_edit;
 pub(crate) mod data_files;

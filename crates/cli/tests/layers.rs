@@ -3,7 +3,7 @@
 use std::process::Command;
 
 /// Layer of every crate, as in ARCHITECTURE.md. A new crate must be put here.
-const LAYERS: [(&str, u32); 22] = [
+const LAYERS: [(&str, u32); 23] = [
     ("citrange-core", 0),
     ("citrange-lanes", 0),
     ("citrange-cloud", 1),
@@ -26,6 +26,7 @@ const LAYERS: [(&str, u32); 22] = [
     ("citrange-studio", 6),
     ("citrange-bench", 8),
     ("citrange-cli", 8),
+    ("citrange-examples", 8),
 ];
 
 fn layer(name: &str) -> Option<u32> {

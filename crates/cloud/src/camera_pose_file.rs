@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use citrange_core::schema::schema_of;
 use citrange_core::yaml::from_yaml;
 use serde::Deserialize;
 
@@ -12,7 +13,7 @@ use crate::error::CloudError;
 const FORMAT: u32 = 1;
 
 /// The file as it is written.
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct PoseFile {
     format: u32,
@@ -59,6 +60,12 @@ impl CameraPose {
         let text = std::fs::read_to_string(path)
             .map_err(|cause| CloudError::Io { path: name.clone(), cause })?;
         Self::from_yaml(&text, &name)
+    }
+
+    /// The JSON schema of the file.
+    #[must_use]
+    pub fn schema() -> serde_json::Value {
+        schema_of::<PoseFile>("Where a camera stands")
     }
 
     /// The same from text; `name` is for errors.

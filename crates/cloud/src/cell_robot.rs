@@ -4,7 +4,7 @@ use citrange_core::shape::Part;
 use serde::{Deserialize, Serialize};
 
 /// The robot of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CellRobot {
     /// `ur5`, `ur5e`, `panda`, `so101`, or an MJCF or URDF file.

@@ -115,7 +115,9 @@ impl Points for Cloud {
 
 /// How a pinhole camera sees: pixel `(column, row)` looks along
 /// `((column - cx) / fx, (row - cy) / fy, 1)`.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
 #[serde(deny_unknown_fields)]
 pub struct Pinhole {
     /// Focal length in pixels, across.

@@ -1,5 +1,20 @@
 //! Arms under control: what a person or program asks for becomes joint targets.
 //!
+//! ```
+//! use citrange_control::Settings;
+//!
+//! // A built-in profile, or one of your own that changes some numbers of it.
+//! let settings = Settings::parse("profile: default\nlin_speed_m_s: 0.06\n", "own.yaml")?;
+//! assert_eq!(settings.lin_speed_m_s, 0.06);
+//! assert_eq!(settings.brake_s, Settings::load("default")?.brake_s);
+//! // Smoothing is written for 180 ticks a second; elsewhere the time constant stays.
+//! assert!(Settings::smoothing_at(settings.smooth_dq, 90) > settings.smooth_dq);
+//! // What is wrong is said with what would be right.
+//! let wrong = Settings::parse("lin_sped_m_s: 0.06", "own.yaml").err().map(|e| e.to_string());
+//! assert!(wrong.unwrap_or_default().contains("did you mean \"lin_speed_m_s\"?"));
+//! # Ok::<(), citrange_control::ControlError>(())
+//! ```
+//!
 //! | to change | look in |
 //! |---|---|
 //! | what can be asked for | `velocity.rs`; by name `action.rs`; keys and sticks are in `teleop` |

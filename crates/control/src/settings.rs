@@ -14,6 +14,8 @@
 use std::fs;
 use std::path::Path;
 
+use citrange_core::origin::{Layer, Traced};
+use citrange_core::schema::overrides_of;
 use citrange_core::yaml::from_yaml;
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +31,7 @@ const PROFILES: [(&str, &str); 2] = [
 ];
 
 /// How wishes become joint speeds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
     /// Limits keep the direction of motion; floor, workspace, wind-up and joint limits count.
@@ -40,7 +42,7 @@ pub enum Method {
 }
 
 /// What is done against gravity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Gravity {
     /// Targets are sent ahead by torque over stiffness, so that the arm ends where it should.
@@ -52,7 +54,7 @@ pub enum Gravity {
 }
 
 /// Which joint positions the kinematics are computed at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// Those that are commanded: smooth, no feedback through the servos.
@@ -62,7 +64,7 @@ pub enum State {
 }
 
 /// Where the control point may go. What is absent is not limited.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Workspace {
     /// Smallest and largest distance from the first joint's axis.
@@ -77,10 +79,14 @@ pub struct Workspace {
 macro_rules! settings {
     ($($(#[doc = $doc:literal])* $(#[serde(alias = $alias:literal)])? $key:ident: $kind:ty,)*) => {
         /// All numbers of the controller.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct Settings {
-            $($(#[doc = $doc])* $(#[serde(alias = $alias)])? pub $key: $kind,)*
+            $(
+                $(#[doc = $doc])*
+                $(#[serde(alias = $alias)] #[schemars(extend("x-aliases" = [$alias]))])?
+                pub $key: $kind,
+            )*
             /// Where the control point may go; reach alone limits it when absent.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub workspace: Option<Workspace>,
@@ -163,6 +169,15 @@ settings! {
     brake_s: f64,
 }
 
+fn is_file(name_or_path: &str) -> bool {
+    Path::new(name_or_path).extension().is_some_and(|ext| ext == "yaml" || ext == "yml")
+}
+
+fn read(path: &str) -> Result<String, ControlError> {
+    fs::read_to_string(path)
+        .map_err(|e| ControlError::File { path: path.into(), reason: e.to_string() })
+}
+
 impl Settings {
     /// Names of the built-in profiles.
     pub fn profiles() -> impl Iterator<Item = &'static str> + Clone {
@@ -174,13 +189,8 @@ impl Settings {
     /// # Errors
     /// When there is no such profile or file, a key is not known, or a value makes no sense.
     pub fn load(name_or_path: &str) -> Result<Self, ControlError> {
-        let path = Path::new(name_or_path);
-        if path.extension().is_some_and(|ext| ext == "yaml" || ext == "yml") {
-            let text = fs::read_to_string(path).map_err(|e| ControlError::File {
-                path: path.to_path_buf(),
-                reason: e.to_string(),
-            })?;
-            return Self::parse(&text, name_or_path);
+        if is_file(name_or_path) {
+            return Self::parse(&read(name_or_path)?, name_or_path);
         }
         let (name, text) = PROFILES
             .iter()
@@ -205,6 +215,39 @@ impl Settings {
         settings.apply(overrides);
         settings.check()?;
         Ok(settings)
+    }
+
+    /// These settings with who said each value: [`Self::load`], traced.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn traced(name_or_path: &str) -> Result<Traced, ControlError> {
+        let settings = Self::load(name_or_path)?;
+        let layer = |name: &str| {
+            let text = PROFILES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
+            Layer {
+                profile: Some(name.to_owned()),
+                file: format!("profiles/{name}.yaml"),
+                text: text.unwrap_or_default().to_owned(),
+            }
+        };
+        let mut layers = vec![];
+        if is_file(name_or_path) {
+            let text = read(name_or_path)?;
+            let overrides: Overrides = from_yaml(&text, name_or_path)?;
+            layers.push(layer(overrides.profile.as_deref().unwrap_or("default")));
+            layers.push(Layer { profile: None, file: name_or_path.to_owned(), text });
+        } else {
+            layers.push(layer(name_or_path));
+        }
+        Ok(Traced::new(&settings, &layers)?)
+    }
+
+    /// The JSON schema of a file of these settings.
+    #[must_use]
+    pub fn schema() -> serde_json::Value {
+        let profiles: Vec<&str> = Self::profiles().collect();
+        overrides_of::<Self>("How an arm answers to keys", &profiles)
     }
 
     /// Checks every number.

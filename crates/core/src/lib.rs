@@ -9,6 +9,7 @@
 //! - [`restore`]: what a file knows about the start of an episode, and how well it was restored.
 //! - [`scene`], [`shape`], [`robot`]: what people write in YAML; [`yaml`] reads it with errors
 //!   that name file, line, key and the nearest known key.
+//!   [`schema`] describes the same for editors, [`origin`] says who set each value.
 //! - [`placement`]: where objects start, a function of (seed, episode index) alone.
 //! - [`randomise`]: how an episode's looks, masses and frictions differ from the scene's, likewise.
 //! - [`rates`], [`pose`], [`rng`], [`names`]: exact clocks, poses, repeatable chance, names.
@@ -32,6 +33,7 @@ pub mod error_kind;
 pub mod event;
 pub mod names;
 pub mod observation;
+pub mod origin;
 mod pace;
 pub mod picture;
 pub mod pilot;
@@ -45,6 +47,7 @@ pub mod rng;
 pub mod robot;
 pub mod run;
 pub mod scene;
+pub mod schema;
 pub mod script;
 pub mod shape;
 pub mod snapshot;

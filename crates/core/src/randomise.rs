@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use nalgebra::{Unit, UnitQuaternion, Vector3};
 use serde::{Deserialize, Serialize};
 
+use crate::origin::{Layer, Traced};
 use crate::pose::Pose;
 use crate::rng::Rng;
 use crate::robot::RobotDescription;
@@ -28,7 +29,7 @@ type Factor = [f64; 2];
 const SAME: Factor = [1.0, 1.0];
 
 /// What is drawn anew for every episode. What is not named stays as it is in the scene.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Randomise {
     /// Things that move. Of those that come from a model file only the place is random.
@@ -46,7 +47,7 @@ pub struct Randomise {
 }
 
 /// Things that move.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Objects {
     /// Colours of the parts.
@@ -66,7 +67,7 @@ impl Default for Objects {
 }
 
 /// Things that never move.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Fixtures {
     /// Colours of the parts.
@@ -82,7 +83,7 @@ impl Default for Fixtures {
 }
 
 /// Lamps.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Lamps {
     /// Brightness, each lamp for itself.
@@ -100,7 +101,7 @@ impl Default for Lamps {
 }
 
 /// Cameras: largest change to either side.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Cameras {
     /// Along each axis.
@@ -112,7 +113,7 @@ pub struct Cameras {
 }
 
 /// Robots.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Robots {
     /// Friction of all parts; the pads of a gripper decide how well it holds.
@@ -134,6 +135,18 @@ impl Randomise {
     /// Never, as long as the built-in file is right.
     pub fn built_in() -> Result<Self, YamlError> {
         from_yaml(include_str!("../randomise/default.yaml"), "default.yaml")
+    }
+
+    /// Ranges with who said each value: those of `--randomise default`, or of a file's text.
+    ///
+    /// # Errors
+    /// When the text is not as it should be.
+    pub fn traced(file: Option<(&str, &str)>) -> Result<Traced, YamlError> {
+        let (name, text) =
+            file.unwrap_or(("default.yaml", include_str!("../randomise/default.yaml")));
+        let profile = file.is_none().then(|| "default".to_owned());
+        let layer = Layer { profile, file: name.to_owned(), text: text.to_owned() };
+        Traced::new(&from_yaml::<Self>(text, name)?, &[layer])
     }
 
     /// Checks that ranges are ranges.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The three clocks of a rig. Physics runs a whole number of steps per control tick, control a
 /// whole number of ticks per recorded frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rates {
     /// Physics steps per second.

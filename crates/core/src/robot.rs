@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::names::suggestion;
 
 /// A robot's `robot.yaml`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RobotDescription {
     /// Short name, used in scenes.
@@ -43,7 +43,7 @@ pub struct RobotDescription {
 }
 
 /// A gripper's joints and their extreme positions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gripper {
     /// Joint names.
@@ -55,7 +55,7 @@ pub struct Gripper {
 }
 
 /// Where a gripper holds things. Points and directions are in the frame of the site `tool`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Grasp {
     /// Where the middle of a held thing is; with `from_face`, the point of the fixed jaw's face
@@ -71,7 +71,7 @@ pub struct Grasp {
 }
 
 /// How fast and how strongly a joint may move. Slide joints use the metre fields.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct JointLimits {
     /// Largest speed of a hinge.
@@ -101,7 +101,7 @@ pub struct JointLimits {
 }
 
 /// Gains of the position servos.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Servo {
     /// Stiffness, N m/rad (N/m for slides).
@@ -113,7 +113,7 @@ pub struct Servo {
 }
 
 /// One number for all joints, or one for each in joint order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(untagged, expecting = "expected one number, or a list with one per joint")]
 pub enum PerJoint {
     /// The same for all.

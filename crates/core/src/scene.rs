@@ -11,7 +11,7 @@ use crate::robot::PerJoint;
 use crate::shape::{Footprint, Part};
 
 /// A scene file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scene {
     /// Short name.
@@ -51,7 +51,7 @@ pub struct Scene {
 }
 
 /// Work for an autopilot: bring things to a goal.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
     /// Objects to bring, in this order; the keys 1 to 9 call them.
@@ -64,7 +64,7 @@ pub struct Job {
 }
 
 /// Where things have to go.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Goal {
     /// Beside each other onto an object with a round flat inside.
@@ -133,7 +133,7 @@ impl Job {
 }
 
 /// Engine options; the defaults are those that hold a grasp without creep.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Physics {
     /// Time integration.
@@ -161,7 +161,7 @@ impl Default for Physics {
 }
 
 /// Time integration. (RK4 is left out: it has no separate first and second half step.)
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names are MuJoCo's own")]
 pub enum Integrator {
@@ -171,7 +171,7 @@ pub enum Integrator {
 }
 
 /// Friction cone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names are MuJoCo's own")]
 pub enum Cone {
@@ -180,7 +180,7 @@ pub enum Cone {
 }
 
 /// Floor, sky and lights. Colours are red, green, blue (and alpha) from 0 to 1.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Look {
     /// The two colours of the checkered floor; one colour twice is a plain floor.
@@ -222,7 +222,7 @@ impl Default for Look {
 }
 
 /// A lamp that shines from `pos_m` to `target_m` in parallel rays.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Light {
     /// Where it is (for parallel rays only the direction counts).
@@ -247,7 +247,7 @@ impl Default for Light {
 }
 
 /// A robot in a scene.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RobotPlacement {
     /// A built-in robot's name, or the path of an MJCF, URDF or robot.yaml file (relative to
@@ -280,7 +280,7 @@ pub struct RobotPlacement {
 }
 
 /// Something that never moves.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fixture {
     /// Where it is.
@@ -297,7 +297,7 @@ pub struct Fixture {
 }
 
 /// Something that moves.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Object {
     /// What it is made of.
@@ -334,7 +334,7 @@ impl Object {
 }
 
 /// Where an object starts: a fixed spot, or drawn for each episode.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Place {
     /// Always here (x, y). Exactly one of `spot_m`, `rectangle` and `ring` is given.
@@ -362,7 +362,7 @@ fn default_clearance() -> f64 {
 }
 
 /// A rectangle along the world's axes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rectangle {
     /// From, to.
@@ -372,7 +372,7 @@ pub struct Rectangle {
 }
 
 /// A sector of a ring.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ring {
     /// Centre.
@@ -389,7 +389,7 @@ fn full_circle() -> [f64; 2] {
 }
 
 /// One number, or a range to draw from.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(untagged, expecting = "expected one number or a range [from, to]")]
 pub enum Span {
     /// Always this.
@@ -405,7 +405,7 @@ impl Default for Span {
 }
 
 /// A camera: a pinhole with square pixels.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Camera {
     /// Body it is mounted on (`robot0/gripper`); the world when absent.

@@ -16,7 +16,7 @@ pub use part::{Footprint, Part};
 use crate::pose::Pose;
 
 /// Shape and size. Axes of revolution are Z; the origin is the middle.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Shape {
     /// A box.

@@ -1,5 +1,6 @@
 //! YAML into types, with errors that say the file, the line, the key and the nearest known key.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
@@ -80,6 +81,32 @@ pub fn from_yaml<T: DeserializeOwned>(text: &str, file: &str) -> Result<T, YamlE
         return Err(whole(format!("expected one YAML document, found {}", documents.len())));
     };
     T::deserialize(Node(document)).map_err(|e| YamlError { file: file.to_owned(), ..e })
+}
+
+/// The line of every value of a YAML document, by JSON pointer; of a mapping that of its key.
+///
+/// # Errors
+/// When the text is not YAML.
+pub fn lines(text: &str, file: &str) -> Result<BTreeMap<String, usize>, YamlError> {
+    let documents = MarkedYaml::load_from_str(text).map_err(|e| YamlError {
+        file: file.to_owned(),
+        line: None,
+        key: String::new(),
+        message: e.to_string(),
+    })?;
+    let mut found = BTreeMap::new();
+    documents.iter().for_each(|document| note_lines(document, "", &mut found));
+    Ok(found)
+}
+
+fn note_lines(node: &MarkedYaml<'_>, pointer: &str, found: &mut BTreeMap<String, usize>) {
+    let YamlData::Mapping(pairs) = &node.data else { return };
+    for (key, value) in pairs {
+        let Some(name) = key.data.as_str() else { continue };
+        let pointer = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
+        found.insert(pointer.clone(), key.span.start.line());
+        note_lines(value, &pointer, found);
+    }
 }
 
 /// A YAML node as a serde deserializer.
@@ -296,7 +323,6 @@ impl<'de> Deserializer<'de> for Node<'_> {
 mod tests {
     use super::*;
     use serde::Deserialize;
-    use std::collections::BTreeMap;
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]

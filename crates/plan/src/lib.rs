@@ -1,6 +1,34 @@
 //! Motions that touch nothing: from here to a goal, proved free, with a time law that a robot
 //! can follow.
 //!
+//! ```
+//! use citrange_core::Pose;
+//! use citrange_core::shape::{PosedShape, Shape};
+//! use citrange_plan::{
+//!     Arm, Collider, ColliderSettings, Goal, JointLimit, Obstacles, Outcome, Planner, Request,
+//!     make_plan,
+//! };
+//!
+//! // A UR5 with a gripper, as chain, shapes and spheres.
+//! let text = std::fs::read_to_string("../../benches/plan/ur5_robotiq.json")?;
+//! let limit = JointLimit { range: [-3.14, 3.14], velocity: 3.0, acceleration: 5.0, jerk: 50.0 };
+//! let arm = Arm::new(serde_json::from_str(&text)?, vec![limit; 6], &[0.0; 6])?;
+//! // Something stands where the arm would sweep through.
+//! let shape = Shape::Sphere { radius_m: 0.1 };
+//! let world_from_shape = Pose::from_yaw([0.55, 0.1, 1.1], 0.0);
+//! let obstacles = Obstacles::of(vec![PosedShape { shape, world_from_shape }]);
+//! let mut collider = Collider::new(&arm, &obstacles, &ColliderSettings::default())?;
+//!
+//! let request = Request::default();
+//! let mut planner = Planner::new(arm.limits(), request.search.clone())?;
+//! let start = [-2.37, -1.2, 1.8, -2.1, -1.57, 0.0];
+//! let goal = Goal::Joints(vec![-0.77, -1.2, 1.8, -2.1, -1.57, 0.0]);
+//! let made = make_plan(&arm, &mut collider, &mut planner, &start, &goal, &request)?;
+//! assert!(matches!(made.outcome, Outcome::Found(path) if path.length_rad > 1.6));
+//! assert!(made.trajectory.is_some_and(|motion| motion.duration_s() > 0.5));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | to change | look in |
 //! |---|---|
 //! | a joint vector as the planner sees it | `config.rs` |

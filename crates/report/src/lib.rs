@@ -11,6 +11,13 @@
 //! # Ok::<(), citrange_report::ReportError>(())
 //! ```
 //!
+//! ```
+//! // How sure a success rate is: 45 of 50 is somewhere between 79 and 96 %.
+//! let rate = citrange_report::Rate::new(45, 50).ok_or("nothing was tried")?;
+//! assert_eq!(rate.interval_95.map(|end| (100.0 * end).round()), [79.0, 96.0]);
+//! # Ok::<(), &str>(())
+//! ```
+//!
 //! A [`Survey`] reads every tape once; its [`Numbers`] and [`EpisodeFacts`] are what `report.json`
 //! holds. Episodes without an autopilot's events (people, scripts, other programs) are counted by
 //! outcome and length. Pictures are decoded only where they are shown.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use citrange_core::origin::{Layer, Traced};
 use citrange_core::yaml::from_yaml;
 use citrange_core::{RobotDescription, Scene};
 
@@ -79,6 +80,20 @@ pub fn load_scene(name_or_path: &str) -> Result<SceneSource, SimError> {
     };
     scene.check().map_err(|reason| SimError::Scene { scene: name_or_path.to_owned(), reason })?;
     Ok(SceneSource { scene, folder })
+}
+
+/// A scene with who said each value of it: [`load_scene`], traced.
+///
+/// # Errors
+/// As [`load_scene`].
+pub fn traced_scene(name_or_path: &str) -> Result<Traced, SimError> {
+    let source = load_scene(name_or_path)?;
+    let built_in = SCENES.iter().find(|(name, _)| *name == name_or_path);
+    let (file, text) = match built_in {
+        Some((name, text)) => (format!("scenes/{name}.yaml"), (*text).to_owned()),
+        None => (name_or_path.to_owned(), read(Path::new(name_or_path))?),
+    };
+    Ok(Traced::new(&source.scene, &[Layer { profile: None, file, text }])?)
 }
 
 /// Where a robot's or object's model comes from.

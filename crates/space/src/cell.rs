@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use citrange_cloud::{CameraPose, CellRobot, Pinhole};
 use citrange_core::Pose;
+use citrange_core::origin::{Layer, Traced};
 use citrange_core::yaml::from_yaml;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,7 @@ use crate::map::MapSettings;
 use crate::settings::Settings;
 
 /// A cell. Everything has a default: an empty file is a cell without robot and cameras.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cell {
     /// For people.
@@ -29,14 +30,16 @@ pub struct Cell {
 }
 
 /// Where a camera stands: in the cell's file, or in a file of its own that calibration writes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CellCamera {
     /// Position in the world.
     #[serde(alias = "camera_xyz", alias = "xyz")]
+    #[schemars(extend("x-aliases" = ["camera_xyz", "xyz"]))]
     pub xyz_m: [f64; 3],
     /// Turns about the world's x, then y, then z.
     #[serde(alias = "camera_rpy", alias = "rpy")]
+    #[schemars(extend("x-aliases" = ["camera_rpy", "rpy"]))]
     pub rpy_deg: [f64; 3],
     /// A file with `xyz_m` and `rpy_deg`, used instead of those here; relative to the cell's.
     pub pose_file: Option<PathBuf>,
@@ -64,6 +67,22 @@ impl Cell {
         }
         cell.pipeline.grid()?;
         Ok(cell)
+    }
+
+    /// The cell of a file with who said each value; without one, all defaults.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn traced(path: Option<&Path>) -> Result<Traced, SpaceError> {
+        let cell = path.map(Self::load).transpose()?.unwrap_or_default();
+        let mut layers = Vec::new();
+        if let Some(path) = path {
+            let file = path.display().to_string();
+            let text = std::fs::read_to_string(path)
+                .map_err(|cause| SpaceError::Io { path: file.clone(), cause })?;
+            layers.push(Layer { profile: None, file, text });
+        }
+        Traced::new(&cell, &layers).map_err(|e| SpaceError::bad("cell", e.to_string()))
     }
 
     /// The camera of that name; the only one if no name is given.

@@ -7,13 +7,14 @@ use crate::error::SpaceError;
 use crate::grid::Grid;
 
 /// Settings of a [`crate::Pipeline`]. A stage that is `None` is left out.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// The box of the world that matters; everything else is cropped away.
     pub workspace: Workspace,
     /// Edge of a voxel.
     #[serde(alias = "voxel_size")]
+    #[schemars(extend("x-aliases" = ["voxel_size"]))]
     pub voxel_size_m: f64,
     /// Most voxels that a frame may have; more are an error.
     pub num_voxels: usize,
@@ -24,6 +25,7 @@ pub struct Settings {
     /// Takes voxels away whose surface is nearer than this to a link's surface. Blind exactly
     /// where it matters most: for comparison; prefer `self_filter`.
     #[serde(alias = "robot_voxel_safe_distance")]
+    #[schemars(extend("x-aliases" = ["robot_voxel_safe_distance"]))]
     pub robot_voxel_safe_distance_m: Option<f64>,
     /// Statistical outlier removal.
     pub outliers: Option<Outliers>,
@@ -36,7 +38,7 @@ pub struct Settings {
 }
 
 /// The robot's own links are not obstacles.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SelfFilter {
     /// Points within this distance of a link's surface are the robot's.
@@ -44,7 +46,7 @@ pub struct SelfFilter {
 }
 
 /// Two spheres around the hand, as the first system of this kind had them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EndEffectorSpheres {
     /// Centres from the hand, along the world's axes.
@@ -55,7 +57,7 @@ pub struct EndEffectorSpheres {
 
 /// Statistical outlier removal: a point whose mean distance to its nearest neighbours is above
 /// `mean + std_ratio * standard deviation` of all points is taken away.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Outliers {
     /// How many neighbours, the point itself included.
@@ -67,7 +69,7 @@ pub struct Outliers {
 }
 
 /// How neighbours are found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OutlierMode {
     /// The same points as Open3D and scikit-learn take away.
@@ -79,7 +81,7 @@ pub enum OutlierMode {
 /// Points in the air at the edges of things have hardly any neighbours in the picture at their
 /// depth. A point is confirmed by the 24 pixels around it; a voxel stays when one of its points
 /// is. Only for clouds that are a picture.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Support {
     /// Neighbours agree when their depths differ by less than this part of the depth, times their
@@ -92,11 +94,12 @@ pub struct Support {
 }
 
 /// Voxels that touch at a face or an edge are one group.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Clusters {
     /// Groups with fewer voxels are taken away.
     #[serde(alias = "voxel_cluster_threshold")]
+    #[schemars(extend("x-aliases" = ["voxel_cluster_threshold"]))]
     pub min_voxels: usize,
 }
 

@@ -10,9 +10,9 @@
 //! use citrange_studio::{Telemetry, ServeOptions, SceneInfo, serve};
 //!
 //! let board = Telemetry::new(SceneInfo { scene: "desk".into(), ..SceneInfo::default() });
-//! let driver lock = DriverLock::new(DriverLock::LONGEST_SILENCE);
+//! let driver_lock = DriverLock::new(DriverLock::LONGEST_SILENCE);
 //! let options = ServeOptions { listen: ([127, 0, 0, 1], 0).into(), ..ServeOptions::default() };
-//! let server = serve(board.clone(), driver lock.clone(), &options)?;
+//! let server = serve(board.clone(), driver_lock.clone(), &options)?;
 //! assert!(server.link().starts_with("http://127.0.0.1:"));
 //! board.write(|live| live.time_s = 0.02); // the loop, every tick
 //! server.stop();

@@ -5,6 +5,30 @@
 //! back) and codes pictures on threads of their own. [`ExactReplay`] repeats a tape as a pilot,
 //! [`Verifier`] says whether the repetition is bitwise equal.
 //!
+//! ```
+//! use citrange_core::Rates;
+//! use citrange_core::rig::{JointSpec, RigSpec};
+//! use citrange_tape::{Dataset, Unit};
+//!
+//! let joint = JointSpec {
+//!     name: "axis".into(),
+//!     is_slide: false,
+//!     range: Some([-1.0, 1.0]),
+//!     gripper: None,
+//! };
+//! let rates = Rates { physics_hz: 100, control_hz: 100, frame_hz: 20 };
+//! let spec = RigSpec::new("motor", vec![joint], rates);
+//! # let folder = tempfile::tempdir()?;
+//! # let root = folder.path().join("set");
+//! // A new dataset for episodes of this rig; an old one would be opened, and repaired if a crash
+//! // had left something.
+//! let (dataset, repaired) = Dataset::record(&root, &spec, Unit::Degrees, &Default::default())?;
+//! assert!(repaired.is_empty() && dataset.index.episodes.is_empty());
+//! // Rows hold degrees, tapes hold what was commanded, in radians.
+//! assert_eq!(Unit::Degrees.of(&spec)?[0].show(std::f64::consts::PI).round(), 180.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | to change | look in |
 //! |---|---|
 //! | bytes of the log | `log.rs` (records), `record.rs` (frames, ticks), `header.rs` |

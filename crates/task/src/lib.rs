@@ -1,6 +1,19 @@
 //! An arm that works by itself: picks things up, puts them where they belong, and judges whether
 //! it did. [`Autopilot`] is the Pilot; a scene's `job` says what to do, [`Settings`] how.
 //!
+//! ```
+//! use citrange_task::Settings;
+//!
+//! // The numbers of a profile, some of them changed.
+//! let text = "profile: panda\nretries: 0\nplacement: {}\n";
+//! let settings = Settings::parse(text, "mine.yaml")?;
+//! assert_eq!(settings.retries, 0);
+//! assert_eq!(settings.lift_height, Settings::load("panda")?.lift_height);
+//! // Durations are counted in frames.
+//! assert_eq!(settings.secs(settings.frames_per_second), 1.0);
+//! # Ok::<(), citrange_task::TaskError>(())
+//! ```
+//!
 //! | to change | look in |
 //! |---|---|
 //! | which states there are, their limits, what must hold in them | `table.rs`; names `reason.rs` |

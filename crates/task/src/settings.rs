@@ -16,6 +16,8 @@
 use std::path::Path;
 
 use citrange_core::names::suggestion;
+use citrange_core::origin::{Layer, Traced};
+use citrange_core::schema::overrides_of;
 use citrange_core::yaml::from_yaml;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -32,7 +34,7 @@ const PROFILES: [(&str, &str); 3] = [
 ];
 
 /// What the heights are heights of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum HeightsOf {
     /// The point between the jaws.
@@ -42,7 +44,7 @@ pub enum HeightsOf {
 }
 
 /// How the jaws are turned to take a thing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Turn {
     /// As the other things leave room: the thing is round.
@@ -52,7 +54,7 @@ pub enum Turn {
 }
 
 /// All numbers of the autopilot. Heights are above the floor of the rig.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// Frames per second that step sizes and durations are counted in.
@@ -156,11 +158,7 @@ impl Settings {
     pub fn load(name_or_path: &str) -> Result<Self, TaskError> {
         let path = Path::new(name_or_path);
         if path.extension().is_some_and(|ext| ext == "yaml" || ext == "yml") {
-            let text = std::fs::read_to_string(path).map_err(|e| TaskError::File {
-                path: name_or_path.to_owned(),
-                reason: e.to_string(),
-            })?;
-            return Self::parse(&text, name_or_path);
+            return Self::parse(&read(name_or_path)?, name_or_path);
         }
         let text = profile(name_or_path)?;
         Self::parse(text, &format!("profiles/{name_or_path}.yaml"))
@@ -176,6 +174,35 @@ impl Settings {
         let settings: Self = serde_json::from_value(value).map_err(|e| fail(e.to_string()))?;
         settings.check().map_err(fail)?;
         Ok(settings)
+    }
+
+    /// These settings with who said each value: [`Self::load`], traced.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn traced(name_or_path: &str) -> Result<Traced, TaskError> {
+        let settings = Self::load(name_or_path)?;
+        let mut layers = Vec::new();
+        let mut next = Some(name_or_path.to_owned());
+        while let Some(name) = next {
+            let (text, built_in) = match profile(&name) {
+                Ok(text) => (text.to_owned(), true),
+                Err(_) => (read(&name)?, false),
+            };
+            let own: Value = from_yaml(&text, &name)?;
+            let said = own.get("profile").and_then(Value::as_str).map(str::to_owned);
+            next = said.or_else(|| (text != PROFILES[0].1).then(|| PROFILES[0].0.to_owned()));
+            let profile = built_in.then(|| name.clone());
+            layers.insert(0, Layer { profile, file: name, text });
+        }
+        Ok(Traced::new(&settings, &layers)?)
+    }
+
+    /// The JSON schema of a file of these settings.
+    #[must_use]
+    pub fn schema() -> Value {
+        let profiles: Vec<&str> = Self::profiles().collect();
+        overrides_of::<Self>("Numbers of the autopilot", &profiles)
     }
 
     /// Seconds of a number of frames.
@@ -257,6 +284,11 @@ impl Settings {
         below("plate", self.plate.check())?;
         below("spots", self.spots.check())
     }
+}
+
+fn read(path: &str) -> Result<String, TaskError> {
+    std::fs::read_to_string(path)
+        .map_err(|e| TaskError::File { path: path.to_owned(), reason: e.to_string() })
 }
 
 fn profile(name: &str) -> Result<&'static str, TaskError> {

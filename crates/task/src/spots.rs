@@ -14,7 +14,7 @@ const MOST_SETS: u32 = 2000;
 const ROUNDING_M: f64 = 1e-9;
 
 /// How things are spread.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SpotSettings {
     /// Metres that the middles of two things must at least be apart.

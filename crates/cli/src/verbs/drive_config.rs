@@ -13,6 +13,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde_json::{Value, json};
 
 /// Words that `--config` of `drive` adds to the command line; none without it.
 ///
@@ -29,6 +30,30 @@ fn read(path: &Path) -> anyhow::Result<Config> {
     let fail = |e| citrange_tape::TapeError::File { what: "read", path: path.into(), reason: e };
     let text = std::fs::read_to_string(path).map_err(fail)?;
     Ok(from_yaml(&text, &path.display().to_string()).map_err(SimError::from)?)
+}
+
+/// The JSON schema of the file.
+pub(crate) fn schema() -> Value {
+    let properties = options().into_iter().map(|arg| {
+        let mut property = match arg.get_action() {
+            ArgAction::SetTrue => json!({"type": "boolean"}),
+            _ => json!({"type": ["string", "number", "array"]}),
+        };
+        let values: Vec<String> =
+            arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+        if !values.is_empty() && !matches!(arg.get_action(), ArgAction::SetTrue) {
+            property = json!({ "enum": values });
+        }
+        property["description"] = json!(arg.get_help().map(ToString::to_string));
+        (arg.get_id().to_string(), property)
+    });
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Settings of citrange drive",
+        "type": "object",
+        "properties": properties.collect::<serde_json::Map<_, _>>(),
+        "additionalProperties": false,
+    })
 }
 
 /// The options that a file may set.

@@ -6,7 +6,7 @@ use super::{Factor, SAME, check_factor, draw, to_either_side};
 use crate::rng::Rng;
 
 /// How colours change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Colours {
     /// Largest turn of the hue to either side.

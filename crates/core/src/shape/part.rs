@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Shape;
 
 /// One piece of a fixture or object.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
     /// Shape and size.
@@ -94,7 +94,7 @@ impl Part {
 }
 
 /// How far a thing reaches sideways from its origin, and how far below it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Footprint {
     /// Radius of a circle around the origin that holds the thing, seen from above.

@@ -14,7 +14,7 @@ use citrange_cloud::Workspace;
 /// until cameras have looked *through* it in `clear_frames` frames with no points in it in
 /// between: being hidden, out of the picture or in a hole of the depth picture takes nothing
 /// away. With `max_age_s` what nobody confirmed for that long is forgotten and unknown again.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MapSettings {
     /// How far questions reach; at most 255 voxels.
@@ -35,7 +35,7 @@ pub struct MapSettings {
 }
 
 /// How groups of voxels are followed from frame to frame.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrackSettings {
     /// A group is the same as one before if its centroid is at most so far from where that one

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::checks::{between, positive, zero_or_more};
 
 /// Limits of the six methods.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GraspSettings {
     /// Metres by which the distance from hand to object may change.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::checks::{between, middle_in_world, positive, usable};
 
 /// How well the hand must stand.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PickupSettings {
     /// How far the object's middle may be beside the line between the jaws.

@@ -11,7 +11,7 @@ use super::memory::count;
 const TOUCH_N: f64 = 0.05;
 
 /// What is asked of a thing that was put down.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlacementSettings {
     /// Metres that the thing's middle must be inside the region's edge.

@@ -11,7 +11,7 @@ use super::memory::{count, put, take};
 const FAST_SAMPLES: u32 = 2;
 
 /// What a plate may do without having been pushed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlateSettings {
     /// Metres from where it was.
