@@ -2,8 +2,7 @@
 //! can follow.
 //!
 //! ```
-//! use citrange_core::Pose;
-//! use citrange_core::shape::{PosedShape, Shape};
+//! use citrange_core::shape::PosedShape;
 //! use citrange_plan::{
 //!     Arm, Collider, ColliderSettings, Goal, JointLimit, Obstacles, Outcome, Planner, Request,
 //!     make_plan,
@@ -14,9 +13,7 @@
 //! let limit = JointLimit { range: [-3.14, 3.14], velocity: 3.0, acceleration: 5.0, jerk: 50.0 };
 //! let arm = Arm::new(serde_json::from_str(&text)?, vec![limit; 6], &[0.0; 6])?;
 //! // Something stands where the arm would sweep through.
-//! let shape = Shape::Sphere { radius_m: 0.1 };
-//! let world_from_shape = Pose::from_yaw([0.55, 0.1, 1.1], 0.0);
-//! let obstacles = Obstacles::of(vec![PosedShape { shape, world_from_shape }]);
+//! let obstacles = Obstacles::of(vec![PosedShape::sphere([0.55, 0.1, 1.1], 0.1)]);
 //! let mut collider = Collider::new(&arm, &obstacles, &ColliderSettings::default())?;
 //!
 //! let request = Request::default();
