@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 
+import pytest
 from playwright.sync_api import sync_playwright
 
 CITRANGE = os.environ["CITRANGE_BIN"]
@@ -91,6 +92,24 @@ class Browser:
         page.goto(link)
         page.wait_for_function(READY, timeout=20000)
         return page
+
+
+@pytest.fixture(scope="module")
+def one_browser():
+    with Browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def browser(one_browser):
+    yield one_browser
+    # Every page draws: those that are done must not slow the next test down.
+    one_browser.close_pages()
+
+
+def take_wheel(page):
+    page.get_by_role("button", name="Take the wheel").click()
+    page.wait_for_function("() => window.citrange.status.you_drive", timeout=20000)
 
 
 class Cable:

@@ -9,21 +9,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from drive import CITRANGE, WATCH, Browser, Cable, Drive
+from drive import CITRANGE, WATCH, Cable, Drive, browser, one_browser, take_wheel  # noqa: F401 (fixtures)
 from operator_by_keys import Lost, Operator, rotate
-
-
-@pytest.fixture(scope="module")
-def one_browser():
-    with Browser() as browser:
-        yield browser
-
-
-@pytest.fixture
-def browser(one_browser):
-    yield one_browser
-    # Every page draws: those that are done must not slow the next test down.
-    one_browser.close_pages()
 
 
 @pytest.fixture
@@ -71,11 +58,6 @@ def test_held_keys_move_the_wrist_and_the_tool_stays_down(arm, browser):
         assert max(map(abs, across)) < 0.002, (key, velocity)
         assert tilt < 5, (key, tilt)
     assert page.errors == []
-
-
-def take_wheel(page):
-    page.get_by_role("button", name="Take the wheel").click()
-    page.wait_for_function("() => window.citrange.status.you_drive", timeout=5000)
 
 
 def stop_time(watcher, moment):

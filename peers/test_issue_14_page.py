@@ -7,22 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from drive import CHROMIUM, CITRANGE, READY, Browser, Drive
+from drive import CHROMIUM, CITRANGE, READY, Drive, browser, one_browser, take_wheel  # noqa: F401 (fixtures)
 
 SHOTS = os.environ.get("CITRANGE_SHOTS")
 SCENES = Path(__file__).parent.parent / "scenes"
-
-
-@pytest.fixture(scope="module")
-def one_browser():
-    with Browser() as browser:
-        yield browser
-
-
-@pytest.fixture
-def browser(one_browser):
-    yield one_browser
-    one_browser.close_pages()
 
 
 @pytest.fixture
@@ -41,11 +29,6 @@ def start(tmp_path):
 def shoot(page, name):
     if SHOTS:
         page.screenshot(path=f"{SHOTS}/{name}.png")
-
-
-def take_wheel(page):
-    page.get_by_role("button", name="Take the wheel").click()
-    page.wait_for_function("() => window.citrange.status.you_drive", timeout=20000)
 
 
 # Everything that people press or read, with where it is and what a tap in its middle hits.

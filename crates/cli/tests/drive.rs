@@ -1,201 +1,27 @@
 //! `citrange drive`, driven over its own socket: keys in, an arm that moves, episodes that stay.
 
 mod common;
+#[path = "common/page.rs"]
+mod page;
+#[path = "common/wheel.rs"]
+mod wheel;
 
 use std::io::{BufRead as _, BufReader};
-use std::net::TcpStream;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use citrange_studio::wire::ServerBytes;
 use common::{fails, json, ok, temp};
+use page::socket;
 use serde_json::{Value, json};
-use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
-use tokio_tungstenite::tungstenite::stream::MaybeTlsStream;
-use tokio_tungstenite::tungstenite::{Message, WebSocket, connect};
-
-/// A running drive and its one page.
-struct Drive {
-    child: Child,
-    events: Receiver<Value>,
-    socket: WebSocket<MaybeTlsStream<TcpStream>>,
-    seq: u64,
-    /// Server time and when it came.
-    echo: (f64, Instant),
-    joints: Vec<f32>,
-    hand_m: [f32; 3],
-    /// What the autopilot was last said to be at.
-    flight: Value,
-    /// Whether the arm had to brake (a busy machine): everything must be let go.
-    brake: bool,
-    /// Seconds of simulation.
-    time_s: f64,
-}
-
-impl Drive {
-    fn start(folder: &Path, words: &str) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_citrange"))
-            .current_dir(folder)
-            .args(["drive", "--json", "--listen", "127.0.0.1:0"])
-            .args(words.split(' '))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let out = BufReader::new(child.stdout.take().unwrap());
-        let (tell, events) = channel();
-        std::thread::spawn(move || {
-            for line in out.lines().map_while(Result::ok) {
-                if tell.send(serde_json::from_str(&line).unwrap()).is_err() {
-                    break;
-                }
-            }
-        });
-        let serving = wait_for(&events, "serving");
-        let socket = open(serving["link"].as_str().unwrap());
-        let echo = (0.0, Instant::now());
-        let (joints, hand_m, flight) = (vec![], [0.0; 3], Value::Null);
-        let (brake, time_s) = (false, 0.0);
-        let mut drive =
-            Self { child, events, socket, seq: 0, echo, joints, hand_m, flight, brake, time_s };
-        drive.look();
-        drive.say(&json!({"type": "take"}));
-        drive
-    }
-
-    fn say(&mut self, message: &Value) {
-        self.socket.send(Message::text(message.to_string())).unwrap();
-    }
-
-    /// Takes in what is said until a state comes.
-    fn look(&mut self) {
-        loop {
-            let message = self.socket.read().unwrap();
-            if let Message::Text(text) = &message {
-                let said: Value = serde_json::from_str(text).unwrap();
-                if said["type"] == "status" {
-                    self.flight = said["flight"].clone();
-                    self.brake = said["brake"] == true;
-                }
-            }
-            if let Message::Binary(bytes) = message
-                && let Some(ServerBytes::State { live, server_ms }) = ServerBytes::decode(&bytes)
-                && !live.joint_pos.is_empty()
-            {
-                self.echo = (server_ms, Instant::now());
-                (self.joints, self.hand_m, self.time_s) =
-                    (live.joint_pos, live.hand_m, live.time_s);
-                return;
-            }
-        }
-    }
-
-    fn since_ms(&self) -> f64 {
-        self.echo.1.elapsed().as_secs_f64() * 1e3
-    }
-
-    /// Holds keys for a while, as a page does.
-    fn hold(&mut self, held: &[&str], seconds: f64) {
-        let begun = Instant::now();
-        self.hold_while(held, |_| begun.elapsed().as_secs_f64() < seconds);
-    }
-
-    /// Holds keys for so many seconds of simulation.
-    fn hold_simulated(&mut self, held: &[&str], seconds: f64) {
-        let (until, begun) = (self.time_s + seconds, Instant::now());
-        self.hold_while(held, |drive| {
-            assert!(begun.elapsed().as_secs() < 60, "the simulation stands still");
-            drive.time_s < until
-        });
-    }
-
-    fn hold_while(&mut self, held: &[&str], goes_on: impl Fn(&Self) -> bool) {
-        while goes_on(self) {
-            self.seq += 1;
-            let message = json!({
-                "type": "keys", "seq": self.seq, "held": if self.brake { &[] } else { held },
-                "echo": self.echo.0, "since": self.since_ms(),
-            });
-            self.say(&message);
-            self.look();
-        }
-        self.seq += 1;
-        let (echo, since) = (self.echo.0, self.since_ms());
-        self.say(
-            &json!({"type": "keys", "seq": self.seq, "held": [], "echo": echo, "since": since}),
-        );
-    }
-
-    /// Sends the autopilot and is there until it is done. A busy machine may fall silent for a
-    /// moment, which stops it: then it is sent again.
-    fn fly(&mut self, target: u8) {
-        for _ in 0..10 {
-            self.hold(&[], 0.2);
-            let (echo, since) = (self.echo.0, self.since_ms());
-            self.say(&json!({"type": "fly", "target": target, "echo": echo, "since": since}));
-            self.hold(&[], 1.0);
-            let end = Instant::now() + Duration::from_secs(90);
-            while self.flight["flying"] == true && Instant::now() < end {
-                self.hold(&[], 0.1);
-            }
-            if !self.flight["message"].as_str().unwrap().contains("nothing was heard") {
-                return;
-            }
-        }
-        panic!("it is always stopped: {}", self.flight);
-    }
-
-    fn order(&mut self, order: &str) {
-        let (echo, since) = (self.echo.0, self.since_ms());
-        self.say(&json!({"type": "order", "order": order, "echo": echo, "since": since}));
-    }
-
-    fn wait_for(&self, event: &str) -> Value {
-        wait_for(&self.events, event)
-    }
-
-    /// Its own end: exit code 0 and its last words.
-    fn end(mut self) -> Value {
-        let end = self.wait_for("end");
-        assert!(self.child.wait().unwrap().success());
-        end
-    }
-}
-
-impl Drop for Drive {
-    fn drop(&mut self) {
-        let _ended_already = self.child.kill();
-        let _nobody_asks = self.child.wait();
-    }
-}
-
-/// The socket behind a link, as a page opens it.
-fn open(link: &str) -> WebSocket<MaybeTlsStream<TcpStream>> {
-    let (origin, query) = link.split_once("/?").unwrap();
-    let mut request =
-        format!("{}/ws?{query}", origin.replace("http", "ws")).into_client_request().unwrap();
-    request.headers_mut().insert("Origin", origin.parse().unwrap());
-    connect(request).unwrap().0
-}
-
-fn wait_for(events: &Receiver<Value>, wanted: &str) -> Value {
-    let end = Instant::now() + Duration::from_secs(60);
-    loop {
-        let left = end.saturating_duration_since(Instant::now());
-        let event = events.recv_timeout(left).unwrap_or_else(|_| panic!("no {wanted} event"));
-        if event["event"] == wanted {
-            return event;
-        }
-    }
-}
+use tokio_tungstenite::tungstenite::Message;
+use wheel::Wheel;
 
 #[test]
 fn keys_move_the_arm_and_episodes_are_kept_judged_or_thrown_away() {
     let folder = temp();
     let words = "block_box --record set --cameras none --countdown 0.1 --reset-time 0.1 --episodes 2 --seed 5";
-    let mut drive = Drive::start(folder.path(), words);
+    let mut drive = Wheel::start(folder.path(), words);
 
     // Thrown away: the same scene comes again.
     assert_eq!(drive.wait_for("begin")["episode"], 0);
@@ -208,7 +34,7 @@ fn keys_move_the_arm_and_episodes_are_kept_judged_or_thrown_away() {
     std::thread::sleep(Duration::from_millis(200));
     drive.look();
     let (before, grip) = (drive.hand_m, drive.joints[5]);
-    drive.hold_simulated(&["up", "open"], 1.0);
+    drive.drive(&["up", "open"], 1.0);
     drive.look();
     let risen = drive.hand_m[2] - before[2];
     // 0.04 m/s; the start is soft, the machine may be slow.
@@ -236,7 +62,7 @@ fn keys_move_the_arm_and_episodes_are_kept_judged_or_thrown_away() {
     // Driving goes on with the dataset, from the middle of an episode, with the controller's memory.
     let words =
         "block_box --record set --resume --from set:0:20 --cameras none --countdown 0 --episodes 1";
-    let mut drive = Drive::start(folder.path(), words);
+    let mut drive = Wheel::start(folder.path(), words);
     assert_eq!(drive.wait_for("begin")["episode"], 2);
     drive.hold(&["down"], 0.3);
     drive.order("stop");
@@ -259,7 +85,7 @@ fn a_replay_is_shown_to_whoever_opens_the_link() {
         .unwrap();
     let said = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
     let link = said.into_iter().find_map(|line| Some(line.split_once("http:")?.1.to_owned()));
-    let mut socket = open(&format!("http:{}", link.unwrap()));
+    let mut socket = socket(&format!("http:{}", link.unwrap())).unwrap();
     let (mut seen, mut moved) = (Vec::new(), false);
     while let Ok(message) = socket.read() {
         if let Message::Binary(bytes) = message
@@ -280,22 +106,16 @@ fn a_replay_is_shown_to_whoever_opens_the_link() {
 fn a_driver_who_vanishes_stops_the_arm_and_a_polite_kill_keeps_the_episode() {
     let folder = temp();
     let words = "block_box --record set --cameras none --countdown 0 --episode-time 30";
-    let mut drive = Drive::start(folder.path(), words);
+    let mut drive = Wheel::start(folder.path(), words);
     drive.wait_for("begin");
     drive.hold(&["up"], 0.6);
     // Cut in the middle of a held key: no goodbye.
-    drive.seq += 1;
-    let (echo, since) = (drive.echo.0, drive.since_ms());
-    let held =
-        json!({"type": "keys", "seq": drive.seq, "held": ["up"], "echo": echo, "since": since});
-    drive.say(&held);
-    let MaybeTlsStream::Plain(stream) = drive.socket.get_mut() else { panic!("plain") };
-    stream.shutdown(std::net::Shutdown::Both).unwrap();
+    drive.keys(&["up"]);
+    drive.cut();
     std::thread::sleep(Duration::from_millis(600));
-    let pid = rustix::process::Pid::from_child(&drive.child);
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    drive.signal(rustix::process::Signal::TERM);
     drive.wait_for("saved");
-    assert_eq!(drive.child.wait().unwrap().code(), Some(130));
+    assert_eq!(drive.running.child.wait().unwrap().code(), Some(130));
     // The wrist's targets stand still for the last frames.
     let shown = json(&ok(folder.path(), "replay set --verify --json"));
     assert_eq!(shown["differing"], 0);
@@ -312,26 +132,25 @@ fn a_driver_who_vanishes_stops_the_arm_and_a_polite_kill_keeps_the_episode() {
 fn what_the_autopilot_does_is_part_of_the_episode_and_repeats_bit_for_bit() {
     let folder = temp();
     let words = "orange_plate --record set --cameras none --countdown 0 --episodes 1 --seed 3";
-    let mut drive = Drive::start(folder.path(), words);
+    let mut drive = Wheel::start(folder.path(), words);
     drive.wait_for("begin");
     drive.hold(&["up"], 0.3);
-    drive.fly(2);
-    assert_eq!(drive.flight["placed"], json!([false, true, false]), "{}", drive.flight);
+    drive.fetch(2);
+    assert_eq!(drive.flight()["placed"], json!([false, true, false]), "{}", drive.flight());
     // Taken back in the middle of the next one.
     let mut is_stopped = false;
     for _ in 0..10 {
         drive.hold(&[], 0.2);
-        let (echo, since) = (drive.echo.0, drive.since_ms());
-        drive.say(&json!({"type": "fly", "target": 1, "echo": echo, "since": since}));
+        drive.fly(1);
         drive.hold(&[], 1.5);
         drive.hold(&["up"], 0.4);
         drive.hold(&[], 0.3);
-        is_stopped = drive.flight["message"] == "stopped: a movement key was pressed";
+        is_stopped = drive.flight()["message"] == "stopped: a movement key was pressed";
         if is_stopped {
             break;
         }
     }
-    assert!(is_stopped, "{}", drive.flight);
+    assert!(is_stopped, "{}", drive.flight());
     drive.order("success");
     assert_eq!(drive.wait_for("saved")["outcome"]["success"], true);
     drive.end();
@@ -380,10 +199,10 @@ fn what_the_autopilot_does_is_part_of_the_episode_and_repeats_bit_for_bit() {
         "orange_plate --record set --resume --from set:0:{} --cameras none --countdown 0 --episodes 1",
         between / per_frame
     );
-    let mut drive = Drive::start(folder.path(), &words);
+    let mut drive = Wheel::start(folder.path(), &words);
     drive.wait_for("begin");
     drive.hold(&["up"], 0.3);
-    assert_eq!(drive.flight["flying"], false, "it does not fly by itself");
+    assert_eq!(drive.flight()["flying"], false, "it does not fly by itself");
     drive.order("stop");
     assert_eq!(drive.wait_for("saved")["number"], 1);
     drive.end();

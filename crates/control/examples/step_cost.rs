@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             measured.copy_from_slice(memory.desired());
         }
         costs.sort_unstable();
-        let at = |share: usize| costs[costs.len() * share / 100];
+        let at = |fraction: usize| costs[costs.len() * fraction / 100];
         println!("{robot:6} {hz:5} Hz {:7} {:7}", at(50), at(99));
     }
     Ok(())

@@ -24,7 +24,7 @@ const BACK: f64 = 0.3;
 /// near it always has room.
 const SOFT_FLOOR_M: f64 = 0.0005;
 
-/// Speed at which a point outside of the workspace is led back, as a share of the wish.
+/// Speed at which a point outside of the workspace is led back, as a fraction of the wish.
 const PUSH_BACK: f64 = 0.1;
 
 impl CartesianController {
@@ -109,7 +109,7 @@ impl CartesianController {
         (LEAD_MIN + needed + scratch.rates[joint].abs() * self.tick_s).min(most)
     }
 
-    /// Holds back joints that the arm does not follow, each for itself. Coming back is free at
+    /// Anti-windup: holds back joints that the arm does not follow, each for itself. Coming back is free at
     /// once in every joint: what it was asked for in vain is given up as fast as limits allow.
     pub(crate) fn wait_for_arm(
         &self,
@@ -143,8 +143,8 @@ impl CartesianController {
     /// Speeds of the gripper's joints.
     pub(crate) fn grip_rates(&self, wanted_per_s: f64, rates: &mut [f64]) {
         let first = self.chain.arm_joints;
-        for (k, share) in self.grip.iter().enumerate() {
-            rates[first + k] = wanted_per_s * share;
+        for (k, ratio) in self.grip.iter().enumerate() {
+            rates[first + k] = wanted_per_s * ratio;
         }
         self.slow(rates, first..rates.len());
     }

@@ -11,7 +11,7 @@ use nalgebra::{Quaternion, Rotation3, UnitQuaternion, Vector3};
 use crate::error::ControlError;
 use crate::limiter::{Motion, TargetLimiter};
 use crate::memory::Memory;
-use crate::roles::{Kind, Roles};
+use crate::roles::{ArmKind, Roles};
 use crate::scratch::Scratch;
 use crate::settings::{Gravity, Method, Settings, State};
 use crate::status::Status;
@@ -43,7 +43,7 @@ pub struct CartesianController {
     pub(crate) tick_s: f64,
     pub(crate) limiter: TargetLimiter,
     pub(crate) fade_s: f64,
-    /// Share of the new speed per tick: arm, wrist, brake.
+    /// Fraction of the new speed per tick: arm, wrist, brake.
     pub(crate) smooth: f64,
     pub(crate) smooth_wrist: f64,
     pub(crate) smooth_brake: f64,
@@ -77,7 +77,7 @@ impl CartesianController {
         if control_hz == 0 || floor_z_m.is_some_and(|z| !z.is_finite()) {
             return refuse("control_hz must be above 0 and the floor's height a number");
         }
-        if settings.method == Method::Plain && roles.kind == Kind::Twist {
+        if settings.method == Method::Plain && roles.kind == ArmKind::Twist {
             return refuse("method: plain is for arms of 4 or 5 joints; use profile default");
         }
         let substeps = SUBSTEP_HZ.div_ceil(control_hz);
@@ -113,8 +113,8 @@ impl CartesianController {
     #[must_use]
     pub fn hand(&self) -> &ChainSite {
         match self.roles.kind {
-            Kind::ToolDown { .. } => &self.chain.wrist,
-            Kind::Twist => &self.chain.tool,
+            ArmKind::ToolDown { .. } => &self.chain.wrist,
+            ArmKind::Twist => &self.chain.tool,
         }
     }
 
@@ -168,7 +168,7 @@ impl CartesianController {
             feedback: 0.0,
             ticks: 0.0,
             held: [held.w, held.i, held.j, held.k],
-            turn: [0.0; 3],
+            angular_rad_s: [0.0; 3],
         }
     }
 
@@ -200,7 +200,7 @@ impl CartesianController {
         let wanted = if brake { &Velocity::ZERO } else { wanted };
         let mut status = Status::default();
         scratch.before.copy_from_slice(&memory.desired);
-        if self.roles.kind == Kind::Twist {
+        if self.roles.kind == ArmKind::Twist {
             scratch.kinematics.update(&memory.desired);
             let is = quaternion(&scratch.kinematics.site(&self.chain.tool));
             let [w, i, j, k] = memory.held;
@@ -233,8 +233,8 @@ impl CartesianController {
         };
         scratch.at.copy_from_slice(from);
         match (self.settings.method, self.roles.kind) {
-            (Method::Careful, Kind::Twist) => self.twist(memory, scratch, wanted, brake, status),
-            (Method::Careful, Kind::ToolDown { tilt, roll }) => {
+            (Method::Careful, ArmKind::Twist) => self.twist(memory, scratch, wanted, brake, status),
+            (Method::Careful, ArmKind::ToolDown { tilt, roll }) => {
                 self.tool_down(memory, scratch, (tilt, roll), (wanted, brake), status);
             }
             (Method::Plain, _) => self.plain(memory, scratch, wanted, brake, status),
@@ -281,10 +281,10 @@ impl CartesianController {
     }
 }
 
-fn limits(chain: &Chain, settings: &Settings, kind: Kind) -> Vec<f64> {
+fn limits(chain: &Chain, settings: &Settings, kind: ArmKind) -> Vec<f64> {
     let first_of_wrist = match kind {
-        Kind::ToolDown { tilt, .. } => tilt,
-        Kind::Twist => chain.arm_joints - 3,
+        ArmKind::ToolDown { tilt, .. } => tilt,
+        ArmKind::Twist => chain.arm_joints - 3,
     };
     let limit = |(j, own): (usize, Option<f64>)| {
         let own = own.unwrap_or(f64::INFINITY);

@@ -1,4 +1,5 @@
-//! Joint targets within speed, acceleration and jerk, whatever is asked, tick by tick.
+//! Joint targets within speed, acceleration and jerk, whatever is asked, tick by tick: an online
+//! trajectory generator with viability (every state it enters has a way to rest inside the limits).
 //!
 //! Everything is counted in control ticks: speed is the step between two targets over the length
 //! of a tick, acceleration the step between two speeds, jerk between two accelerations. A target
@@ -192,25 +193,25 @@ impl TargetLimiter {
         self.axes[joint].speed_with_stop(way)
     }
 
-    /// Makes the arm's joints cover the same share of the way to their speeds in this tick, where
+    /// Makes the arm's joints cover the same fraction of the way to their speeds in this tick, where
     /// their jerk allows.
     fn together(&self, motion: &Motion, speeds: &[f64], out: &mut [f64]) {
         /// Changes of speed below this do not count.
         const NONE: f64 = 1e-9;
         let arm = 0..self.arm_joints;
         let missing = |j: usize| self.axes[j].allowed(speeds[j]) - motion.speed[j];
-        let share = arm
+        let fraction = arm
             .clone()
             .filter(|j| missing(*j).abs() > NONE)
             .map(|j| out[j] / missing(j))
             .fold(f64::INFINITY, f64::min);
         let fits = |j: usize| {
-            let acc = share * missing(j);
+            let acc = fraction * missing(j);
             missing(j).abs() <= NONE || self.axes[j].can_take(motion.at(j), acc)
         };
-        if share.is_finite() && share >= 0.0 && arm.clone().all(fits) {
+        if fraction.is_finite() && fraction >= 0.0 && arm.clone().all(fits) {
             for j in arm.filter(|j| missing(*j).abs() > NONE) {
-                out[j] = share * missing(j);
+                out[j] = fraction * missing(j);
             }
         }
     }

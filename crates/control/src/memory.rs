@@ -29,7 +29,7 @@ pub struct Memory {
     /// Orientation of the tool that is held, w, x, y, z.
     pub(crate) held: [f64; 4],
     /// Smoothed speed at which it turns, in the world; kept while the arm comes to rest.
-    pub(crate) turn: [f64; 3],
+    pub(crate) angular_rad_s: [f64; 3],
 }
 
 /// Every field under its name in a snapshot.
@@ -59,7 +59,8 @@ impl Memory {
         fields.contains_key(&format!("{PREFIX}sent"))
     }
 
-    /// Adds the memory to a snapshot's fields, under names that begin with `pilot/controller/`.
+    /// Adds the memory to a snapshot's fields, under names that begin with `pilot/law/`
+    /// (the controller's first name, kept so that old tapes are read).
     pub fn save(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
         let mut add = |name: &str, numbers: &[f64]| {
             fields.insert(format!("{PREFIX}{name}"), numbers.to_vec());
@@ -76,7 +77,7 @@ impl Memory {
         add("feedback", &[self.feedback]);
         add("ticks", &[self.ticks]);
         add("held", &self.held);
-        add("turn", &self.turn);
+        add("turn", &self.angular_rad_s);
     }
 
     /// The memory that [`Memory::save`] left in a snapshot of a robot with `joints` joints.
@@ -97,7 +98,7 @@ impl Memory {
             };
             Err(ControlError::Memory { field, reason })
         };
-        let (held, turn) = (find("held", 4)?, find("turn", 3)?);
+        let (held, angular) = (find("held", 4)?, find("turn", 3)?);
         Ok(Self {
             desired: find("desired", joints)?,
             rates: find("rates", joints)?,
@@ -113,7 +114,7 @@ impl Memory {
             feedback: find("feedback", 1)?[0],
             ticks: find("ticks", 1)?[0],
             held: std::array::from_fn(|i| held[i]),
-            turn: std::array::from_fn(|i| turn[i]),
+            angular_rad_s: std::array::from_fn(|i| angular[i]),
         })
     }
 }

@@ -7,7 +7,7 @@ use nalgebra::Vector3;
 
 use crate::cartesian::CartesianController;
 use crate::memory::Memory;
-use crate::roles::Kind;
+use crate::roles::ArmKind;
 use crate::scratch::Scratch;
 use crate::settings::Gravity;
 use crate::solve;
@@ -23,7 +23,7 @@ impl CartesianController {
         brake: bool,
         status: &mut Status,
     ) {
-        let Kind::ToolDown { tilt, roll } = self.roles.kind else { return };
+        let ArmKind::ToolDown { tilt, roll } = self.roles.kind else { return };
         let s = &self.settings;
         scratch.kinematics.update(&scratch.at);
         let (_, columns) = self.wrist_columns(scratch);
@@ -48,17 +48,17 @@ impl CartesianController {
             let clipped = scratch.rates[j].clamp(-limit, limit);
             status.speed |= clipped != scratch.rates[j];
             // The brake is no part of the script; whoever pulls it wants the arm to stop.
-            let (share, new) = match (brake, is_wrist) {
+            let (fraction, new) = match (brake, is_wrist) {
                 (true, _) => (self.smooth_brake, 0.0),
                 (false, true) => (self.smooth_wrist, clipped),
                 (false, false) => (self.smooth, clipped),
             };
-            memory.rates[j] = (1.0 - share) * memory.rates[j] + share * new;
+            memory.rates[j] = (1.0 - fraction) * memory.rates[j] + fraction * new;
             scratch.rates[j] = memory.rates[j];
         }
         let arm = self.chain.arm_joints;
-        for (k, share) in self.grip.iter().enumerate() {
-            scratch.rates[arm + k] = wanted.gripper_per_s * share;
+        for (k, ratio) in self.grip.iter().enumerate() {
+            scratch.rates[arm + k] = wanted.gripper_per_s * ratio;
         }
         for (j, joint) in self.chain.joints.iter().enumerate() {
             let free = memory.desired[j] + scratch.rates[j] * self.substep_s;

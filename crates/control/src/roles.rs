@@ -10,7 +10,7 @@ const ALONG: f64 = 0.01;
 
 /// What an arm can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ArmKind {
     /// 4 or 5 joints: three place the wrist, one tilts the tool, one may roll it.
     ToolDown { tilt: usize, roll: Option<usize> },
     /// 6 or 7 joints: the tool takes any pose.
@@ -20,7 +20,7 @@ pub(crate) enum Kind {
 /// What an arm can do, and where its tool points.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Roles {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ArmKind,
     /// Direction of the tool in the tool's link.
     pub(crate) tool_axis: Vector3<f64>,
 }
@@ -41,13 +41,13 @@ impl Roles {
             return Err(fail(format!("arm joint {name} does not move the tool")));
         }
         let kind =
-            if arm >= 6 { Kind::Twist } else { tool_down(chain, &kinematics).map_err(fail)? };
+            if arm >= 6 { ArmKind::Twist } else { tool_down(chain, &kinematics).map_err(fail)? };
         let tool_axis = tool_axis(chain, &kinematics, kind).map_err(fail)?;
         Ok(Self { kind, tool_axis })
     }
 }
 
-fn tool_down(chain: &Chain, kinematics: &Kinematics) -> Result<Kind, String> {
+fn tool_down(chain: &Chain, kinematics: &Kinematics) -> Result<ArmKind, String> {
     let wrist = kinematics.site(&chain.wrist).pos_m;
     let moves = |j: usize| kinematics.column(j, chain.wrist.link, &wrist).0.norm() > STILL_M;
     for j in 0..3 {
@@ -66,15 +66,19 @@ fn tool_down(chain: &Chain, kinematics: &Kinematics) -> Result<Kind, String> {
             ));
         }
     }
-    Ok(Kind::ToolDown { tilt: 3, roll: (chain.arm_joints == 5).then_some(4) })
+    Ok(ArmKind::ToolDown { tilt: 3, roll: (chain.arm_joints == 5).then_some(4) })
 }
 
 /// The last joint's axis where it rolls the tool; where it tilts it, the way to the tool.
-fn tool_axis(chain: &Chain, kinematics: &Kinematics, kind: Kind) -> Result<Vector3<f64>, String> {
+fn tool_axis(
+    chain: &Chain,
+    kinematics: &Kinematics,
+    kind: ArmKind,
+) -> Result<Vector3<f64>, String> {
     let last = chain.arm_joints - 1;
     let tool = kinematics.site(&chain.tool).pos_m;
     let in_world = match kind {
-        Kind::ToolDown { tilt, roll: None } => {
+        ArmKind::ToolDown { tilt, roll: None } => {
             let out = tool - kinematics.anchor(tilt);
             let axis = kinematics.axis(tilt);
             (out - axis * axis.dot(&out))
@@ -92,7 +96,7 @@ fn tool_axis(chain: &Chain, kinematics: &Kinematics, kind: Kind) -> Result<Vecto
             axis * out.signum()
         }
     };
-    if let Kind::ToolDown { tilt, .. } = kind
+    if let ArmKind::ToolDown { tilt, .. } = kind
         && kinematics.axis(tilt).dot(&in_world).abs() > ALONG
     {
         let name = &chain.joints[tilt].name;

@@ -36,7 +36,7 @@ pub struct Scratch {
     pub(crate) accelerations: [Vec<f64>; 3],
     /// A way to rest, looked at ahead.
     pub(crate) rest: Motion,
-    /// Turn from the tool to the orientation that is held, before this tick.
+    /// Rotation from the tool to the orientation that is held, before this tick, as a rotation vector.
     pub(crate) held_off: Vector3<f64>,
 }
 

@@ -9,7 +9,7 @@ use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 
 use crate::cartesian::{CartesianController, quaternion};
 use crate::memory::Memory;
-use crate::roles::Kind;
+use crate::roles::ArmKind;
 use crate::scratch::Scratch;
 use crate::settings::{Gravity, Method};
 use crate::status::Status;
@@ -70,7 +70,7 @@ impl CartesianController {
                 memory.offset[j] = scratch.carry[j] - self.ahead(j, &scratch.torques);
             }
         }
-        if self.roles.kind == Kind::Twist {
+        if self.roles.kind == ArmKind::Twist {
             self.hold_on(memory, scratch, brake);
         }
     }
@@ -111,7 +111,8 @@ impl CartesianController {
         }
     }
 
-    /// Part of the offset that is left after another tick. At the start it goes with minimum jerk;
+    /// Part of the offset that is left after another tick. At the start it goes with minimum jerk
+    /// (the quintic 10 t³ - 15 t⁴ + 6 t⁵: at rest at both ends, so nothing is felt);
     /// what comes later (weight that changed on the way to rest) is little, and fades.
     fn offset_left(&self, ticks: f64) -> f64 {
         let all = self.settings.soft_start_s / self.tick_s;
@@ -175,9 +176,9 @@ impl CartesianController {
                 wanted.copy_from_slice(&chosen);
                 self.limiter.stop_accelerations(&memory.motion, &mut stop);
                 let (mut good, mut bad) = (0.0, 1.0);
-                let mix = |share: f64, into: &mut [f64]| {
+                let mix = |fraction: f64, into: &mut [f64]| {
                     for (j, into) in into.iter_mut().enumerate() {
-                        *into = stop[j] + share * (wanted[j] - stop[j]);
+                        *into = stop[j] + fraction * (wanted[j] - stop[j]);
                     }
                 };
                 for _ in 0..HALVINGS {
@@ -248,9 +249,9 @@ impl CartesianController {
     /// A tool that turns as asked is held where the limiter lets it be, not where it would have
     /// been without.
     fn hold_on(&self, memory: &mut Memory, scratch: &Scratch, brake: bool) {
-        let is_turning = memory.turn != [0.0; 3];
+        let is_turning = memory.angular_rad_s != [0.0; 3];
         if memory.motion.is_at_rest() {
-            memory.turn = [0.0; 3];
+            memory.angular_rad_s = [0.0; 3];
         }
         let is = quaternion(&scratch.kinematics.site(&self.chain.tool));
         if is_turning || brake {

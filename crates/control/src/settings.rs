@@ -146,9 +146,9 @@ settings! {
     /// Largest speed of the wrist's joints.
     #[serde(alias = "vel_limit_wrist")]
     vel_limit_wrist_rad_s: f64,
-    /// Share of the new speed taken per tick at 180 Hz: arm.
+    /// Fraction of the new speed taken per tick at 180 Hz: arm.
     smooth_dq: f64,
-    /// Share of the new speed taken per tick at 180 Hz: roll and tilt correction.
+    /// Fraction of the new speed taken per tick at 180 Hz: roll and tilt correction.
     smooth_dq_wrist: f64,
     /// Speed per torque for `gravity: seed`, rad/s per N m.
     wrist_gff_gain: f64,
@@ -257,7 +257,7 @@ impl Settings {
     pub fn check(&self) -> Result<(), ControlError> {
         let above = "must be a number above 0";
         let not_below = "must be a number, 0 or above";
-        let share = "must be above 0 and at most 1";
+        let fraction = "must be above 0 and at most 1";
         type Test = fn(f64) -> bool;
         let positive: Test = |n| n > 0.0 && n.is_finite();
         let zero_or_more: Test = |n| n >= 0.0 && n.is_finite();
@@ -272,8 +272,8 @@ impl Settings {
             ("lambda_tilt", self.lambda_tilt, positive, above),
             ("vel_limit_rad_s", self.vel_limit_rad_s, positive, above),
             ("vel_limit_wrist_rad_s", self.vel_limit_wrist_rad_s, positive, above),
-            ("smooth_dq", self.smooth_dq, part, share),
-            ("smooth_dq_wrist", self.smooth_dq_wrist, part, share),
+            ("smooth_dq", self.smooth_dq, part, fraction),
+            ("smooth_dq_wrist", self.smooth_dq_wrist, part, fraction),
             ("wrist_gff_gain", self.wrist_gff_gain, f64::is_finite, "must be a number"),
             ("dead_zone_rad", self.dead_zone_rad, zero_or_more, not_below),
             ("singularity_m", self.singularity_m, positive, above),

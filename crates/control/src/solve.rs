@@ -1,4 +1,6 @@
-//! Damped least squares with bounds: joint speeds for a wanted speed of the hand.
+//! Damped least squares (Levenberg-Marquardt, as in singularity-robust inverses) with bounds: joint
+//! speeds for a wanted speed of the hand. Bounds are met by an active set: a joint at its bound is
+//! taken out and the rest is solved again.
 
 use nalgebra::{Matrix3, Matrix6, SMatrix, SVector};
 
@@ -33,7 +35,7 @@ where
     square.smallest().max(0.0).sqrt()
 }
 
-/// Damping that is 0 away from singular poses, so that the hand does exactly what is asked, and
+/// Variable damping by the smallest singular value (Nakamura and Hanafusa): 0 away from singular poses, so that the hand does exactly what is asked, and
 /// rises smoothly to `lambda` where it cannot.
 pub(crate) fn damping(lambda: f64, sigma_min: f64) -> f64 {
     let near = 1.0 - (sigma_min / (FADE * lambda)).powi(2);

@@ -12,8 +12,8 @@ use crate::velocity::Velocity;
 
 /// Squared length of the horizontal part of the tilt axis below which tilting does nothing.
 const TILT_COLUMN_MIN: f64 = 1e-8;
-/// Share of the singularity setting below which tilt is left alone.
-const SINGULAR_SHARE_MIN: f64 = 1e-3;
+/// Fraction of the singularity setting below which tilt is left alone.
+const SINGULAR_FRACTION_MIN: f64 = 1e-3;
 
 /// What tilts the tool, seen in one tick.
 pub(crate) struct Tilt {
@@ -21,7 +21,7 @@ pub(crate) struct Tilt {
     column: Vector2<f64>,
     /// Its squared length with damping; infinite where tilting does nothing.
     square: f64,
-    /// Horizontal part of the turn that would bring the tool down: sine of the angle.
+    /// Horizontal part of the rotation that would bring the tool down: sine of the angle.
     error: Vector2<f64>,
 }
 
@@ -57,15 +57,15 @@ impl CartesianController {
         sigma_min: f64,
     ) -> f64 {
         let s = &self.settings;
-        let share = (sigma_min / s.singularity_m).clamp(0.0, 1.0);
+        let fraction = (sigma_min / s.singularity_m).clamp(0.0, 1.0);
         let is_wrong = tilt.error.norm() > s.dead_zone_rad;
-        if !(is_moving || is_wrong) || share <= SINGULAR_SHARE_MIN {
+        if !(is_moving || is_wrong) || fraction <= SINGULAR_FRACTION_MIN {
             return 0.0;
         }
-        let turn = tilt.error * (s.ori_gain_per_s * share);
-        let turn =
-            turn * (s.ori_gain_per_s / turn.norm().max(s.ori_gain_per_s).max(f64::MIN_POSITIVE));
-        let speed = tilt.column.dot(&turn) / tilt.square;
+        let angular = tilt.error * (s.ori_gain_per_s * fraction);
+        let angular = angular
+            * (s.ori_gain_per_s / angular.norm().max(s.ori_gain_per_s).max(f64::MIN_POSITIVE));
+        let speed = tilt.column.dot(&angular) / tilt.square;
         let gap = match self.chain.joints[joint].range {
             Some([low, _]) if speed < 0.0 => at - low,
             Some([_, high]) => high - at,
@@ -116,15 +116,15 @@ impl CartesianController {
         status.speed |= self.slow(&mut speeds, 0..3);
         // Without a wish the limiter alone brings the arm to rest.
         let is_driven = wanted.moves_the_hand() && !brake;
-        let share = if is_driven { self.smooth } else { 1.0 };
+        let fraction = if is_driven { self.smooth } else { 1.0 };
         for j in 0..3 {
-            scratch.rates[j] = memory.rates[j] + share * (speeds[j] - memory.rates[j]);
+            scratch.rates[j] = memory.rates[j] + fraction * (speeds[j] - memory.rates[j]);
         }
         let asked: [f64; 3] = std::array::from_fn(|j| scratch.rates[j]);
         self.wait_for_arm(memory, scratch, 0..3);
 
-        // The tilt joint takes back the pitch that they cause, and corrects what is left.
-        let share = if is_driven { self.smooth_wrist } else { 1.0 };
+        // Feed-forward and feedback: the tilt joint takes back the pitch that they cause, and corrects what is left.
+        let fraction = if is_driven { self.smooth_wrist } else { 1.0 };
         let mut feedback = 0.0;
         if is_driven {
             let here = (tilt, memory.desired[tilt]);
@@ -133,7 +133,7 @@ impl CartesianController {
                 feedback += s.wrist_gff_gain * self.torque(scratch, tilt);
             }
         }
-        memory.feedback += share * (feedback - memory.feedback);
+        memory.feedback += fraction * (feedback - memory.feedback);
         // What blocked joints give up does not move the arm.
         let moves: [f64; 3] =
             std::array::from_fn(|j| scratch.rates[j].clamp(-asked[j].abs(), asked[j].abs()));
@@ -143,7 +143,7 @@ impl CartesianController {
         self.wait_for_arm(memory, scratch, tilt..tilt + 1);
         if let Some(roll) = roll {
             let smoothed = memory.rates[roll]
-                + share * (self.roll_rate(scratch, roll, wanted) - memory.rates[roll]);
+                + fraction * (self.roll_rate(scratch, roll, wanted) - memory.rates[roll]);
             scratch.rates[roll] = self.wrist_rate(roll, memory, smoothed, status);
             self.wait_for_arm(memory, scratch, roll..roll + 1);
         }
@@ -159,8 +159,8 @@ impl CartesianController {
 
     /// Speed of the tilt joint that takes back the pitch of the first three.
     fn pitch_back(&self, scratch: &Scratch, tilt: &Tilt, rates: &[f64]) -> f64 {
-        let turn = (0..3).map(|j| scratch.kinematics.axis(j) * rates[j]).sum::<Vector3<f64>>();
-        -tilt.column.dot(&turn.xy()) / tilt.square
+        let angular = (0..3).map(|j| scratch.kinematics.axis(j) * rates[j]).sum::<Vector3<f64>>();
+        -tilt.column.dot(&angular.xy()) / tilt.square
     }
 
     /// Counter-clockwise seen from above when the tool points down: about the other way than the

@@ -21,7 +21,7 @@ const HAND_M: f64 = 0.2;
 /// The held orientation never runs further from the tool's than this.
 const HELD_AHEAD_RAD: f64 = 0.1;
 /// A tool that turns slower than this, unasked, does not turn.
-const TURN_MIN_RAD_S: f64 = 1e-3;
+const ANGULAR_MIN_RAD_S: f64 = 1e-3;
 /// Pull of a spare joint towards the posture at the start, per second.
 const POSTURE_PER_S: f64 = 0.5;
 
@@ -65,7 +65,7 @@ impl CartesianController {
         status.tilt_rad = error.norm();
         let is_driven = wanted.moves_the_hand() && !brake;
         // A tool that turns as asked is not pulled at the same time: see `hold_on`.
-        let is_turning = asked != Vector3::zeros() || memory.turn != [0.0; 3];
+        let is_turning = asked != Vector3::zeros() || memory.angular_rad_s != [0.0; 3];
         let is_pulled = is_driven && !is_turning;
         let pull = if is_pulled { error * s.ori_gain_per_s } else { Vector3::zeros() };
         let goal = weighed(&v, &(asked + pull));
@@ -91,23 +91,24 @@ impl CartesianController {
         status.speed |= slowed;
         let slower = if slowed && before != 0.0 { speeds[arm - 1] / before } else { 1.0 };
         // Without a wish the limiter alone brings the arm to rest.
-        let share = if is_driven { self.smooth } else { 1.0 };
+        let fraction = if is_driven { self.smooth } else { 1.0 };
         for j in 0..arm {
-            scratch.rates[j] = memory.rates[j] + share * (speeds[j] - memory.rates[j]);
+            scratch.rates[j] = memory.rates[j] + fraction * (speeds[j] - memory.rates[j]);
         }
         let waits = self.wait_for_arm(memory, scratch, 0..arm);
         self.grip_rates(wanted.gripper_per_s, &mut scratch.rates);
 
         // What is held turns as smoothly as the arm does, and waits for it (and see `hold_on`).
         if is_driven {
-            let mut turn = Vector3::from(memory.turn);
-            turn += (asked * slower - turn) * share;
-            let is_over = waits || (asked == Vector3::zeros() && turn.norm() < TURN_MIN_RAD_S);
-            memory.turn = if is_over { [0.0; 3] } else { turn.into() };
-            let ahead = error + Vector3::from(memory.turn) * self.substep_s;
+            let mut angular = Vector3::from(memory.angular_rad_s);
+            angular += (asked * slower - angular) * fraction;
+            let is_over =
+                waits || (asked == Vector3::zeros() && angular.norm() < ANGULAR_MIN_RAD_S);
+            memory.angular_rad_s = if is_over { [0.0; 3] } else { angular.into() };
+            let ahead = error + Vector3::from(memory.angular_rad_s) * self.substep_s;
             let most = HELD_AHEAD_RAD.min(ahead.norm());
             let kept = ahead.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(Vector3::zeros) * most;
-            if kept != Vector3::zeros() && (kept != error || memory.turn != [0.0; 3]) {
+            if kept != Vector3::zeros() && (kept != error || memory.angular_rad_s != [0.0; 3]) {
                 let next = UnitQuaternion::from_scaled_axis(kept) * is;
                 memory.held = [next.w, next.i, next.j, next.k];
             }
@@ -120,7 +121,8 @@ impl CartesianController {
     }
 }
 
-/// Speeds that bring the arm towards its posture without moving the tool.
+/// Speeds that bring the arm towards its posture without moving the tool: projection onto the null
+/// space of the Jacobian.
 fn to_posture(memory: &Memory, columns: &[Vector6<f64>], lambda: f64, spare: &mut [f64]) {
     let pull = |j: usize| POSTURE_PER_S * (memory.posture[j] - memory.desired[j]);
     let moved = columns.iter().enumerate().map(|(j, c)| c * pull(j)).sum::<Vector6<f64>>();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Velocity {
     /// Of the control point, along the world's axes.
     pub linear_m_s: [f64; 3],
-    /// Turn of the tool about its own axis; positive is counter-clockwise seen from above when
+    /// Angular velocity of the tool about its own axis; positive is counter-clockwise seen from above when
     /// the tool points down.
     pub roll_rad_s: f64,
     /// Tilt of the tool about the world's x and y axes, for arms with the joints for it.

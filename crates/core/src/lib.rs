@@ -54,6 +54,7 @@ pub mod snapshot;
 pub mod solid;
 pub mod state;
 pub mod tape;
+pub mod time;
 pub mod yaml;
 
 pub use batch::BatchPilot;

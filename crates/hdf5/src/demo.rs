@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use citrange_core::time::Utc;
+
 use crate::{Array, Attr, Images, Series};
 
 /// A recorded episode. Everything is optional: older, poorer files are read as they are.
@@ -106,24 +108,11 @@ pub(crate) fn is_joint_name(name: &str) -> bool {
 
 /// The usual name of a demo file: `demo_episode_0007_20260314_150926.h5`, in UTC.
 ///
-/// `unix_secs` are seconds since 1970.
+/// `unix_s` are seconds since 1970.
 #[must_use]
-pub fn demo_file_name(count: u32, unix_secs: u64) -> String {
-    let (days, secs) = (unix_secs / 86_400, unix_secs % 86_400);
-    let (hour, minute, second) = (secs / 3600, secs / 60 % 60, secs % 60);
-    // Count years from 1 March, so that the leap day is the last day of a year. Eras of 400
-    // years have 146,097 days; 1970 began 719,468 days after 1 March of the year 0.
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = era * 400 + year + u64::from(month <= 2);
-    format!(
-        "demo_episode_{count:04}_{year:04}{month:02}{day:02}_{hour:02}{minute:02}{second:02}.h5"
-    )
+pub fn demo_file_name(count: u32, unix_s: u64) -> String {
+    let (day, time) = Utc::of_unix_s(unix_s).compact();
+    format!("demo_episode_{count:04}_{day}_{time}.h5")
 }
 
 #[cfg(test)]

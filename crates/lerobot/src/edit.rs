@@ -3,7 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+
+use citrange_core::time::Utc;
 
 use crate::commit::Lock;
 use crate::dataset::Dataset;
@@ -319,8 +320,7 @@ fn build(
 
 pub(crate) fn free_name(trash: &Path, name: &str) -> Result<PathBuf> {
     files::create_dir(trash)?;
-    let secs = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    let stamp = utc_stamp(secs);
+    let stamp = stamp(&Utc::now());
     let names = std::iter::once(format!("{name}-{stamp}"))
         .chain((2..1000).map(|n| format!("{name}-{stamp}-{n}")));
     match names.map(|n| trash.join(n)).find(|path| !path.exists()) {
@@ -329,19 +329,10 @@ pub(crate) fn free_name(trash: &Path, name: &str) -> Result<PathBuf> {
     }
 }
 
-/// `20260131T235959Z`. Days to dates after Howard Hinnant's `civil_from_days`.
-fn utc_stamp(secs: u64) -> String {
-    let (days, rest) = (secs / 86_400 + 719_468, secs % 86_400);
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    let (h, m, s) = (rest / 3600, rest / 60 % 60, rest % 60);
-    format!("{year:04}{month:02}{day:02}T{h:02}{m:02}{s:02}Z")
+/// `20260131T235959Z`.
+fn stamp(utc: &Utc) -> String {
+    let (day, time) = utc.compact();
+    format!("{day}T{time}Z")
 }
 
 #[cfg(test)]
@@ -349,10 +340,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_right() {
-        assert_eq!(utc_stamp(0), "19700101T000000Z");
-        assert_eq!(utc_stamp(951_782_400), "20000229T000000Z");
-        assert_eq!(utc_stamp(1_767_225_599), "20251231T235959Z");
+    fn stamps_are_right() {
+        assert_eq!(stamp(&Utc::of_unix_s(951_782_400)), "20000229T000000Z");
     }
 
     #[test]

@@ -131,11 +131,11 @@ fn tiles(survey: &Survey) -> String {
     html
 }
 
-/// A share without false precision: the interval says how much is known.
+/// A fraction without false precision: the interval says how much is known.
 fn percent(rate: &Rate) -> String {
-    let share = 100.0 * rate.share;
+    let fraction = 100.0 * rate.fraction;
     // Nearly all is not all.
-    let rounded = if rate.good < rate.of { share.min(99.9) } else { share };
+    let rounded = if rate.good < rate.of { fraction.min(99.9) } else { fraction };
     if rate.of >= 100 && rate.good < rate.of {
         return format!("{rounded:.1} %");
     }
@@ -143,7 +143,7 @@ fn percent(rate: &Rate) -> String {
 }
 
 fn interval(rate: &Rate) -> String {
-    let [low, high] = rate.interval_95.map(|share| 100.0 * share);
+    let [low, high] = rate.interval_95.map(|fraction| 100.0 * fraction);
     format!("{low:.1}–{high:.1} %")
 }
 

@@ -13,7 +13,8 @@ pub struct Rate {
     /// Times it was tried.
     pub of: usize,
     /// `good / of`.
-    pub share: f64,
+    #[serde(rename = "share")]
+    pub fraction: f64,
     /// Lower and upper end of the 95 % Wilson score interval.
     pub interval_95: [f64; 2],
 }
@@ -32,7 +33,7 @@ impl Rate {
         // At the ends the exact value is 0 or 1; rounding must not leave it.
         let low = if good == 0 { 0.0 } else { (center - half).max(0.0) };
         let high = if good == of { 1.0 } else { (center + half).min(1.0) };
-        Some(Self { good, of, share: p, interval_95: [low, high] })
+        Some(Self { good, of, fraction: p, interval_95: [low, high] })
     }
 }
 
@@ -64,7 +65,7 @@ impl Spread {
             return None;
         }
         sorted.sort_by(f64::total_cmp);
-        let at = |share| quantile(&sorted, share);
+        let at = |fraction| quantile(&sorted, fraction);
         Some(Self {
             count: sorted.len(),
             mean: sorted.iter().sum::<f64>() / sorted.len() as f64,
@@ -78,8 +79,8 @@ impl Spread {
 }
 
 /// A quantile of sorted numbers, linear between neighbours; 0 when there are none.
-fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let at = share.clamp(0.0, 1.0) * sorted.len().saturating_sub(1) as f64;
+fn quantile(sorted: &[f64], fraction: f64) -> f64 {
+    let at = fraction.clamp(0.0, 1.0) * sorted.len().saturating_sub(1) as f64;
     let number = |index: f64| sorted.get(index as usize).copied().unwrap_or_default();
     let (below, above) = (number(at.floor()), number(at.ceil()));
     below + (above - below) * at.fract()
@@ -113,7 +114,7 @@ mod tests {
         assert_eq!(Rate::new(0, 0), None);
         assert_eq!(Rate::new(3, 2), None);
         let all = Rate::new(29, 29).unwrap();
-        assert_eq!((all.share, all.interval_95[1]), (1.0, 1.0));
+        assert_eq!((all.fraction, all.interval_95[1]), (1.0, 1.0));
         assert!(near(all.interval_95[0], 1.0 - 0.1170));
         assert_eq!(Rate::new(0, 1).unwrap().interval_95[0], 0.0);
     }

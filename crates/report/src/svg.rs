@@ -40,8 +40,8 @@ pub(crate) struct Scale {
 impl Scale {
     pub(crate) fn at(&self, value: f64) -> f64 {
         let ([low, high], [from, to]) = (self.values, self.pixels);
-        let share = if high > low { (value - low) / (high - low) } else { 0.5 };
-        from + share * (to - from)
+        let fraction = if high > low { (value - low) / (high - low) } else { 0.5 };
+        from + fraction * (to - from)
     }
 
     /// Round numbers along the scale, about as many as asked for.

@@ -35,9 +35,9 @@ impl Survey {
         let numbers = &self.numbers;
         let mut lines = Vec::new();
         let rate = |rate: &crate::Rate| {
-            let [low, high] = rate.interval_95.map(|share| 100.0 * share);
-            let (good, of, share) = (rate.good, rate.of, 100.0 * rate.share);
-            format!("{good} of {of} ({share:.1} %, 95 %: {low:.1} to {high:.1} %)")
+            let [low, high] = rate.interval_95.map(|fraction| 100.0 * fraction);
+            let (good, of, percent) = (rate.good, rate.of, 100.0 * rate.fraction);
+            format!("{good} of {of} ({percent:.1} %, 95 %: {low:.1} to {high:.1} %)")
         };
         match &numbers.success {
             Some(success) => lines.push(format!("success: {}", rate(success))),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use citrange_core::restore::BodyPose;
+use citrange_core::time::Utc;
 use citrange_core::{RigSpec, RobotDescription, Scene};
 use serde::{Deserialize, Serialize};
 
@@ -137,39 +138,12 @@ pub fn new_uid() -> String {
 /// Now, as RFC 3339 in UTC with seconds.
 #[must_use]
 pub fn utc_now() -> String {
-    let secs = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .map_or(0, |d| d.as_secs());
-    utc(secs)
-}
-
-/// Seconds since 1970 as RFC 3339.
-fn utc(secs: u64) -> String {
-    let (days, of_day) = (secs / 86_400, secs % 86_400);
-    // Civil date from a day count, years beginning in March so that the leap day comes last.
-    let shifted = days + 719_468;
-    let (era, day) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day_of_year = day - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    let (h, m, s) = (of_day / 3_600, of_day / 60 % 60, of_day % 60);
-    format!("{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}Z")
+    Utc::now().rfc3339()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dates_are_right() {
-        assert_eq!(utc(0), "1970-01-01T00:00:00Z");
-        assert_eq!(utc(951_826_554), "2000-02-29T12:15:54Z");
-        assert_eq!(utc(1_763_164_800), "2025-11-15T00:00:00Z");
-        assert_eq!(utc(4_102_444_799), "2099-12-31T23:59:59Z");
-    }
 
     #[test]
     fn names_differ() {

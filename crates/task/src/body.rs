@@ -55,7 +55,7 @@ impl Body {
             HeightsOf::Tool => 0.0,
             HeightsOf::Wrist => wrist_m.z - hand.at_m.z,
         };
-        let share = settings.joint_speed_share;
+        let fraction = settings.joint_speed_share;
         let mut body = Self {
             chain: chain.clone(),
             home: home.to_vec(),
@@ -72,7 +72,7 @@ impl Body {
                 yaw_rad: REACH_YAW_RAD,
             },
             ring_m: [0.0, f64::INFINITY],
-            speeds: chain.joints.iter().map(|j| j.max_speed.unwrap_or(1.0) * share).collect(),
+            speeds: chain.joints.iter().map(|j| j.max_speed.unwrap_or(1.0) * fraction).collect(),
             ik,
         };
         body.home_turn_rad = hand.jaw_yaw_rad() - body.azimuth(&hand.at_m);
@@ -171,21 +171,21 @@ impl Body {
         self.ik.find(&goal, &within, &mut joints).keeps(&within).then_some(joints)
     }
 
-    /// Writes the gripper's joints for a share of its opening.
-    pub(crate) fn set_jaws(&self, share: f64, joints: &mut [f64]) {
+    /// Writes the gripper's joints for a fraction of its opening.
+    pub(crate) fn set_jaws(&self, fraction: f64, joints: &mut [f64]) {
         for (joint, target) in self.chain.joints.iter().zip(joints) {
             if let Some([closed, open]) = joint.gripper {
-                *target = closed + share * (open - closed);
+                *target = closed + fraction * (open - closed);
             }
         }
     }
 
     /// How far the jaws are open: 0 closed, 1 open.
     pub(crate) fn jaws(&self, joints: &[f64]) -> f64 {
-        let shares = self.chain.joints.iter().zip(joints).filter_map(|(joint, at)| {
+        let fractions = self.chain.joints.iter().zip(joints).filter_map(|(joint, at)| {
             joint.gripper.map(|[closed, open]| (at - closed) / (open - closed))
         });
-        let (sum, count) = shares.fold((0.0, 0), |(sum, n), share| (sum + share, n + 1));
+        let (sum, count) = fractions.fold((0.0, 0), |(sum, n), fraction| (sum + fraction, n + 1));
         sum / f64::from(count.max(1))
     }
 }

@@ -12,7 +12,7 @@ pub mod pickup;
 pub mod placed;
 pub mod plate;
 
-pub use evidence::{Doubt, Evidence, GraspSample, GraspSettings, Held};
+pub use evidence::{Doubt, Evidence, GraspSample, GraspSettings, GraspVerdict};
 pub use grasp::GraspDetector;
 pub use pickup::{Color, HandView, Pickup, PickupSettings, RedReason, assess};
 pub use placed::{NotPlaced, Placed, PlacementDetector, PlacementSettings, Region, Resting};

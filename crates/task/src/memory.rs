@@ -4,7 +4,7 @@
 use nalgebra::Vector3;
 
 use crate::judge::memory::{array, count, put, take, vector};
-use crate::judge::{GraspDetector, GraspSample, Held, PlacementDetector, PlateWatch};
+use crate::judge::{GraspDetector, GraspSample, GraspVerdict, PlacementDetector, PlateWatch};
 use crate::moves::{Line, Place, Ramp, Swing};
 use crate::reason::{Reason, State};
 
@@ -25,19 +25,19 @@ pub(crate) struct Fetch {
 
 /// The last word on whether the thing is held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Grip {
+pub(crate) enum GraspBelief {
     #[default]
     Unknown,
     Yes,
     No,
 }
 
-impl From<Held> for Grip {
-    fn from(held: Held) -> Self {
+impl From<GraspVerdict> for GraspBelief {
+    fn from(held: GraspVerdict) -> Self {
         match held {
-            Held::Yes => Self::Yes,
-            Held::No(_) => Self::No,
-            Held::Unknown(_) => Self::Unknown,
+            GraspVerdict::Yes => Self::Yes,
+            GraspVerdict::No(_) => Self::No,
+            GraspVerdict::Unknown(_) => Self::Unknown,
         }
     }
 }
@@ -70,7 +70,7 @@ pub(crate) struct Memory {
     pub(crate) carried_m: Vector3<f64>,
     /// Where the hand lets it go.
     pub(crate) release: Place,
-    pub(crate) grip: Grip,
+    pub(crate) grip: GraspBelief,
     pub(crate) was_held: bool,
     pub(crate) grasp: Option<GraspDetector>,
     pub(crate) plate: Option<PlateWatch>,
@@ -97,7 +97,7 @@ impl Memory {
             failed_turns: [None; FAILED_TURNS],
             carried_m: Vector3::zeros(),
             release: hand,
-            grip: Grip::Unknown,
+            grip: GraspBelief::Unknown,
             was_held: false,
             grasp: None,
             plate: None,
@@ -132,9 +132,9 @@ impl Memory {
         out.extend(&self.carried_m);
         put_place(out, &self.release);
         let grip = match self.grip {
-            Grip::Unknown => 0.0,
-            Grip::Yes => 1.0,
-            Grip::No => 2.0,
+            GraspBelief::Unknown => 0.0,
+            GraspBelief::Yes => 1.0,
+            GraspBelief::No => 2.0,
         };
         out.extend([grip, f64::from(u8::from(self.was_held))]);
         out.push(f64::from(u8::from(self.grasp.is_some())));
@@ -178,9 +178,9 @@ impl Memory {
         let carried_m = vector(numbers)?;
         let release = take_place(numbers)?;
         let grip = match count(numbers, 2)? {
-            0 => Grip::Unknown,
-            1 => Grip::Yes,
-            _ => Grip::No,
+            0 => GraspBelief::Unknown,
+            1 => GraspBelief::Yes,
+            _ => GraspBelief::No,
         };
         let was_held = count(numbers, 1)? == 1;
         let has_grasp = count(numbers, 1)? == 1;

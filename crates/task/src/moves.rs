@@ -3,8 +3,8 @@
 
 use nalgebra::Vector3;
 
-/// Where the hand is sent: the grasp point, and the turn of the jaws against the arm's direction
-/// (so that a turn stays possible when the arm swings round).
+/// Where the hand is sent: the grasp point, and the orientation of the jaws against the arm's direction
+/// (so that one that the wrist can do stays possible when the arm swings round).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Place {
     pub(crate) at_m: Vector3<f64>,
@@ -18,7 +18,8 @@ pub(crate) struct Limits {
     pub(crate) acceleration: f64,
 }
 
-/// Distance along a way of known length: speeds up, goes on, slows down to rest at its end.
+/// Distance along a way of known length, as a trapezoidal velocity profile: speeds up, goes on,
+/// slows down to rest at its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ramp {
     pub(crate) length: f64,
@@ -35,13 +36,13 @@ impl Ramp {
         self.done >= self.length
     }
 
-    /// Share of the way that is done.
-    pub(crate) fn share(&self) -> f64 {
+    /// Fraction of the way that is done.
+    pub(crate) fn fraction(&self) -> f64 {
         if self.length > 0.0 { (self.done / self.length).min(1.0) } else { 1.0 }
     }
 
-    /// Where it is after `secs` more.
-    pub(crate) fn after(&self, secs: f64, limits: &Limits) -> Self {
+    /// Where it is after `time_s` more.
+    pub(crate) fn after(&self, time_s: f64, limits: &Limits) -> Self {
         let rest = self.length - self.done;
         if rest <= 0.0 {
             return Self { speed: 0.0, done: self.length, ..*self };
@@ -49,9 +50,9 @@ impl Ramp {
         // The speed from which it can still stop at the end; half a tick ahead, so that the last
         // steps do not overshoot it.
         let a = limits.acceleration;
-        let brake = (a * a * secs * secs / 4.0 + 2.0 * a * rest).sqrt() - a * secs / 2.0;
-        let speed = (self.speed + a * secs).min(limits.speed).min(brake).max(0.0);
-        let step = speed * secs;
+        let brake = (a * a * time_s * time_s / 4.0 + 2.0 * a * rest).sqrt() - a * time_s / 2.0;
+        let speed = (self.speed + a * time_s).min(limits.speed).min(brake).max(0.0);
+        let step = speed * time_s;
         // The end is taken when it is nearer than what a tick can tell.
         if step >= rest || rest < 1e-6 || speed < 1e-6 {
             return Self { done: self.length, speed: 0.0, ..*self };
@@ -59,12 +60,12 @@ impl Ramp {
         Self { done: self.done + step, speed, ..*self }
     }
 
-    /// The same, but only a share of the last step: the arm cannot follow faster.
-    pub(crate) fn slowed(&self, wanted: &Self, share: f64) -> Self {
+    /// The same, but only a fraction of the last step: the arm cannot follow faster.
+    pub(crate) fn slowed(&self, wanted: &Self, fraction: f64) -> Self {
         Self {
             length: self.length,
-            done: self.done + (wanted.done - self.done) * share,
-            speed: wanted.speed * share,
+            done: self.done + (wanted.done - self.done) * fraction,
+            speed: wanted.speed * fraction,
         }
     }
 }
@@ -87,15 +88,15 @@ impl Line {
     }
 
     pub(crate) fn at(&self, ramp: &Ramp) -> Place {
-        let share = ramp.share();
+        let fraction = ramp.fraction();
         Place {
-            at_m: self.from.at_m.lerp(&self.to.at_m, share),
-            turn_rad: self.from.turn_rad + (self.to.turn_rad - self.from.turn_rad) * share,
+            at_m: self.from.at_m.lerp(&self.to.at_m, fraction),
+            turn_rad: self.from.turn_rad + (self.to.turn_rad - self.from.turn_rad) * fraction,
         }
     }
 }
 
-/// A swing of all joints together, straight in joint space; its length is counted in shares of
+/// A swing of all joints together, straight in joint space; its length is counted in fractions of
 /// what the slowest joint can do in a second.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Swing {
@@ -106,19 +107,19 @@ pub(crate) struct Swing {
 
 impl Swing {
     pub(crate) fn new(from: &[f64], to: &[f64], speeds: &[f64]) -> Self {
-        let secs = from.iter().zip(to).zip(speeds).map(|((a, b), speed)| (b - a).abs() / speed);
-        let length = secs.fold(0.0, f64::max);
+        let time_s = from.iter().zip(to).zip(speeds).map(|((a, b), speed)| (b - a).abs() / speed);
+        let length = time_s.fold(0.0, f64::max);
         Self { from: from.to_vec(), to: to.to_vec(), ramp: Ramp::new(length) }
     }
 
     /// Moves on and writes the joints; answers whether it is over.
-    pub(crate) fn go(&mut self, secs: f64, ramp_secs: f64, joints: &mut [f64]) -> bool {
-        // Full speed is one second of joint speed per second, reached in `ramp_secs`.
-        let limits = Limits { speed: 1.0, acceleration: 1.0 / ramp_secs };
-        self.ramp = self.ramp.after(secs, &limits);
-        let share = self.ramp.share();
+    pub(crate) fn go(&mut self, time_s: f64, ramp_s: f64, joints: &mut [f64]) -> bool {
+        // Full speed is one second of joint speed per second, reached in `ramp_s`.
+        let limits = Limits { speed: 1.0, acceleration: 1.0 / ramp_s };
+        self.ramp = self.ramp.after(time_s, &limits);
+        let fraction = self.ramp.fraction();
         for ((joint, from), to) in joints.iter_mut().zip(&self.from).zip(&self.to) {
-            *joint = from + (to - from) * share;
+            *joint = from + (to - from) * fraction;
         }
         self.ramp.is_over()
     }
@@ -137,24 +138,24 @@ mod tests {
             hz in prop::sample::select(vec![20.0, 60.0, 180.0]),
         ) {
             let limits = Limits { speed, acceleration };
-            let secs = 1.0 / hz;
+            let time_s = 1.0 / hz;
             let mut ramp = Ramp::new(length);
             let mut ticks = 0_u32;
             while !ramp.is_over() {
-                let next = ramp.after(secs, &limits);
+                let next = ramp.after(time_s, &limits);
                 prop_assert!(next.done >= ramp.done && next.done <= length);
-                prop_assert!((next.done - ramp.done) <= speed * secs + 1e-9);
-                prop_assert!(next.speed <= ramp.speed + acceleration * secs + 1e-9);
+                prop_assert!((next.done - ramp.done) <= speed * time_s + 1e-9);
+                prop_assert!(next.speed <= ramp.speed + acceleration * time_s + 1e-9);
                 // Slowing down: what is left of the last tick may be a little more.
-                prop_assert!(next.speed >= ramp.speed - 2.0 * acceleration * secs - 1e-9);
+                prop_assert!(next.speed >= ramp.speed - 2.0 * acceleration * time_s - 1e-9);
                 ramp = next;
                 ticks += 1;
                 prop_assert!(ticks < 1_000_000, "it never arrives");
             }
-            prop_assert_eq!(ramp.share(), 1.0);
+            prop_assert_eq!(ramp.fraction(), 1.0);
             let least = length / speed;
-            prop_assert!(f64::from(ticks) * secs <= least + 2.0 * speed / acceleration
-                + 3.0 * (length / acceleration).sqrt() + 4.0 * secs);
+            prop_assert!(f64::from(ticks) * time_s <= least + 2.0 * speed / acceleration
+                + 3.0 * (length / acceleration).sqrt() + 4.0 * time_s);
         }
     }
 
@@ -163,12 +164,12 @@ mod tests {
         let place = |turn_rad| Place { at_m: Vector3::new(0.2, 0.0, 0.1), turn_rad };
         let mut line = Line::new(place(0.0), place(1.0), 0.3, 2.0);
         let limits = Limits { speed: line.speed_m_s, acceleration: 1000.0 };
-        let mut secs = 0.0;
+        let mut time_s = 0.0;
         while !line.ramp.is_over() {
             line.ramp = line.ramp.after(0.01, &limits);
-            secs += 0.01;
+            time_s += 0.01;
         }
-        assert!((0.49..0.56).contains(&secs), "a radian at 2 rad/s took {secs} s");
+        assert!((0.49..0.56).contains(&time_s), "a radian at 2 rad/s took {time_s} s");
         assert_eq!(line.at(&line.ramp).turn_rad, 1.0);
     }
 

@@ -13,7 +13,7 @@ use citrange_robot::Chain;
 use crate::body::Body;
 use crate::error::TaskError;
 use crate::goal::{Goal, object_index};
-use crate::memory::{Grip, Memory};
+use crate::memory::{GraspBelief, Memory};
 use crate::reason::{Reason, State};
 use crate::settings::Settings;
 use crate::table::{Step, row};
@@ -44,7 +44,7 @@ pub struct Autopilot {
     pub(crate) body: Body,
     pub(crate) objects: Vec<ObjectSpec>,
     pub(crate) rates: Rates,
-    pub(crate) tick_secs: f64,
+    pub(crate) tick_s: f64,
     /// Which objects are to be fetched.
     pub(crate) targets: Vec<usize>,
     pub(crate) goal: Goal,
@@ -86,7 +86,7 @@ impl Autopilot {
         Ok(Self {
             objects: spec.objects.clone(),
             rates: spec.rates,
-            tick_secs: 1.0 / f64::from(spec.rates.control_hz),
+            tick_s: 1.0 / f64::from(spec.rates.control_hz),
             targets: targets?,
             goal: Goal::of(spec, &job.goal)?,
             memory: None,
@@ -144,8 +144,8 @@ impl Autopilot {
                 .and_then(|m| m.current.map(|n| m.fetches[n].attempts))
                 .unwrap_or_default(),
             held: match memory.map(|m| m.grip) {
-                Some(Grip::Yes) => "yes",
-                Some(Grip::No) => "no",
+                Some(GraspBelief::Yes) => "yes",
+                Some(GraspBelief::No) => "no",
                 _ => "unknown",
             },
             placed: fetches.iter().filter(|f| f.is_placed).count(),

@@ -83,7 +83,7 @@ pub struct Settings {
     pub acceleration_m_s2: f64,
     /// How quickly the jaws turn about the vertical.
     pub turn_speed_rad_s: f64,
-    /// Share of each joint's largest speed that may be used.
+    /// Fraction of each joint's largest speed that may be used.
     pub joint_speed_share: f64,
     /// Largest tilt of the tool.
     pub max_tilt_deg: f64,
@@ -93,7 +93,7 @@ pub struct Settings {
     pub floor_clearance_m: f64,
     /// Part of the way to the base that a lifted thing is drawn back before it is carried on.
     pub retreat_fraction: f64,
-    /// How far the jaws open to take a thing: share of the gripper's range.
+    /// How far the jaws open to take a thing: fraction of the gripper's range.
     pub gripper_open: f64,
     /// How far they close on it.
     pub gripper_closed: f64,
@@ -207,7 +207,7 @@ impl Settings {
 
     /// Seconds of a number of frames.
     #[must_use]
-    pub fn secs(&self, frames: f64) -> f64 {
+    pub fn frames_s(&self, frames: f64) -> f64 {
         frames / self.frames_per_second
     }
 
@@ -251,7 +251,7 @@ impl Settings {
             ("floor_clearance_m", self.floor_clearance_m),
             ("grasp_settle_duration_steps", self.grasp_settle_duration_steps),
         ];
-        let shares = [
+        let fractions = [
             ("joint_speed_share", self.joint_speed_share),
             ("retreat_fraction", self.retreat_fraction),
             ("gripper_open", self.gripper_open),
@@ -264,7 +264,7 @@ impl Settings {
         if let Some((key, n)) = not_below.iter().find(|(_, n)| !(*n >= 0.0 && n.is_finite())) {
             return Err(format!("{key}: {n} must be a number, 0 or above"));
         }
-        if let Some((key, n)) = shares.iter().find(|(_, n)| !(0.0..=1.0).contains(n)) {
+        if let Some((key, n)) = fractions.iter().find(|(_, n)| !(0.0..=1.0).contains(n)) {
             return Err(format!("{key}: {n} must be between 0 and 1"));
         }
         if self.joint_speed_share == 0.0 {

@@ -1,4 +1,4 @@
-//! The machine as data: one row per state.
+//! The state machine as data: one row per state.
 
 use citrange_core::{Observation, Outcome};
 

@@ -1,11 +1,12 @@
-//! What must hold whatever the state does: time, the way of the arm, the goal, the grip.
+//! The state machine's watchdog: what must hold whatever the state does: time, the way of the arm,
+//! the goal, the grasp.
 
 use citrange_core::event::GraspJudged;
 use citrange_core::{Event, Observation};
 use serde_json::json;
 
-use crate::judge::{GraspSample, Held, PlateState};
-use crate::memory::{Grip, Memory};
+use crate::judge::{GraspSample, GraspVerdict, PlateState};
+use crate::memory::{GraspBelief, Memory};
 use crate::pilot::Autopilot;
 use crate::reason::{Reason, State};
 use crate::table::Row;
@@ -20,14 +21,14 @@ impl Autopilot {
     ) -> Option<Reason> {
         let limits = &self.settings;
         if let Some((limit, reason)) = &row.limit
-            && self.secs(m) > limits.secs(limit(limits))
+            && self.in_state_s(m) > limits.frames_s(limit(limits))
         {
             return Some(*reason);
         }
         if m.failing.is_some() || m.state == State::Idle || m.state == State::ReturnHome {
             return None;
         }
-        if m.target_ticks as f64 * self.tick_secs > limits.secs(limits.target_duration_steps) {
+        if m.target_ticks as f64 * self.tick_s > limits.frames_s(limits.target_duration_steps) {
             return Some(Reason::TargetTimeout);
         }
         let away = (self.hand.at_m - m.hand.at_m).norm();
@@ -49,8 +50,8 @@ impl Autopilot {
         let [missed, lost] = row.holds?;
         self.feel(m, seen);
         match m.grip {
-            Grip::No if m.was_held => Some(lost),
-            Grip::No => Some(missed),
+            GraspBelief::No if m.was_held => Some(lost),
+            GraspBelief::No => Some(missed),
             _ => None,
         }
     }
@@ -61,12 +62,12 @@ impl Autopilot {
         let object = self.target(m, seen);
         let sample = GraspSample { hand_m: self.hand.at_m, object, jaw_gap: self.jaw_gap(m, seen) };
         let held = detector.sample(&self.settings.grasp_detection, &sample);
-        let grip = Grip::from(held);
+        let grip = GraspBelief::from(held);
         if grip != m.grip {
             let (word, doubt) = match held {
-                Held::Yes => (Some(true), None),
-                Held::No(doubt) => (Some(false), Some(doubt.as_str())),
-                Held::Unknown(doubt) => (None, Some(doubt.as_str())),
+                GraspVerdict::Yes => (Some(true), None),
+                GraspVerdict::No(doubt) => (Some(false), Some(doubt.as_str())),
+                GraspVerdict::Unknown(doubt) => (None, Some(doubt.as_str())),
             };
             let target = m.current.map(|n| self.target_name(n).to_owned());
             let evidence = json!(detector.evidence());
@@ -74,7 +75,7 @@ impl Autopilot {
             self.note(Event::Grasp(GraspJudged { target, held: word, doubt, evidence }));
         }
         m.grip = grip;
-        m.was_held |= grip == Grip::Yes;
+        m.was_held |= grip == GraspBelief::Yes;
         m.grasp = Some(detector);
     }
 }

@@ -104,12 +104,12 @@ impl Autopilot {
         let Some(mut line) = m.line else { return Ok(true) };
         let limits =
             Limits { speed: line.speed_m_s, acceleration: self.settings.acceleration_m_s2 };
-        let mut ramp = line.ramp.after(self.tick_secs, &limits);
+        let mut ramp = line.ramp.after(self.tick_s, &limits);
         let mut joints = self.joints_for(m, &line.at(&ramp))?;
         // Where the joints cannot follow, the hand waits for them.
         let arm = self.body.ik.arm_joints();
         let steps = joints.iter().zip(&m.joints).zip(&self.body.speeds).take(arm);
-        let most = steps.map(|((to, from), v)| (to - from).abs() / (v * self.tick_secs));
+        let most = steps.map(|((to, from), v)| (to - from).abs() / (v * self.tick_s));
         let most = most.fold(0.0, f64::max);
         if most > 1.0 {
             ramp = line.ramp.slowed(&ramp, 1.0 / most);
@@ -134,24 +134,24 @@ impl Autopilot {
 
     /// Moves the jaws evenly towards an opening, `frames` after the state began it is reached.
     pub(crate) fn move_jaws(&self, m: &mut Memory, to: f64, frames: f64) -> bool {
-        let secs = (m.ticks + 1) as f64 * self.tick_secs;
-        let share = (secs / self.settings.secs(frames).max(self.tick_secs)).min(1.0);
-        m.jaws = m.jaws_from + share * (to - m.jaws_from);
+        let time_s = (m.ticks + 1) as f64 * self.tick_s;
+        let fraction = (time_s / self.settings.frames_s(frames).max(self.tick_s)).min(1.0);
+        m.jaws = m.jaws_from + fraction * (to - m.jaws_from);
         self.body.set_jaws(m.jaws, &mut m.joints);
-        share >= 1.0
+        fraction >= 1.0
     }
 
     /// Adds to the correction what the hand misses sideways and in height.
     pub(crate) fn correct(&self, m: &mut Memory, miss_m: &Vector3<f64>, per_sec: f64) {
-        m.correction_m += miss_m * (per_sec * self.tick_secs).min(1.0);
+        m.correction_m += miss_m * (per_sec * self.tick_s).min(1.0);
         if m.correction_m.norm() > MOST_CORRECTION_M {
             m.correction_m *= MOST_CORRECTION_M / m.correction_m.norm();
         }
     }
 
     /// Seconds spent in the state.
-    pub(crate) fn secs(&self, m: &Memory) -> f64 {
-        m.ticks as f64 * self.tick_secs
+    pub(crate) fn in_state_s(&self, m: &Memory) -> f64 {
+        m.ticks as f64 * self.tick_s
     }
 
     /// Notes why the attempt at a target failed.

@@ -1,6 +1,6 @@
-//! The driver lock: one driver at a time, and a dead man's grip on it.
+//! The driver lock: one driver at a time, and a dead-man switch on it.
 //!
-//! What a driver holds counts only for a moment after it was last heard of. A driver who falls
+//! A watchdog runs on the driver: what is held counts only for a moment after it was last heard of. A driver who falls
 //! silent, whose connection breaks or who leaves holds nothing, and the arm brakes. What was held
 //! then does not count again by itself: nothing does until an empty grip was seen, so that every
 //! key must be let go and pressed anew. The same grip

@@ -141,10 +141,10 @@ pub struct Speeds {
     /// The hand.
     pub linear_m_s: f64,
     /// Roll of the tool, and tilt.
-    pub turn_rad_s: f64,
+    pub angular_rad_s: f64,
     /// The gripper, in units of its first joint.
     pub gripper_per_s: f64,
-    /// Which way the robot's base faces: turn about the vertical.
+    /// Which way the robot's base faces: yaw about the vertical.
     pub facing_rad: f64,
 }
 
@@ -160,7 +160,7 @@ impl Speeds {
         let ahead = chain.world_from_base.isometry().rotation * Vector3::x();
         Self {
             linear_m_s: settings.lin_speed_m_s,
-            turn_rad_s: settings.yaw_speed_rad_s,
+            angular_rad_s: settings.yaw_speed_rad_s,
             gripper_per_s,
             facing_rad: ahead.y.atan2(ahead.x),
         }
@@ -175,10 +175,10 @@ impl Speeds {
             |along: f64, across: f64| [along * cos - across * sin, along * sin + across * cos];
         let [x, y] = turned(forward, left).map(|v| v * self.linear_m_s);
         // Tilting forward turns about the axis that points left; tilting left, against forward.
-        let tilt = turned(-tilt_left, tilt_forward).map(|w| w * self.turn_rad_s);
+        let tilt = turned(-tilt_left, tilt_forward).map(|w| w * self.angular_rad_s);
         Velocity {
             linear_m_s: [x, y, up * self.linear_m_s],
-            roll_rad_s: roll * self.turn_rad_s,
+            roll_rad_s: roll * self.angular_rad_s,
             tilt_rad_s: tilt,
             gripper_per_s: open * self.gripper_per_s,
         }
@@ -192,7 +192,7 @@ mod tests {
 
     const DESK: Speeds = Speeds {
         linear_m_s: 0.04,
-        turn_rad_s: 1.2,
+        angular_rad_s: 1.2,
         gripper_per_s: 0.7,
         facing_rad: std::f64::consts::FRAC_PI_2,
     };
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!((holding("o").gripper_per_s, holding("c").gripper_per_s), (0.7, -0.7));
         // Against each other they cancel.
         assert_eq!(holding("wsad[]oc"), Velocity::ZERO);
-        // The top goes forward (+y): a turn about -x.
+        // The top goes forward (+y): a rotation about -x.
         assert!((holding("i").tilt_rad_s[0] + 1.2).abs() < 1e-12, "{:?}", holding("i"));
     }
 

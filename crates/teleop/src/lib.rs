@@ -1,4 +1,35 @@
-//! A person drives an arm: keys, the driver lock, the dead-man switch, shared control.
+//! A person drives an arm: keys, the driver lock, the dead-man switch.
+//!
+//! What a page or a terminal hears of a person goes into a [`DriverLock`]; [`Teleop`], a
+//! [`Pilot`](citrange_core::Pilot), reads it at every tick. Between the two lies the dead-man
+//! switch: what is held counts only while its driver is heard of, and after a stop everything has
+//! to be let go and pressed anew.
+//!
+//! ```
+//! use citrange_teleop::{DriverLock, HeldKeys, Key};
+//! use std::time::{Duration, Instant};
+//!
+//! let lock = DriverLock::new(Duration::from_millis(150));
+//! let ticket = lock.take("Ann")?;
+//! assert!(lock.take("Bob").is_err(), "one driver at a time");
+//!
+//! ticket.hold(HeldKeys::new([Key::Up], [0.0; HeldKeys::STICKS]), 1);
+//! assert_eq!(lock.grip(Instant::now()).held.keys().collect::<Vec<_>>(), [Key::Up]);
+//!
+//! // Nothing was heard for too long: the watchdog lets go, and the arm brakes.
+//! let later = lock.grip(Instant::now() + Duration::from_secs(1));
+//! assert!(later.held.is_nothing() && later.brake);
+//! # Ok::<(), citrange_teleop::Taken>(())
+//! ```
+//!
+//! | to change | look in |
+//! |---|---|
+//! | which key does what, for page, terminal and `docs/keys.md` | `key_table.rs` |
+//! | the motion that keys and sticks mean | `keys.rs` |
+//! | who may drive, when a grip is lost | `driver_lock.rs`, `driver_lock/ticket.rs` |
+//! | when an autopilot may be sent and has to let go | `autopilot_request.rs`, `driver_lock.rs` |
+//! | a person as a Pilot, the soft start | `pilot.rs` |
+//! | keys of a terminal, also one that tells no releases | `terminal_driver.rs`, `terminal_keys.rs` |
 
 mod autopilot_request;
 mod driver_lock;

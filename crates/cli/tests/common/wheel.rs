@@ -3,130 +3,61 @@
 
 #![allow(dead_code, unreachable_pub)] // every test file uses some of it
 
-use std::io::{BufRead as _, BufReader};
-use std::net::TcpStream;
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use citrange_core::Event;
-use citrange_studio::wire::ServerBytes;
 use serde_json::{Value, json};
-use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
-use tokio_tungstenite::tungstenite::stream::MaybeTlsStream;
-use tokio_tungstenite::tungstenite::{Message, WebSocket, connect};
 
-/// Far beyond what anything takes, on any machine.
-const LONGEST: Duration = Duration::from_secs(120);
+use super::page::{LONGEST, Page, Running};
 
 pub struct Wheel {
-    pub child: Child,
-    pub events: Receiver<Value>,
-    link: String,
-    socket: WebSocket<MaybeTlsStream<TcpStream>>,
-    seq: u64,
-    /// Server time and when it came.
-    echo: (f64, Instant),
-    pub joints: Vec<f32>,
-    pub targets: Vec<f32>,
-    pub hand_m: [f32; 3],
-    /// Seconds of simulation.
-    pub time_s: f64,
-    /// The last status.
-    pub status: Value,
+    pub running: Running,
+    page: Page,
+}
+
+impl Deref for Wheel {
+    type Target = Page;
+
+    fn deref(&self) -> &Page {
+        &self.page
+    }
+}
+
+impl DerefMut for Wheel {
+    fn deref_mut(&mut self) -> &mut Page {
+        &mut self.page
+    }
 }
 
 impl Wheel {
     pub fn start(folder: &Path, words: &str) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_citrange"))
-            .current_dir(folder)
-            .args(["drive", "--json", "--listen", "127.0.0.1:0"])
-            .args(words.split(' '))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let out = BufReader::new(child.stdout.take().unwrap());
-        let (tell, events) = channel();
-        std::thread::spawn(move || {
-            for line in out.lines().map_while(Result::ok) {
-                if tell.send(serde_json::from_str(&line).unwrap()).is_err() {
-                    break;
-                }
-            }
-        });
-        let link = wait_for(&events, "serving")["link"].as_str().unwrap().to_owned();
-        let socket = open(&link);
-        let mut wheel = Self {
-            child,
-            events,
-            link,
-            socket,
-            seq: 0,
-            echo: (0.0, Instant::now()),
-            joints: vec![],
-            targets: vec![],
-            hand_m: [0.0; 3],
-            time_s: 0.0,
-            status: Value::Null,
-        };
-        wheel.look();
-        wheel.say(&json!({"type": "take"}));
-        wheel
-    }
-
-    pub fn say(&mut self, message: &Value) {
-        // A line that was cut is found out when something is to be read.
-        let _cut = self.socket.send(Message::text(message.to_string()));
-    }
-
-    /// Takes in what is said until a state comes.
-    pub fn look(&mut self) {
-        loop {
-            let message = self.socket.read().unwrap();
-            if let Message::Text(text) = &message {
-                let said: Value = serde_json::from_str(text).unwrap();
-                if said["type"] == "status" {
-                    self.status = said;
-                }
-            }
-            if let Message::Binary(bytes) = message
-                && let Some(ServerBytes::State { live, server_ms }) = ServerBytes::decode(&bytes)
-                && !live.joint_pos.is_empty()
-            {
-                self.echo = (server_ms, Instant::now());
-                (self.joints, self.targets, self.hand_m) =
-                    (live.joint_pos, live.targets, live.hand_m);
-                self.time_s = live.time_s;
-                return;
-            }
-        }
-    }
-
-    fn stamped(&mut self, mut message: Value) -> Value {
-        message["echo"] = self.echo.0.into();
-        message["since"] = (self.echo.1.elapsed().as_secs_f64() * 1e3).into();
-        message
-    }
-
-    /// Says once what is held.
-    pub fn keys(&mut self, held: &[&str]) {
-        self.seq += 1;
-        let message = self.stamped(json!({"type": "keys", "seq": self.seq, "held": held}));
-        self.say(&message);
+        let running = Running::start(folder, &format!("--listen 127.0.0.1:0 {words}"));
+        let mut page = Page::open(running.link());
+        page.say(&json!({"type": "take"}));
+        Self { running, page }
     }
 
     /// Holds keys for so many seconds of simulation, and lets go. When the arm brakes meanwhile
     /// (a busy machine), lets go and presses anew, as a person would.
     pub fn drive(&mut self, held: &[&str], sim_seconds: f64) {
         let (from, begun) = (self.time_s, Instant::now());
-        while self.time_s < from + sim_seconds {
-            assert!(
-                begun.elapsed() < LONGEST,
-                "{held:?}: {} of {sim_seconds} s",
-                self.time_s - from
-            );
+        self.hold_while(held, |wheel| {
+            let done = wheel.time_s - from;
+            assert!(begun.elapsed() < LONGEST, "{held:?}: {done} of {sim_seconds} s");
+            done < sim_seconds
+        });
+    }
+
+    /// Holds keys for so many seconds of the wall, and lets go; presses anew after a brake.
+    pub fn hold(&mut self, held: &[&str], seconds: f64) {
+        let begun = Instant::now();
+        self.hold_while(held, |_| begun.elapsed().as_secs_f64() < seconds);
+    }
+
+    fn hold_while(&mut self, held: &[&str], goes_on: impl Fn(&Self) -> bool) {
+        while goes_on(self) {
             let is_braked = self.status["brake"] == true;
             self.keys(if is_braked { &[] } else { held });
             self.look();
@@ -154,26 +85,40 @@ impl Wheel {
     }
 
     pub fn order(&mut self, order: &str) {
-        let message = self.stamped(json!({"type": "order", "order": order}));
-        self.say(&message);
+        self.say_now(json!({"type": "order", "order": order}));
     }
 
     /// Sends the autopilot to a target, by its number.
     pub fn fly(&mut self, target: u8) {
-        let message = self.stamped(json!({"type": "fly", "target": target}));
-        self.say(&message);
+        self.say_now(json!({"type": "fly", "target": target}));
     }
 
-    /// Cuts the line without a goodbye.
-    pub fn cut(&mut self) {
-        let MaybeTlsStream::Plain(stream) = self.socket.get_mut() else { panic!("plain") };
-        stream.shutdown(std::net::Shutdown::Both).unwrap();
+    /// Sends the autopilot and is there until it is done. A busy machine may fall silent for a
+    /// moment, which stops it: then it is sent again.
+    pub fn fetch(&mut self, target: u8) {
+        for _ in 0..10 {
+            self.hold(&[], 0.2);
+            self.fly(target);
+            self.hold(&[], 1.0);
+            let end = Instant::now() + Duration::from_secs(90);
+            while self.flight()["flying"] == true && Instant::now() < end {
+                self.hold(&[], 0.1);
+            }
+            if !self.flight()["message"].as_str().unwrap().contains("nothing was heard") {
+                return;
+            }
+        }
+        panic!("it is always stopped: {}", self.flight());
+    }
+
+    /// What the autopilot was last said to be at.
+    pub fn flight(&self) -> &Value {
+        &self.status["flight"]
     }
 
     /// Comes again on a new line and takes the wheel.
     pub fn come_again(&mut self) {
-        self.socket = open(&self.link);
-        (self.seq, self.status) = (0, Value::Null);
+        self.page = Page::open(self.running.link());
         let begun = Instant::now();
         while self.status["you_drive"] != true {
             assert!(begun.elapsed() < LONGEST, "the wheel is not given: {}", self.status);
@@ -183,45 +128,19 @@ impl Wheel {
     }
 
     pub fn signal(&self, signal: rustix::process::Signal) {
-        let pid = rustix::process::Pid::from_child(&self.child);
+        let pid = rustix::process::Pid::from_child(&self.running.child);
         rustix::process::kill_process(pid, signal).unwrap();
     }
 
     pub fn wait_for(&self, event: &str) -> Value {
-        wait_for(&self.events, event)
+        self.running.wait_for(event)
     }
 
     /// Its own end: exit code 0 and its last words.
     pub fn end(mut self) -> Value {
         let end = self.wait_for("end");
-        assert!(self.child.wait().unwrap().success());
+        assert!(self.running.child.wait().unwrap().success());
         end
-    }
-}
-
-impl Drop for Wheel {
-    fn drop(&mut self) {
-        let _ended_already = self.child.kill();
-        let _nobody_asks = self.child.wait();
-    }
-}
-
-fn open(link: &str) -> WebSocket<MaybeTlsStream<TcpStream>> {
-    let (origin, query) = link.split_once("/?").unwrap();
-    let mut request =
-        format!("{}/ws?{query}", origin.replace("http", "ws")).into_client_request().unwrap();
-    request.headers_mut().insert("Origin", origin.parse().unwrap());
-    connect(request).unwrap().0
-}
-
-fn wait_for(events: &Receiver<Value>, wanted: &str) -> Value {
-    let end = Instant::now() + LONGEST;
-    loop {
-        let left = end.saturating_duration_since(Instant::now());
-        let event = events.recv_timeout(left).unwrap_or_else(|_| panic!("no {wanted} event"));
-        if event["event"] == wanted {
-            return event;
-        }
     }
 }
 

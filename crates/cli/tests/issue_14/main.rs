@@ -2,6 +2,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/page.rs"]
+mod page;
 #[path = "../common/wheel.rs"]
 mod wheel;
 

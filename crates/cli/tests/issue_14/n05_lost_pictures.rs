@@ -6,10 +6,7 @@ use serde_json::Value;
 
 use crate::common::temp;
 
-#[path = "pages.rs"]
-pub(crate) mod pages;
-
-use pages::{Page, Running};
+use crate::page::{Page, Running};
 
 /// `block_box` with a camera whose pictures are far too large to be drawn in time.
 fn slow_scene(folder: &Path) {

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use crate::common::{ok, temp};
-use crate::n05_lost_pictures::pages::{Page, Running};
+use crate::page::{Page, Running};
 
 #[test]
 fn the_last_thing_a_page_hears_is_all_that_was_saved() {

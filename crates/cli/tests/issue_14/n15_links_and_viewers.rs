@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio_tungstenite::tungstenite::Error;
 
 use crate::common::temp;
-use crate::n05_lost_pictures::pages::{Page, Running, ask, parts};
+use crate::page::{Page, Running, ask, parts};
 
 #[test]
 fn a_server_on_all_addresses_prints_links_that_other_machines_can_open() {

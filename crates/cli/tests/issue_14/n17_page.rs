@@ -3,7 +3,7 @@
 //! `peers/test_issue_14_page.py`.
 
 use crate::common::temp;
-use crate::n05_lost_pictures::pages::{Page, Running, ask, parts};
+use crate::page::{Page, Running, ask, parts};
 
 #[test]
 fn the_link_leads_to_a_page_whose_address_has_no_token() {

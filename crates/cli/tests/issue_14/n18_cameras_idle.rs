@@ -1,7 +1,7 @@
 //! Nobody looks, nothing is recorded: nothing is drawn.
 
 use crate::common::temp;
-use crate::n05_lost_pictures::pages::{Page, Running};
+use crate::page::{Page, Running};
 
 /// Pictures drawn when this much more of the simulation has gone by.
 fn drawn_after(page: &mut Page, seconds: f64) -> u64 {

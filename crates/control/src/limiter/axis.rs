@@ -123,9 +123,10 @@ impl Axis {
     /// An upper bound of the way until rest after the next tick, whatever it is.
     pub(super) fn longest_way(&self, at: At) -> f64 {
         let acc = at.acc.abs() + self.step;
-        let turns = acc / self.jerk + 2.0 * self.tick_s;
-        let speed = at.speed.abs() + acc * turns;
-        let longest_s = turns + speed / self.acc + 2.0 * self.acc / self.jerk + 4.0 * self.tick_s;
+        let reversal_s = acc / self.jerk + 2.0 * self.tick_s;
+        let speed = at.speed.abs() + acc * reversal_s;
+        let longest_s =
+            reversal_s + speed / self.acc + 2.0 * self.acc / self.jerk + 4.0 * self.tick_s;
         speed * longest_s
     }
 

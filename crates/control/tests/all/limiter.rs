@@ -9,7 +9,7 @@ use crate::common::{Drive, chain, hz, linear, ready};
 
 const ROBOTS: [&str; 4] = ["so101", "panda", "ur5e", "ur5"];
 
-/// Highest speed, acceleration and jerk of a stream of targets, as shares of the limits.
+/// Highest speed, acceleration and jerk of a stream of targets, as fractions of the limits.
 struct Watch {
     limits: Vec<MotionLimits>,
     hz: f64,
@@ -31,16 +31,16 @@ impl Watch {
             let speed = (targets[j] - self.pos[j]) * self.hz;
             let acc = (speed - self.speed[j]) * self.hz;
             let jerk = (acc - self.acc[j]) * self.hz;
-            let shares = [speed / limits.speed, acc / limits.acceleration, jerk / limits.jerk];
-            for (most, share) in self.most.iter_mut().zip(shares) {
-                *most = most.max(share.abs());
+            let fractions = [speed / limits.speed, acc / limits.acceleration, jerk / limits.jerk];
+            for (most, fraction) in self.most.iter_mut().zip(fractions) {
+                *most = most.max(fraction.abs());
             }
             (self.pos[j], self.speed[j], self.acc[j]) = (targets[j], speed, acc);
         }
     }
 
     fn assert(&self, what: &str) {
-        assert!(self.most.iter().all(|share| *share <= 1.0), "{what}: {:?}", self.most);
+        assert!(self.most.iter().all(|fraction| *fraction <= 1.0), "{what}: {:?}", self.most);
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use citrange_hdf5::{demo_file_name, write_demo};
 use citrange_tape::{Dataset, DemoExtras, Staging, export_demo};
 
-use super::source::{ExportEpisode, Models, counted, frames, unix_secs};
+use super::source::{ExportEpisode, Models, counted, frames};
 use super::{ExportOptions, Exporter};
 use crate::context::RunContext;
 use crate::error::Result;
@@ -74,7 +74,10 @@ impl Exporter for Hdf5 {
 
 /// The usual name of a demo file, with the time at which the episode began.
 fn file_name(number: usize, began_utc: &str) -> String {
-    demo_file_name(u32::try_from(number).unwrap_or(u32::MAX), unix_secs(began_utc).unwrap_or(0))
+    demo_file_name(
+        u32::try_from(number).unwrap_or(u32::MAX),
+        citrange_core::time::unix_s_of(began_utc).unwrap_or(0),
+    )
 }
 
 #[cfg(test)]

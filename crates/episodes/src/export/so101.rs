@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use citrange_hdf5::{Array, Attr, RobomimicDemo, RobomimicHeader, RobomimicWriter, Series};
 use citrange_tape::Dataset;
 
-use super::source::{counted, frames, unix_secs};
+use super::source::{counted, frames};
 use super::{ExportOptions, Exporter, must_be_new};
 use crate::context::RunContext;
 use crate::error::{EpisodesError, Result, bad_input};
@@ -77,7 +77,7 @@ fn rows(dataset: &Dataset, number: usize) -> Result<RobomimicDemo> {
     let mut start_secs = 0.0;
     let (seen, actions): (Vec<Vec<f64>>, Vec<Vec<f64>>) = match dataset.tape(number)? {
         Some((tape, shown)) => {
-            start_secs = unix_secs(&tape.header.began_utc).unwrap_or(0) as f64;
+            start_secs = citrange_core::time::unix_s_of(&tape.header.began_utc).unwrap_or(0) as f64;
             demo.attrs.insert("task".into(), Attr::Text(tape.header.task.clone()));
             let action = |frame| tape.action(frame).map(<[f64]>::to_vec).unwrap_or_default();
             let seen = tape.frames[shown.clone()].iter().map(|f| f.joint_pos.clone());

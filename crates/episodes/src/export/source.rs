@@ -95,18 +95,3 @@ pub(crate) fn counted(images: &Images, bar: &Arc<dyn Progress>) -> Result<Images
         images.read_frame(index, out).map_err(|e| e.to_string())
     })?)
 }
-
-/// Seconds since 1970 of `2026-03-14T15:09:26Z`.
-pub(crate) fn unix_secs(utc: &str) -> Option<u64> {
-    let number = |range: Range<usize>| utc.get(range)?.parse::<u64>().ok();
-    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
-    if year < 1970 || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    // Years begin in March, so that the leap day comes last.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let leaps = year / 4 - year / 100 + year / 400;
-    let days = 365 * year + leaps + (153 * month + 2) / 5 + day - 1;
-    let of_day = number(11..13)? * 3600 + number(14..16)? * 60 + number(17..19)?;
-    Some((days - 719_468) * 86_400 + of_day)
-}

@@ -17,7 +17,7 @@ const SMALLEST_CELL_M: f64 = 0.005;
 const MOST_CROSSES: usize = 40;
 /// Points at the goal: more would hide each other.
 const MOST_POINTS: usize = 1500;
-/// Lower bounds of the colours of a share, worst first, and their words.
+/// Lower bounds of the colours of a fraction, worst first, and their words.
 const LEVELS: [(f64, &str, &str); 5] = [
     (0.0, "s0", "below 50 %"),
     (0.5, "s1", "50 % +"),
@@ -114,10 +114,10 @@ pub(crate) fn starts(episodes: &[EpisodeFacts], workspace: Option<&Workspace>) -
     }
     let caption = match (in_cells, crosses) {
         (true, true) => {
-            "Share of things placed, by where they lay at the start; a cross is a thing that was \
+            "Fraction of things placed, by where they lay at the start; a cross is a thing that was \
              not placed."
         }
-        (true, false) => "Share of things placed, by where they lay at the start.",
+        (true, false) => "Fraction of things placed, by where they lay at the start.",
         _ => "Where things lay at the start: a dot was placed, a cross was not.",
     };
     let range = workspace.is_some_and(|space| !space.starts_m.is_empty());
@@ -131,7 +131,7 @@ pub(crate) fn starts(episodes: &[EpisodeFacts], workspace: Option<&Workspace>) -
 fn draw_cells(svg: &mut Svg, ground: &Ground, things: &[([f64; 2], bool, usize)]) {
     let Some([low, high]) = corners(things.iter().map(|(at, ..)| *at)) else { return };
     let span = (high[0] - low[0]).max(high[1] - low[1]);
-    // About nine things in a cell, so that its share means something.
+    // About nine things in a cell, so that its fraction means something.
     let across = (things.len() as f64 / 9.0).sqrt().clamp(3.0, 16.0);
     let side = nice_step((span / across / 1.6).max(SMALLEST_CELL_M));
     let cell = |at: [f64; 2]| at.map(|v| (v / side).floor() as i64);
@@ -146,7 +146,7 @@ fn draw_cells(svg: &mut Svg, ground: &Ground, things: &[([f64; 2], bool, usize)]
         let Some(rate) = Rate::new(good, of) else { continue };
         let corner = [at[0] as f64 * side, (at[1] + 1) as f64 * side];
         let hint = format!("{good} of {of} placed");
-        let class = level(rate.share);
+        let class = level(rate.fraction);
         svg.rect(class, ground.at(corner).map(|v| v + 0.5), [size - 1.0, size - 1.0], &hint);
     }
     for (row, (_, class, words)) in LEVELS.iter().rev().enumerate() {
@@ -156,8 +156,8 @@ fn draw_cells(svg: &mut Svg, ground: &Ground, things: &[([f64; 2], bool, usize)]
     }
 }
 
-fn level(share: f64) -> &'static str {
-    LEVELS.iter().rev().find(|(from, ..)| share >= *from).map_or("s0", |(_, class, _)| class)
+fn level(fraction: f64) -> &'static str {
+    LEVELS.iter().rev().find(|(from, ..)| fraction >= *from).map_or("s0", |(_, class, _)| class)
 }
 
 fn draw_marks(svg: &mut Svg, ground: &Ground, space: &Workspace) {
@@ -293,8 +293,8 @@ mod tests {
     }
 
     #[test]
-    fn colours_follow_the_share() {
-        let shares = [0.0, 0.5, 0.8, 0.95, 1.0];
-        assert_eq!(shares.map(level), ["s0", "s1", "s2", "s3", "s4"]);
+    fn colours_follow_the_fraction() {
+        let fractions = [0.0, 0.5, 0.8, 0.95, 1.0];
+        assert_eq!(fractions.map(level), ["s0", "s1", "s2", "s3", "s4"]);
     }
 }

@@ -29,8 +29,8 @@ pub(crate) fn chart(episodes: &[EpisodeFacts]) -> Option<Chart> {
         good += usize::from(*success);
         let is_shown = (index + 1) % every == 0 || index + 1 == judged.len() || index == 0;
         let Some(rate) = Rate::new(good, index + 1).filter(|_| is_shown) else { continue };
-        let at = |share: f64| [across.at(*episode as f64), up.at(100.0 * share)];
-        mean.push(at(rate.share));
+        let at = |fraction: f64| [across.at(*episode as f64), up.at(100.0 * fraction)];
+        mean.push(at(rate.fraction));
         low.push(at(rate.interval_95[0]));
         high.push(at(rate.interval_95[1]));
     }

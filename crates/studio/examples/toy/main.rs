@@ -93,7 +93,7 @@ impl Toy {
         let dt = TICK.as_secs_f64();
         let grip = driver_lock.grip(Instant::now());
         let speeds =
-            Speeds { linear_m_s: 0.15, turn_rad_s: 1.2, gripper_per_s: 0.8, facing_rad: 0.0 };
+            Speeds { linear_m_s: 0.15, angular_rad_s: 1.2, gripper_per_s: 0.8, facing_rad: 0.0 };
         let wanted = speeds.velocity(&grip.held);
         self.limited.clear();
         for axis in 0..3 {

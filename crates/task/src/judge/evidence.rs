@@ -16,13 +16,13 @@ pub struct GraspSettings {
     pub grasp_success_xy_threshold: f64,
     /// Metres that the object may be above or below the hand.
     pub grasp_success_z_threshold: f64,
-    /// Share of the hand's movement that the object must make, the same way.
+    /// Fraction of the hand's movement that the object must make, the same way.
     pub grasp_movement_ratio_threshold: f64,
-    /// Largest length of the object's movement as a share of the hand's.
+    /// Largest length of the object's movement as a fraction of the hand's.
     pub grasp_movement_ratio_max: f64,
     /// Variance of the horizontal distance that is still steady, m².
     pub grasp_stability_variance_threshold: f64,
-    /// Share of the gripper's range by which the jaws must stand open beyond their command.
+    /// Fraction of the gripper's range by which the jaws must stand open beyond their command.
     pub jaw_gap_min: f64,
     /// Force that each jaw must press with.
     pub contact_force_threshold_n: f64,
@@ -57,13 +57,13 @@ pub struct GraspSample<'a> {
     pub hand_m: Vector3<f64>,
     /// The thing that should be held, if it is seen.
     pub object: Option<&'a ObjectSeen>,
-    /// How far the jaws stand open beyond what they were commanded, as a share of their range.
+    /// How far the jaws stand open beyond what they were commanded, as a fraction of their range.
     pub jaw_gap: f64,
 }
 
 /// Whether the thing is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
+pub enum GraspVerdict {
     /// Every method that can speak agrees.
     Yes,
     /// A method says no.
@@ -120,8 +120,8 @@ pub struct Evidence {
     pub relative_distance_m: Option<f64>,
     /// Distance from hand to object, horizontal and vertical.
     pub absolute_distance_m: Option<[f64; 2]>,
-    /// Least share of the hand's movement that the object made with it, and greatest length of
-    /// the object's movement as a share of the hand's.
+    /// Least fraction of the hand's movement that the object made with it, and greatest length of
+    /// the object's movement as a fraction of the hand's.
     pub movement_ratio: Option<[f64; 2]>,
     /// Variance of the horizontal distance over the last samples.
     pub variance_m2: Option<f64>,

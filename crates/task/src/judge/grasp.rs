@@ -11,7 +11,7 @@
 //!
 //! The movement ratio is taken twice: against the oldest of the last ten samples, which sees a
 //! fall within frames wherever the hand has been, and since the jaws closed, which still speaks
-//! when the hand has come to rest, and sees what slips too slowly for a window. It is the share
+//! when the hand has come to rest, and sees what slips too slowly for a window. It is the fraction
 //! of the hand's movement that the object did not miss: 1 less the difference of the two
 //! movements over the hand's. Lengths alone would not do: a thing that falls while the hand moves
 //! sideways flies on with it.
@@ -20,7 +20,7 @@ use citrange_core::ObjectSeen;
 use nalgebra::Vector3;
 
 use super::checks::usable;
-use super::evidence::{Doubt, Evidence, GraspSample, GraspSettings, Held};
+use super::evidence::{Doubt, Evidence, GraspSample, GraspSettings, GraspVerdict};
 use super::memory::{count, put, take, vector};
 
 /// Samples that are kept for the movement ratio and the variance.
@@ -42,7 +42,7 @@ impl Pair {
         self.object_m - self.hand_m
     }
 
-    /// The object's movement since `from` as shares of the hand's: what it did not miss of it,
+    /// The object's movement since `from` as fractions of the hand's: what it did not miss of it,
     /// and its length.
     fn ratio_since(&self, from: &Self, min_move_m: f64) -> Option<[f64; 2]> {
         let hand = self.hand_m - from.hand_m;
@@ -93,7 +93,7 @@ impl GraspDetector {
     }
 
     /// Takes the sample of a frame and judges.
-    pub fn sample(&mut self, settings: &GraspSettings, sample: &GraspSample<'_>) -> Held {
+    pub fn sample(&mut self, settings: &GraspSettings, sample: &GraspSample<'_>) -> GraspVerdict {
         self.evidence = Evidence {
             jaw_gap: sample.jaw_gap.is_finite().then_some(sample.jaw_gap),
             ..Evidence::default()
@@ -104,12 +104,12 @@ impl GraspDetector {
         }
         // Closed jaws hold nothing, whatever is seen.
         if self.evidence.jaw_gap.is_some_and(|gap| gap < settings.jaw_gap_min) {
-            return Held::No(Doubt::JawGap);
+            return GraspVerdict::No(Doubt::JawGap);
         }
         match pair {
-            Err(doubt) => Held::Unknown(doubt),
-            Ok(_) if self.evidence.jaw_gap.is_none() => Held::Unknown(Doubt::NotFinite),
-            Ok(_) if self.samples < ENOUGH_SAMPLES => Held::Unknown(Doubt::TooFewSamples),
+            Err(doubt) => GraspVerdict::Unknown(doubt),
+            Ok(_) if self.evidence.jaw_gap.is_none() => GraspVerdict::Unknown(Doubt::NotFinite),
+            Ok(_) if self.samples < ENOUGH_SAMPLES => GraspVerdict::Unknown(Doubt::TooFewSamples),
             Ok(_) => self.verdict(settings),
         }
     }
@@ -155,30 +155,34 @@ impl GraspDetector {
 
     /// What the methods say together. The movement ratio since the anchor is known as soon as
     /// the hand is `min_move_m` away from there, so a moving hand is never judged without it.
-    fn verdict(&self, settings: &GraspSettings) -> Held {
+    fn verdict(&self, settings: &GraspSettings) -> GraspVerdict {
         let Evidence { relative_distance_m, absolute_distance_m, .. } = self.evidence;
         let Evidence { movement_ratio, variance_m2, .. } = self.evidence;
         if self.weak_frames >= WEAK_FRAMES {
-            return Held::No(Doubt::ContactForce);
+            return GraspVerdict::No(Doubt::ContactForce);
         }
         if relative_distance_m.is_some_and(|m| m > settings.grasp_relative_distance_threshold) {
-            return Held::No(Doubt::RelativeDistance);
+            return GraspVerdict::No(Doubt::RelativeDistance);
         }
         if absolute_distance_m.is_some_and(|[xy_m, z_m]| {
             xy_m > settings.grasp_success_xy_threshold || z_m > settings.grasp_success_z_threshold
         }) {
-            return Held::No(Doubt::AbsoluteDistance);
+            return GraspVerdict::No(Doubt::AbsoluteDistance);
         }
         if movement_ratio.is_some_and(|[low, high]| {
             low < settings.grasp_movement_ratio_threshold
                 || high > settings.grasp_movement_ratio_max
         }) {
-            return Held::No(Doubt::MovementRatio);
+            return GraspVerdict::No(Doubt::MovementRatio);
         }
         if variance_m2.is_some_and(|m2| m2 > settings.grasp_stability_variance_threshold) {
-            return Held::No(Doubt::Variance);
+            return GraspVerdict::No(Doubt::Variance);
         }
-        if relative_distance_m.is_none() { Held::Unknown(Doubt::NotSeen) } else { Held::Yes }
+        if relative_distance_m.is_none() {
+            GraspVerdict::Unknown(Doubt::NotSeen)
+        } else {
+            GraspVerdict::Yes
+        }
     }
 
     fn push(&mut self, pair: Pair) {

@@ -7,14 +7,14 @@ use nalgebra::{Rotation3, Vector3};
 use super::{ARRIVED_M, OVER_M, watch_current};
 use crate::choice::release_turn;
 use crate::judge::{NotPlaced, Placed, PlacementDetector, Region};
-use crate::memory::{Grip, Memory};
+use crate::memory::{GraspBelief, Memory};
 use crate::moves::Place;
 use crate::pilot::Autopilot;
 use crate::reason::{Reason, State};
 use crate::spots;
 use crate::table::Step;
 
-/// Share of the gripper's range in which its grip goes from full to nothing.
+/// Fraction of the gripper's range in which its grip goes from full to nothing.
 const RELIEF: f64 = 0.02;
 
 /// Back towards the base, where the arm has room; as far as it reaches.
@@ -70,7 +70,7 @@ pub(crate) fn transport(pilot: &mut Autopilot, m: &mut Memory, seen: &Observatio
         OVER => pilot.send(m, m.release, pilot.settings.descend_step_size),
         _ => {
             let has_arrived = (pilot.hand.at_m - m.hand.at_m).norm() < ARRIVED_M;
-            let is_sure = m.grip == Grip::Yes && has_arrived;
+            let is_sure = m.grip == GraspBelief::Yes && has_arrived;
             return if is_sure { Step::To(State::Release) } else { Step::Stay };
         }
     }
@@ -142,7 +142,7 @@ pub(crate) fn release(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
     if m.ticks == 0 {
         // From where they stand: what the servo pressed beyond that only held the thing.
         m.jaws_from = pilot.body.jaws(&seen.joint_pos).min(pilot.settings.gripper_release);
-        m.grip = Grip::Unknown;
+        m.grip = GraspBelief::Unknown;
         if let Some(fetch) = m.fetch() {
             fetch.watch = PlacementDetector::default();
         }
@@ -164,7 +164,7 @@ pub(crate) fn release(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
     if is_up && placed == Placed::Yes {
         return Step::To(State::ReturnHome);
     }
-    if pilot.secs(m) > pilot.settings.secs(pilot.settings.release_duration_steps) {
+    if pilot.in_state_s(m) > pilot.settings.frames_s(pilot.settings.release_duration_steps) {
         return Step::Fail(match placed {
             Placed::NotYet(NotPlaced::Moving | NotPlaced::Settling) => Reason::NotAtRest,
             _ => Reason::OffPlate,
@@ -176,11 +176,13 @@ pub(crate) fn release(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
 /// Opens the jaws: slowly while they let go, so that the thing is not flicked away, then quickly.
 fn ease_open(pilot: &Autopilot, m: &mut Memory) -> bool {
     let settings = &pilot.settings;
-    let (slow, quick) =
-        (settings.secs(settings.release_ease_steps), settings.secs(settings.release_open_steps));
-    let secs = (m.ticks + 1) as f64 * pilot.tick_secs;
-    let eased = m.jaws_from - RELIEF / 2.0 + RELIEF * (secs / slow.max(pilot.tick_secs)).min(1.0);
-    let rest = ((secs - slow) / quick).clamp(0.0, 1.0);
+    let (slow, quick) = (
+        settings.frames_s(settings.release_ease_steps),
+        settings.frames_s(settings.release_open_steps),
+    );
+    let time_s = (m.ticks + 1) as f64 * pilot.tick_s;
+    let eased = m.jaws_from - RELIEF / 2.0 + RELIEF * (time_s / slow.max(pilot.tick_s)).min(1.0);
+    let rest = ((time_s - slow) / quick).clamp(0.0, 1.0);
     m.jaws = eased + rest * (settings.gripper_release - eased);
     pilot.body.set_jaws(m.jaws, &mut m.joints);
     rest >= 1.0

@@ -8,7 +8,7 @@ use super::PATIENCE_FRAMES;
 use crate::choice::{Take, grasp_turn};
 use crate::goal::yaw;
 use crate::judge::Placed;
-use crate::memory::{Grip, Memory};
+use crate::memory::{GraspBelief, Memory};
 use crate::pilot::Autopilot;
 use crate::reason::{Reason, State};
 use crate::table::Step;
@@ -26,7 +26,7 @@ pub(crate) fn idle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) ->
     m.current = Some(next);
     m.failing = None;
     m.correction_m = Vector3::zeros();
-    (m.grasp, m.grip, m.was_held) = (None, Grip::Unknown, false);
+    (m.grasp, m.grip, m.was_held) = (None, GraspBelief::Unknown, false);
     m.fetches[next].attempts += 1;
     let half = pilot.half_width_m(object);
     pilot.body.hold(half);

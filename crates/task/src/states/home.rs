@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 
 use super::{ARRIVED_M, watch_current};
 use crate::judge::{Placed, Region};
-use crate::memory::{Grip, Memory};
+use crate::memory::{GraspBelief, Memory};
 use crate::moves::{Place, Swing};
 use crate::pilot::Autopilot;
 use crate::reason::{Reason, State};
@@ -72,7 +72,7 @@ pub(crate) fn return_home(pilot: &mut Autopilot, m: &mut Memory, seen: &Observat
         Swing::new(&m.joints, &home, &pilot.body.speeds)
     });
     // The jaws move on their own.
-    let is_home = swing.go(pilot.tick_secs, SWING_RAMP_S, &mut m.joints[..arm]);
+    let is_home = swing.go(pilot.tick_s, SWING_RAMP_S, &mut m.joints[..arm]);
     m.swing = Some(swing);
     m.hand = pilot.body.place(&m.joints);
     m.correction_m = Vector3::zeros();
@@ -94,7 +94,7 @@ pub(crate) fn return_home(pilot: &mut Autopilot, m: &mut Memory, seen: &Observat
 
 /// Where a thing that is still held can be set down: right below, on the floor or on the goal.
 fn set_down_place(pilot: &mut Autopilot, m: &Memory, seen: &Observation) -> Option<Place> {
-    let thing = pilot.target(m, seen).filter(|_| m.grip == Grip::Yes)?;
+    let thing = pilot.target(m, seen).filter(|_| m.grip == GraspBelief::Yes)?;
     let object = pilot.targets[m.current?];
     let [x, y, z] = thing.pose.pos_m;
     let surface_m = match pilot.goal.region(seen)? {

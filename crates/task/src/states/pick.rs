@@ -6,7 +6,7 @@ use nalgebra::{Unit, Vector3};
 use super::{ARRIVED_M, PATIENCE_FRAMES};
 use crate::choice::beside;
 use crate::judge::{Color, GraspDetector, GraspSample, HandView, assess};
-use crate::memory::{Grip, Memory};
+use crate::memory::{GraspBelief, Memory};
 use crate::moves::Place;
 use crate::pilot::Autopilot;
 use crate::reason::{Reason, State};
@@ -119,8 +119,8 @@ pub(crate) fn grasp(pilot: &mut Autopilot, m: &mut Memory, _seen: &Observation) 
 
 /// Waits until the grasp has settled; jaws that closed on nothing end it here.
 pub(crate) fn grasp_settle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
-    let wait = pilot.settings.secs(pilot.settings.grasp_settle_duration_steps);
-    if pilot.secs(m) < wait || !pilot.is_frame(seen) {
+    let wait = pilot.settings.frames_s(pilot.settings.grasp_settle_duration_steps);
+    if pilot.in_state_s(m) < wait || !pilot.is_frame(seen) {
         return Step::Stay;
     }
     let jaw_gap = pilot.jaw_gap(m, seen);
@@ -146,7 +146,7 @@ pub(crate) fn lift(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) ->
     }
     m.part += 1;
     match m.grip {
-        Grip::Yes => Step::To(State::Retreat),
+        GraspBelief::Yes => Step::To(State::Retreat),
         _ if m.part < PATIENCE_FRAMES => Step::Stay,
         // What is not known is not held.
         _ => Step::Fail(Reason::GraspUnknown),

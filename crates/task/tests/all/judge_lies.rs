@@ -3,7 +3,7 @@
 
 use citrange_core::ObjectSeen;
 use citrange_core::rng::Rng;
-use citrange_task::judge::{Doubt, GraspDetector, GraspSample, GraspSettings, Held};
+use citrange_task::judge::{Doubt, GraspDetector, GraspSample, GraspSettings, GraspVerdict};
 use nalgebra::Vector3;
 
 use crate::judge_common::{FRAME_S, measured, seen};
@@ -39,8 +39,8 @@ fn both_settings() -> [GraspSettings; 2] {
 
 /// Hand on its way straight up, then at rest.
 fn lifted(frame: usize) -> Vector3<f64> {
-    let share = (frame as f64 * FRAME_S / LIFT_S).min(1.0);
-    Vector3::new(0.2, 0.03, 0.026 + LIFT_M * share)
+    let fraction = (frame as f64 * FRAME_S / LIFT_S).min(1.0);
+    Vector3::new(0.2, 0.03, 0.026 + LIFT_M * fraction)
 }
 
 /// Where a held thing is in the hand.
@@ -55,7 +55,7 @@ fn judge(
     frames: usize,
     hand: impl Fn(usize) -> Vector3<f64>,
     world: impl Fn(usize) -> (Option<ObjectSeen>, f64),
-) -> Vec<Held> {
+) -> Vec<GraspVerdict> {
     let mut rng = Rng::new(seed);
     let mut at = |frame| {
         let (mut object, jaw_gap) = world(frame);
@@ -78,14 +78,14 @@ fn judge(
 
 /// Asserts that a lie told from frame `from` on is found within `within` frames and never
 /// believed again; before it began, the thing was held.
-fn found(verdicts: &[Held], from: usize, within: usize) {
+fn found(verdicts: &[GraspVerdict], from: usize, within: usize) {
     for (index, verdict) in verdicts.iter().enumerate() {
         let frame = index + 1;
         if (3..=from).contains(&frame) {
-            assert_eq!(*verdict, Held::Yes, "frame {frame}, before the lie");
+            assert_eq!(*verdict, GraspVerdict::Yes, "frame {frame}, before the lie");
         }
         if frame >= (from + within).max(3) {
-            assert!(matches!(verdict, Held::No(_)), "frame {frame}: {verdict:?}");
+            assert!(matches!(verdict, GraspVerdict::No(_)), "frame {frame}: {verdict:?}");
         }
     }
 }
@@ -98,8 +98,8 @@ fn what_is_held_is_held_from_the_third_sample_on() {
                 let touch_n = Some([20.0, 18.0]);
                 (Some(ObjectSeen { touch_n, ..seen(in_hand(lifted(frame))) }), OPEN)
             });
-            assert_eq!(verdicts[..2], [Held::Unknown(Doubt::TooFewSamples); 2]);
-            let lost = verdicts.iter().skip(2).position(|verdict| *verdict != Held::Yes);
+            assert_eq!(verdicts[..2], [GraspVerdict::Unknown(Doubt::TooFewSamples); 2]);
+            let lost = verdicts.iter().skip(2).position(|verdict| *verdict != GraspVerdict::Yes);
             assert_eq!(lost, None, "seed {seed}: {verdicts:?}");
         }
     }
@@ -112,7 +112,7 @@ fn glued_to_the_table_is_never_believed() {
             let verdicts =
                 judge(&settings, seed, FRAMES, lifted, |_| (Some(seen(in_hand(lifted(0)))), OPEN));
             found(&verdicts, 0, 3);
-            assert!(!verdicts.contains(&Held::Yes));
+            assert!(!verdicts.contains(&GraspVerdict::Yes));
         }
     }
 }
@@ -171,7 +171,7 @@ fn what_is_pushed_ahead_of_the_hand_is_not_held() {
         let ahead_m = 0.35 * (lifted(frame) - lifted(0));
         (Some(seen(in_hand(lifted(frame)) + ahead_m)), OPEN)
     });
-    assert!(verdicts[3..].iter().all(|verdict| *verdict == Held::No(Doubt::MovementRatio)));
+    assert!(verdicts[3..].iter().all(|verdict| *verdict == GraspVerdict::No(Doubt::MovementRatio)));
 }
 
 #[test]
@@ -180,7 +180,11 @@ fn what_comes_along_too_far_from_the_jaws_is_not_in_them() {
         let verdicts = judge(&settings(), 7, FRAMES, lifted, |frame| {
             (Some(seen(lifted(frame) + off_m)), OPEN)
         });
-        assert!(verdicts[2..].iter().all(|verdict| *verdict == Held::No(Doubt::AbsoluteDistance)));
+        assert!(
+            verdicts[2..]
+                .iter()
+                .all(|verdict| *verdict == GraspVerdict::No(Doubt::AbsoluteDistance))
+        );
     }
 }
 
@@ -223,7 +227,7 @@ fn a_thing_that_trembles_in_the_jaws_is_not_held_firmly() {
         (Some(seen(in_hand(lifted(frame)) + Vector3::x() * side_m)), OPEN)
     });
     found(&verdicts, MIDWAY, 4);
-    assert_eq!(verdicts[FRAMES - 1], Held::No(Doubt::Variance));
+    assert_eq!(verdicts[FRAMES - 1], GraspVerdict::No(Doubt::Variance));
 }
 
 #[test]
@@ -236,8 +240,8 @@ fn what_vanishes_or_is_no_number_is_unknown_at_once() {
             }
             (Some(object).filter(|_| frame <= MIDWAY || not_a_number), OPEN)
         });
-        assert!(verdicts[2..MIDWAY].iter().all(|verdict| *verdict == Held::Yes));
-        assert!(verdicts[MIDWAY..].iter().all(|verdict| *verdict == Held::Unknown(doubt)));
+        assert!(verdicts[2..MIDWAY].iter().all(|verdict| *verdict == GraspVerdict::Yes));
+        assert!(verdicts[MIDWAY..].iter().all(|verdict| *verdict == GraspVerdict::Unknown(doubt)));
     }
 }
 
@@ -246,8 +250,11 @@ fn what_was_not_seen_when_the_jaws_closed_is_never_believed() {
     let verdicts = judge(&settings(), 4, FRAMES, lifted, |frame| {
         (Some(seen(in_hand(lifted(frame)))).filter(|_| frame > MIDWAY), OPEN)
     });
-    assert!(verdicts.iter().all(|verdict| matches!(verdict, Held::Unknown(_))), "{verdicts:?}");
-    assert_eq!(verdicts[FRAMES - 1], Held::Unknown(Doubt::NotSeen));
+    assert!(
+        verdicts.iter().all(|verdict| matches!(verdict, GraspVerdict::Unknown(_))),
+        "{verdicts:?}"
+    );
+    assert_eq!(verdicts[FRAMES - 1], GraspVerdict::Unknown(Doubt::NotSeen));
 }
 
 #[test]
@@ -260,13 +267,13 @@ fn jaws_that_closed_on_nothing_hold_nothing_from_the_first_frame() {
                 let touch_n = Some([5.0; 2]);
                 (Some(ObjectSeen { touch_n, ..seen(in_hand(hand_m)) }), 0.01)
             });
-            assert_eq!(verdicts, vec![Held::No(Doubt::JawGap); FRAMES]);
+            assert_eq!(verdicts, vec![GraspVerdict::No(Doubt::JawGap); FRAMES]);
         }
     }
     let verdicts = judge(&settings(), 1, FRAMES, lifted, |frame| {
         (Some(seen(in_hand(lifted(frame)))), f64::NAN)
     });
-    assert_eq!(verdicts[FRAMES - 1], Held::Unknown(Doubt::NotFinite));
+    assert_eq!(verdicts[FRAMES - 1], GraspVerdict::Unknown(Doubt::NotFinite));
 }
 
 #[test]
@@ -278,12 +285,12 @@ fn one_jaw_alone_holds_nothing_but_a_flicker_is_forgiven() {
         })
     };
     let never = judged(|_| false);
-    assert!(never[2..].iter().all(|verdict| *verdict == Held::No(Doubt::ContactForce)));
+    assert!(never[2..].iter().all(|verdict| *verdict == GraspVerdict::No(Doubt::ContactForce)));
     found(&never, 0, 3);
     found(&judged(|frame| frame <= MIDWAY), MIDWAY, 3);
     // Two frames of three without contact.
     let flickers = judged(|frame| frame % 3 == 0);
-    assert!(flickers[2..].iter().all(|verdict| *verdict == Held::Yes), "{flickers:?}");
+    assert!(flickers[2..].iter().all(|verdict| *verdict == GraspVerdict::Yes), "{flickers:?}");
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn oranges_come_to_the_plate_and_the_autopilot_tells_the_truth() {
     assert!(tally.nearest_m > 0.0505, "two oranges touch on the plate: {} m", tally.nearest_m);
     assert!(tally.false_failure.len() as f64 <= 0.01 * tally.things as f64);
     // In the few of the suite one may fail.
-    let share = |n: u64| (n + u64::from(tally.episodes < 100)) as f64 / tally.things as f64;
-    assert!(share(tally.at_once) >= 0.98, "{:#?}", tally.failures);
-    assert!(share(tally.placed) >= 0.995, "{:#?}", tally.failures);
+    let fraction = |n: u64| (n + u64::from(tally.episodes < 100)) as f64 / tally.things as f64;
+    assert!(fraction(tally.at_once) >= 0.98, "{:#?}", tally.failures);
+    assert!(fraction(tally.placed) >= 0.995, "{:#?}", tally.failures);
 }

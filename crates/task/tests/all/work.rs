@@ -16,7 +16,7 @@ use citrange_sim::{CompiledScene, SimRig, StateQuery, load_scene};
 use citrange_task::{Autopilot, Settings, Setup};
 
 /// How long things are left alone before the truth is told.
-const LEFT_ALONE_SECS: f64 = 2.0;
+const LEFT_ALONE_S: f64 = 2.0;
 
 pub struct Site {
     pub rig: SimRig,
@@ -126,7 +126,7 @@ impl Site {
         let targets = Command::at(&self.rig.targets());
         let hz = f64::from(self.rig.spec().rates.control_hz);
         let mut commanded = Commanded::default();
-        for _ in 0..(LEFT_ALONE_SECS * hz) as u64 {
+        for _ in 0..(LEFT_ALONE_S * hz) as u64 {
             self.rig.tick(&targets, &mut commanded).unwrap();
         }
         let world = self.rig.world_mut();

@@ -80,8 +80,13 @@ pub struct Page {
     /// Server time and when it came.
     echo: (f64, Instant),
     seq: u64,
-    pub time_s: f64,
+    pub joints: Vec<f32>,
+    pub targets: Vec<f32>,
     pub hand_m: [f32; 3],
+    /// Seconds of simulation.
+    pub time_s: f64,
+    /// The last status.
+    pub status: Value,
 }
 
 impl Page {
@@ -90,34 +95,44 @@ impl Page {
     }
 
     pub fn try_open(link: &str) -> Result<Self, Error> {
-        let (origin, query) = link.split_once("/?").unwrap();
-        let mut request =
-            format!("{}/ws?{query}", origin.replace("http", "ws")).into_client_request().unwrap();
-        request.headers_mut().insert("Origin", origin.parse().unwrap());
-        let (mut socket, _) = connect(request)?;
-        let MaybeTlsStream::Plain(stream) = socket.get_mut() else { panic!("plain") };
-        stream.set_read_timeout(Some(LONGEST)).unwrap();
-        let echo = (0.0, Instant::now());
-        let hello = Value::Null;
-        let mut page = Self { socket, hello, echo, seq: 0, time_s: 0.0, hand_m: [0.0; 3] };
+        let mut page = Self {
+            socket: socket(link)?,
+            hello: Value::Null,
+            echo: (0.0, Instant::now()),
+            seq: 0,
+            joints: vec![],
+            targets: vec![],
+            hand_m: [0.0; 3],
+            time_s: 0.0,
+            status: Value::Null,
+        };
         page.hello = page.text("hello");
         page.look();
         Ok(page)
     }
 
     pub fn say(&mut self, message: &Value) {
-        self.socket.send(Message::text(message.to_string())).unwrap();
+        // A line that was cut is found out when something is to be read.
+        let _cut = self.socket.send(Message::text(message.to_string()));
     }
 
-    /// The next message; texts are answered, states are taken in.
+    /// The next message; texts are answered, states and the last status are taken in.
     fn hear(&mut self) -> Option<Value> {
         match self.socket.read().ok()? {
-            Message::Text(text) => Some(serde_json::from_str(&text).unwrap()),
+            Message::Text(text) => {
+                let said: Value = serde_json::from_str(&text).unwrap();
+                if said["type"] == "status" {
+                    self.status = said.clone();
+                }
+                Some(said)
+            }
             Message::Binary(bytes) => {
                 if let Some(ServerBytes::State { live, server_ms }) = ServerBytes::decode(&bytes) {
                     self.echo = (server_ms, Instant::now());
+                    let joints = live.joint_pos.len();
+                    (self.joints, self.targets) = (live.joint_pos, live.targets);
                     (self.time_s, self.hand_m) = (live.time_s, live.hand_m);
-                    return Some(json!({"type": "state", "joints": live.joint_pos.len()}));
+                    return Some(json!({"type": "state", "joints": joints}));
                 }
                 Some(Value::Null)
             }
@@ -137,8 +152,15 @@ impl Page {
         panic!("no {kind}");
     }
 
+    /// Takes in what is said until a state comes.
     pub fn look(&mut self) {
         while self.text("state")["joints"] == 0 {}
+    }
+
+    /// Cuts the line without a goodbye.
+    pub fn cut(&mut self) {
+        let MaybeTlsStream::Plain(stream) = self.socket.get_mut() else { panic!("plain") };
+        stream.shutdown(std::net::Shutdown::Both).unwrap();
     }
 
     /// Waits for a status that is as wanted; meanwhile holds these keys, as a page does.
@@ -181,16 +203,17 @@ impl Page {
         self.say(&json!({"type": "cameras", "hz": hz}));
     }
 
-    fn since_ms(&self) -> f64 {
-        self.echo.1.elapsed().as_secs_f64() * 1e3
+    /// Says it with the time that the page knows.
+    pub fn say_now(&mut self, mut message: Value) {
+        message["echo"] = self.echo.0.into();
+        message["since"] = (self.echo.1.elapsed().as_secs_f64() * 1e3).into();
+        self.say(&message);
     }
 
+    /// Says once what is held.
     pub fn keys(&mut self, held: &[&str]) {
         self.seq += 1;
-        let (echo, since) = (self.echo.0, self.since_ms());
-        self.say(
-            &json!({"type": "keys", "seq": self.seq, "held": held, "echo": echo, "since": since}),
-        );
+        self.say_now(json!({"type": "keys", "seq": self.seq, "held": held}));
     }
 
     /// Gives an order; on a busy machine it may be too old on arrival, and is given again until
@@ -198,8 +221,7 @@ impl Page {
     pub fn order(&mut self, order: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         for _ in 0..5 {
             self.look();
-            let (echo, since) = (self.echo.0, self.since_ms());
-            self.say(&json!({"type": "order", "order": order, "echo": echo, "since": since}));
+            self.say_now(json!({"type": "order", "order": order}));
             let end = Instant::now() + Duration::from_secs(30);
             while Instant::now() < end {
                 let Some(said) = self.hear() else { return Value::Null };
@@ -213,6 +235,18 @@ impl Page {
         }
         panic!("{order} has no effect");
     }
+}
+
+/// The socket behind a link, as a page opens it.
+pub fn socket(link: &str) -> Result<WebSocket<MaybeTlsStream<TcpStream>>, Error> {
+    let (origin, query) = link.split_once("/?").unwrap();
+    let mut request =
+        format!("{}/ws?{query}", origin.replace("http", "ws")).into_client_request().unwrap();
+    request.headers_mut().insert("Origin", origin.parse().unwrap());
+    let (mut socket, _) = connect(request)?;
+    let MaybeTlsStream::Plain(stream) = socket.get_mut() else { panic!("plain") };
+    stream.set_read_timeout(Some(LONGEST)).unwrap();
+    Ok(socket)
 }
 
 /// One request over a connection of its own, the whole answer.
