@@ -284,7 +284,7 @@ pub struct PicturesLost {
     /// The camera that lost most.
     pub camera: String,
     /// Fraction of its pictures.
-    #[serde(rename = "share", alias = "fraction")]
+    #[serde(rename = "share")]
     pub fraction: f64,
     /// Fraction that was allowed.
     pub limit: f64,
