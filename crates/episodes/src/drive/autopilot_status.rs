@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(flight.message, "the plate was moved: press R to set up again");
         assert!(flight.hard_reset && !flight.flying);
         for _ in 0..50 {
-            view.hear(&event("retry", json!({})), &there);
+            view.hear(&event("retry", json!({"target": "orange_1"})), &there);
         }
         assert_eq!(view.news().unwrap().log.len(), LOG_LINES);
     }
