@@ -1,10 +1,10 @@
 //! Depth pictures become points through the camera's pinhole.
 
-use super::split::best_isa;
+use citrange_lanes::{Isa, Kernel, Simd};
+
 use crate::cloud::{Pinhole, Points};
 use crate::deinterleave;
 use crate::error::CloudError;
-use crate::simd::Isa;
 
 const WHAT: &str = "depth image";
 
@@ -98,7 +98,7 @@ impl<'a> DepthImage<'a> {
         // Depth 0 is never seen, whatever the range says; nor is infinity.
         let near_m = near.max(f32::MIN_POSITIVE);
         let far_m = far.min(f32::MAX);
-        Ok(DepthView { image: *self, near_m, far_m, isa: best_isa() })
+        Ok(DepthView { image: *self, near_m, far_m, isa: Isa::best() })
     }
 }
 
@@ -112,10 +112,10 @@ pub struct DepthView<'a> {
 }
 
 impl DepthView<'_> {
-    /// The same, read with given instructions; those that the processor lacks are not taken.
+    /// The same, read with given instructions.
     #[must_use]
     pub fn with_isa(self, isa: Isa) -> Self {
-        Self { isa: isa.min(best_isa()), ..self }
+        Self { isa, ..self }
     }
 
     /// Points of one row from a column on.
@@ -131,8 +131,12 @@ impl DepthView<'_> {
         };
         let seen = start..start + x.len();
         match self.image.depths {
-            Depths::U16 { data, scale_m } => on(self.isa, &data[seen], scale_m, ray, (x, y, z)),
-            Depths::Metres(data) => on(self.isa, &data[seen], 1.0, ray, (x, y, z)),
+            Depths::U16 { data, scale_m } => {
+                self.isa.run(FillRow { depths: &data[seen], scale_m, ray, out: (x, y, z) });
+            }
+            Depths::Metres(data) => {
+                self.isa.run(FillRow { depths: &data[seen], scale_m: 1.0, ray, out: (x, y, z) });
+            }
         }
     }
 }
@@ -209,21 +213,20 @@ impl Depth for f32 {
 
 type Outputs<'a> = (&'a mut [f32], &'a mut [f32], &'a mut [f32]);
 
-#[cfg_attr(
-    target_arch = "x86_64",
-    expect(unsafe_code, reason = "calls functions compiled for wider instruction sets")
-)]
-fn on<D: Depth>(isa: Isa, depths: &[D], scale_m: f32, ray: Ray, out: Outputs<'_>) {
-    match isa {
-        Isa::Portable => plain(depths, scale_m, ray, out),
-        // SAFETY: an `Isa` other than Portable names what the processor was found to have.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { avx2(depths, scale_m, ray, out) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { avx512(depths, scale_m, ray, out) },
-        #[cfg(not(target_arch = "x86_64"))]
-        _ => plain(depths, scale_m, ray, out),
+/// One row, compiled for each instruction set.
+struct FillRow<'a, D> {
+    depths: &'a [D],
+    scale_m: f32,
+    ray: Ray,
+    out: Outputs<'a>,
+}
+
+impl<D: Depth> Kernel for FillRow<'_, D> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        plain(self.depths, self.scale_m, self.ray, self.out);
     }
 }
 
@@ -237,16 +240,4 @@ fn plain<D: Depth>(depths: &[D], scale_m: f32, ray: Ray, (x, y, z): Outputs<'_>)
         *y = ray.down * depth_m;
         *z = depth_m;
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn avx2<D: Depth>(depths: &[D], scale_m: f32, ray: Ray, out: Outputs<'_>) {
-    plain(depths, scale_m, ray, out);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn avx512<D: Depth>(depths: &[D], scale_m: f32, ray: Ray, out: Outputs<'_>) {
-    plain(depths, scale_m, ray, out);
 }

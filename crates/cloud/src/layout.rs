@@ -3,7 +3,7 @@
 use super::scalar::Scalar;
 use super::split;
 use crate::error::CloudError;
-use crate::simd::Isa;
+use citrange_lanes::Isa;
 
 /// A field as a message or a file declares it.
 #[derive(Clone, Copy, Debug)]

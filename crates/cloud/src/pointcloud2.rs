@@ -1,13 +1,12 @@
 //! `sensor_msgs/PointCloud2`, as ROS 1 and ROS 2 carry it.
 
+use citrange_lanes::Isa;
 use std::ops::Range;
 
 use super::layout::{Field, Layout};
 use super::scalar::Scalar;
-use super::split::best_isa;
 use crate::cloud::Points;
 use crate::error::CloudError;
-use crate::simd::Isa;
 
 const WHAT: &str = "PointCloud2";
 
@@ -126,7 +125,7 @@ impl<'a> PointCloud2<'a> {
             row_points,
             row_step,
             stamp_ns,
-            isa: best_isa(),
+            isa: Isa::best(),
         })
     }
 }
@@ -149,7 +148,7 @@ impl PointCloud2View<'_> {
     /// The same, read with given instructions; those that the processor lacks are not taken.
     #[must_use]
     pub fn with_isa(self, isa: Isa) -> Self {
-        Self { isa: isa.min(best_isa()), ..self }
+        Self { isa, ..self }
     }
 
     /// Whether points have colours.

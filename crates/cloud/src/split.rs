@@ -1,14 +1,6 @@
 //! Little-endian float32 points taken apart into x, y and z: most cameras' layout.
 
-use std::sync::OnceLock;
-
-use crate::simd::Isa;
-
-/// The widest instruction set, looked up once.
-pub(super) fn best_isa() -> Isa {
-    static BEST: OnceLock<Isa> = OnceLock::new();
-    *BEST.get_or_init(Isa::best)
-}
+use citrange_lanes::{Isa, Kernel, Simd};
 
 /// Takes points with x, y, z at bytes 0, 4, 8 apart. Says no to distances between points that
 /// have no loop of their own.
@@ -21,30 +13,29 @@ pub(super) fn split(
     z: &mut [f32],
 ) -> bool {
     match step {
-        12 => on::<12>(isa, points, x, y, z),
-        16 => on::<16>(isa, points, x, y, z),
-        20 => on::<20>(isa, points, x, y, z),
-        32 => on::<32>(isa, points, x, y, z),
+        12 => isa.run(Split::<12> { points, x, y, z }),
+        16 => isa.run(Split::<16> { points, x, y, z }),
+        20 => isa.run(Split::<20> { points, x, y, z }),
+        32 => isa.run(Split::<32> { points, x, y, z }),
         _ => return false,
     }
     true
 }
 
-#[cfg_attr(
-    target_arch = "x86_64",
-    expect(unsafe_code, reason = "calls functions compiled for wider instruction sets")
-)]
-fn on<const STEP: usize>(isa: Isa, points: &[u8], x: &mut [f32], y: &mut [f32], z: &mut [f32]) {
-    match isa {
-        Isa::Portable => plain::<STEP>(points, x, y, z),
-        // SAFETY: an `Isa` other than Portable names what the processor was found to have.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { avx2::<STEP>(points, x, y, z) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { avx512::<STEP>(points, x, y, z) },
-        #[cfg(not(target_arch = "x86_64"))]
-        _ => plain::<STEP>(points, x, y, z),
+/// The loop for one distance between points, compiled for each instruction set.
+struct Split<'a, const STEP: usize> {
+    points: &'a [u8],
+    x: &'a mut [f32],
+    y: &'a mut [f32],
+    z: &'a mut [f32],
+}
+
+impl<const STEP: usize> Kernel for Split<'_, STEP> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        plain::<STEP>(self.points, self.x, self.y, self.z);
     }
 }
 
@@ -58,16 +49,4 @@ fn plain<const STEP: usize>(points: &[u8], x: &mut [f32], y: &mut [f32], z: &mut
         *y = axis(point, 4);
         *z = axis(point, 8);
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn avx2<const STEP: usize>(points: &[u8], x: &mut [f32], y: &mut [f32], z: &mut [f32]) {
-    plain::<STEP>(points, x, y, z);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn avx512<const STEP: usize>(points: &[u8], x: &mut [f32], y: &mut [f32], z: &mut [f32]) {
-    plain::<STEP>(points, x, y, z);
 }

@@ -87,12 +87,7 @@ impl<S: Simd> F32x16<S> {
     #[inline(always)]
     #[must_use]
     pub fn load_part(simd: S, from: &[f32]) -> Self {
-        if let Some(from) = from.first_chunk() {
-            return Self::load(simd, from);
-        }
-        let mut padded = [0.0; LANES];
-        padded[..from.len()].copy_from_slice(from);
-        Self::load(simd, &padded)
+        Self { simd, v: simd.load_part_f32(&from[..from.len().min(LANES)]) }
     }
 
     /// Sixteen points apart: x, y and z.
@@ -155,6 +150,8 @@ impl<S: Simd> F32x16<S> {
         /// `self * by + plus`, rounded once where the set can do it: the only operation whose
         /// last bit depends on the set. For answers that are checked for doubt.
         mul_add_relaxed(by, plus) = fma_f32;
+        /// The smaller of the two without their signs, neither being NaN.
+        smaller_magnitude(other) = smaller_magnitude_f32;
         /// What is left without the nearest whole numbers; 0 for infinity.
         past_whole() = past_whole_f32;
     }

@@ -1,7 +1,8 @@
 //! Eight numbers of double precision, and eight whole numbers that go with them.
 
-use std::ops::{Add, AddAssign, BitAnd, Div, Mul, Neg, Sub, SubAssign};
+use std::ops::{Add, AddAssign, BitAnd, Div, Index, IndexMut, Mul, Neg, Sub, SubAssign};
 
+use crate::isa::Scalar;
 use crate::simd::Simd;
 
 /// Eight numbers of double precision. Masks of eight lanes are bits, lane 0 the lowest.
@@ -124,6 +125,48 @@ impl<S: Simd> F64x8<S> {
     #[inline(always)]
     pub fn scatter(self, to: &mut [f64], index: I32x8<S>, lanes: u8) {
         self.simd.scatter_f64(self.v, to, index.v, lanes);
+    }
+}
+
+/// What plain arrays can do besides: lanes one by one.
+impl F64x8<Scalar> {
+    /// 0 in all lanes.
+    pub const ZERO: Self = Self { simd: Scalar::new(), v: [0.0; 8] };
+
+    /// The same number in all lanes.
+    #[inline(always)]
+    #[must_use]
+    pub const fn all(number: f64) -> Self {
+        Self { simd: Scalar::new(), v: [number; 8] }
+    }
+
+    /// A function of each.
+    #[inline(always)]
+    #[must_use]
+    pub fn map(self, f: impl Fn(f64) -> f64) -> Self {
+        Self { v: self.v.map(f), ..self }
+    }
+
+    /// A function of the two, each.
+    #[inline(always)]
+    #[must_use]
+    pub fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
+        Self { v: std::array::from_fn(|lane| f(self.v[lane], other.v[lane])), ..self }
+    }
+}
+
+impl Index<usize> for F64x8<Scalar> {
+    type Output = f64;
+    #[inline(always)]
+    fn index(&self, lane: usize) -> &f64 {
+        &self.v[lane]
+    }
+}
+
+impl IndexMut<usize> for F64x8<Scalar> {
+    #[inline(always)]
+    fn index_mut(&mut self, lane: usize) -> &mut f64 {
+        &mut self.v[lane]
     }
 }
 

@@ -57,7 +57,7 @@ impl Avx512 {
 
 /// An instruction set chosen at run time, with its token: one that the processor lacks cannot be
 /// named. Narrower sets are less than wider ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Isa {
     /// See [`Scalar`].
     Scalar(Scalar),
@@ -95,6 +95,16 @@ impl Isa {
             Self::Avx2(simd) => simd.run(kernel),
             Self::Avx512(simd) => simd.run(kernel),
         }
+    }
+}
+
+impl std::fmt::Debug for Isa {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Scalar(_) => "Scalar",
+            Self::Avx2(_) => "Avx2",
+            Self::Avx512(_) => "Avx512",
+        })
     }
 }
 

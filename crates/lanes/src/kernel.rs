@@ -14,7 +14,8 @@ pub trait Kernel {
     fn run<S: Simd>(self, simd: S) -> Self::Output;
 }
 
-/// Writes a function that takes an [`Isa`](crate::Isa) and runs a body compiled for it.
+/// Writes a function that takes an [`Isa`](crate::Isa) and runs a body compiled for it. The first
+/// argument names the token in the body; its type there is `S`.
 ///
 /// ```
 /// # use citrange_lanes::{Isa, kernel};

@@ -112,6 +112,20 @@ pub trait Registers: eights::Eights + Copy {
         self.load_f32(&self.f32s(v).map(past))
     }
 
+    /// The smaller of the two without their signs.
+    #[inline(always)]
+    fn smaller_magnitude_f32(self, a: Self::F32, b: Self::F32) -> Self::F32 {
+        self.min_f32(self.abs_f32(a), self.abs_f32(b))
+    }
+
+    /// At most sixteen numbers; zeros behind them.
+    #[inline(always)]
+    fn load_part_f32(self, from: &[f32]) -> Self::F32 {
+        let mut padded = [0.0; LANES];
+        padded[..from.len()].copy_from_slice(from);
+        self.load_f32(&padded)
+    }
+
     #[inline(always)]
     fn is_finite_f32(self, v: Self::F32) -> Self::Mask {
         self.lt_f32(self.abs_f32(v), self.splat_f32(f32::INFINITY))

@@ -76,5 +76,4 @@ pub use joint_motion::{Frame, JointMotion, PlacedJoint};
 pub use kinematics::Kinematics;
 pub use robot::{
     BatchKinematics, Configs, Convex, JointHistory, Robot, RobotDetails, RobotSettings, Sphere,
-    lanes,
 };

@@ -8,7 +8,6 @@ mod cover;
 mod file;
 mod history;
 mod kernel;
-pub mod lanes;
 mod pairs;
 mod self_collision;
 mod swept;

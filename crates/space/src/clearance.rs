@@ -8,12 +8,12 @@ mod kernel;
 mod near;
 
 pub use checker::Checker;
+use citrange_lanes::LANES;
 use citrange_robot::Configs;
-use citrange_robot::lanes::LANES;
 
 use crate::error::SpaceError;
 use crate::map::Snapshot;
-use kernel::Lookup;
+use kernel::{Lookup, below};
 use near::Near;
 
 /// How far a robot is from the nearest occupied cube.
@@ -132,7 +132,7 @@ impl Checker {
                 }
             }
             for sphere in moving {
-                let mut open = self.bounds[sphere].below(&bests_m);
+                let mut open = below(&self.bounds[sphere], &bests_m);
                 while open != 0 {
                     let lane = open.trailing_zeros() as usize;
                     open &= open - 1;
@@ -204,7 +204,7 @@ impl Checker {
             }
             // From the hand to the base: the hand is where things are.
             for sphere in (0..self.bounds.len()).rev() {
-                let mut open = self.bounds[sphere].below(&margins_m) & used & !hit;
+                let mut open = below(&self.bounds[sphere], &margins_m) & used & !hit;
                 while open != 0 {
                     let lane = open.trailing_zeros() as usize;
                     open &= open - 1;

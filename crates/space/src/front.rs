@@ -12,8 +12,7 @@
 //! | what became of each point, for pictures | `fates.rs` |
 
 mod block;
-#[cfg(target_arch = "x86_64")]
-mod block_avx512;
+mod block_wide;
 pub(crate) mod fates;
 mod gap;
 mod keyset;

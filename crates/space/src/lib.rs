@@ -58,11 +58,11 @@ mod pipeline;
 mod query;
 mod save_frame;
 mod settings;
-mod simd;
 mod solid;
 
 pub use cell::{Cell, CellCamera};
 pub use cell_frames::{CellBody, CellFrame, CellFrames};
+pub use citrange_lanes::Isa;
 pub use clearance::{Checker, Clearance, CollisionSettings};
 pub use error::SpaceError;
 pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
@@ -82,5 +82,4 @@ pub use save_frame::save_frame;
 pub use settings::{
     Clusters, EndEffectorSpheres, OutlierMode, Outliers, SelfFilter, Settings, Support,
 };
-pub use simd::Isa;
 pub use solid::{Form, Solid};

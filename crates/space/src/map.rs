@@ -10,8 +10,7 @@ mod file;
 mod groups;
 mod layered;
 mod leaves;
-#[cfg(target_arch = "x86_64")]
-mod leaves_avx512;
+mod leaves_wide;
 mod lens;
 mod passes;
 mod settings;

@@ -14,7 +14,7 @@
 //! | threshold, and who is beyond | `decide.rs` |
 
 use crate::settings::{OutlierMode, Outliers};
-use crate::simd::Isa;
+use citrange_lanes::Isa;
 
 mod curve;
 mod decide;
@@ -55,8 +55,6 @@ pub struct PictureXyz<'a> {
 /// Finds statistical outliers; keeps its memory for the next cloud.
 #[derive(Debug, Default)]
 pub struct OutlierScratch {
-    /// The widest instruction set of this processor, once asked for.
-    widest: Option<Isa>,
     field: Field,
     curve: Curve,
     row_points: Vec<u32>,
@@ -82,7 +80,6 @@ impl OutlierScratch {
         threads: usize,
     ) -> &[bool] {
         let points = picture.x.len().min(picture.y.len()).min(picture.z.len());
-        let isa = (*self.widest.get_or_insert_with(Isa::best)).min(isa);
         let k = settings.neighbours.clamp(2, MOST_NEIGHBOURS);
         let picture = &PictureXyz {
             x: &picture.x[..points],

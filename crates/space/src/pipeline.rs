@@ -17,8 +17,8 @@ use crate::front::voxels::Rules;
 use crate::grid::Grid;
 use crate::outliers::{OutlierScratch, PictureXyz};
 use crate::settings::Settings;
-use crate::simd::Isa;
 use citrange_cloud::Points;
+use citrange_lanes::Isa;
 
 /// Sums of colours of more points would not fit into 32 bits.
 const MAX_POINTS: usize = 16_000_000;
@@ -79,12 +79,10 @@ impl Pipeline {
         self
     }
 
-    /// Uses these instructions, if the processor has them; frames stay the same bit by bit.
+    /// Uses these instructions; frames stay the same bit by bit.
     #[must_use]
     pub fn with_isa(mut self, isa: Isa) -> Self {
-        if Isa::available().contains(&isa) {
-            self.isa = isa;
-        }
+        self.isa = isa;
         self
     }
 

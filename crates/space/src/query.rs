@@ -3,8 +3,7 @@
 mod capsule;
 mod nearest;
 mod rays;
-#[cfg(target_arch = "x86_64")]
-mod rays_avx512;
+mod rays_wide;
 mod spheres;
 
 pub use nearest::Nearest;

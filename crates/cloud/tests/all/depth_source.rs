@@ -91,7 +91,7 @@ proptest! {
         };
         let image = DepthImage { width: 19, height: 7, ..image(depths) };
         let view = image.points().unwrap();
-        let expected = bits(&view.with_isa(Isa::Portable));
+        let expected = bits(&view.with_isa(Isa::SCALAR));
         for isa in Isa::available() {
             let mut out = [vec![0.0; count], vec![0.0; count], vec![0.0; count]];
             let [x, y, z] = &mut out;

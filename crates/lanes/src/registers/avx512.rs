@@ -18,6 +18,9 @@ const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
 const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
 const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
 
+/// `_mm512_range_ps`: the one with the smaller magnitude, without its sign.
+const SMALLER_MAGNITUDE: i32 = 0b1010;
+
 /// `_mm512_fpclass_ps_mask`: NaN of both kinds and both infinities.
 const NOT_FINITE: i32 = 0x01 | 0x80 | 0x08 | 0x10;
 
@@ -83,6 +86,7 @@ impl Registers for Avx512 {
 
         least_f32(v: F) -> f32 = _mm512_reduce_min_ps(v);
         most_f32(v: F) -> f32 = _mm512_reduce_max_ps(v);
+        smaller_magnitude_f32(a: F, b: F) -> F = _mm512_range_ps::<SMALLER_MAGNITUDE>(a, b);
         past_whole_f32(v: F) -> F = _mm512_reduce_ps::<NEAREST>(v);
         is_finite_f32(v: F) -> u16 = !_mm512_fpclass_ps_mask::<NOT_FINITE>(v);
         compress_f32(mask: u16, v: F) -> F = _mm512_maskz_compress_ps(mask, v);
@@ -112,6 +116,15 @@ impl Registers for Avx512 {
     #[inline(always)]
     fn mask_of_bits(self, bits: u16) -> u16 {
         bits
+    }
+
+    #[inline(always)]
+    fn load_part_f32(self, from: &[f32]) -> F {
+        let from = &from[..from.len().min(LANES)];
+        let lanes = ((1_u32 << from.len()) - 1) as u16;
+        // SAFETY: the token says that the processor has the instruction; only the lanes of the
+        // slice are read.
+        unsafe { _mm512_maskz_loadu_ps(lanes, from.as_ptr()) }
     }
 
     #[inline(always)]

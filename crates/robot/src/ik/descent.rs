@@ -4,9 +4,9 @@
 use nalgebra::{Matrix3, Vector3};
 
 use super::equations::{Equations, Held};
-use super::lanes::{LANES, Lane, Lane3, cross, dot, minus};
 use super::linkage::{Linkage, MOST, Placed};
 use super::reach::{Aim, Orientation};
+use super::vectors::{LANES, Lane, Lane3, cross, dot, minus};
 
 /// Rounds that a start gets.
 const ROUNDS: u32 = 60;
@@ -169,43 +169,44 @@ impl Task<'_> {
 impl Lanes {
     fn begin(&mut self, lane: usize, number: usize, from: &Joints, tried: &mut [Lane; MOST]) {
         self.start[lane] = Some(number);
-        self.equations.cost.0[lane] = f64::INFINITY;
-        self.damping.0[lane] = 1.0;
+        self.equations.cost[lane] = f64::INFINITY;
+        self.damping[lane] = 1.0;
         self.rounds[lane] = 0;
         self.idle[lane] = 0;
         for (j, position) in from.iter().enumerate() {
-            self.joints[j].0[lane] = *position;
-            tried[j].0[lane] = *position;
+            self.joints[j][lane] = *position;
+            tried[j][lane] = *position;
         }
     }
 
     /// Keeps what was tried where it is better. Answers how far the joints would have moved.
     fn accept(&mut self, there: &Equations, tried: &[Lane; MOST]) -> Lane {
-        let mut better = [false; LANES];
+        let mut better = 0;
         let mut moved = Lane::ZERO;
         for (joint, tried) in self.joints.iter().zip(tried) {
             moved = moved.zip(*tried - *joint, |most, by| most.max(by.abs()));
         }
         for lane in 0..LANES {
-            let (old, new) = (self.equations.cost.0[lane], there.cost.0[lane]);
-            better[lane] = new < old;
+            let (old, new) = (self.equations.cost[lane], there.cost[lane]);
+            let is_better = new < old;
+            better |= u8::from(is_better) << lane;
             let gains = old - new > NO_GAIN * old || old.is_infinite();
-            self.idle[lane] = if gains || !better[lane] { 0 } else { self.idle[lane] + 1 };
-            let factor = if better[lane] { 0.3 } else { 5.0 };
-            self.damping.0[lane] = (self.damping.0[lane] * factor).max(1e-6);
+            self.idle[lane] = if gains || !is_better { 0 } else { self.idle[lane] + 1 };
+            let factor = if is_better { 0.3 } else { 5.0 };
+            self.damping[lane] = (self.damping[lane] * factor).max(1e-6);
             self.rounds[lane] += 1;
         }
         for (joint, tried) in self.joints.iter_mut().zip(tried) {
-            *joint = tried.pick(*joint, &better);
+            *joint = tried.where_or(better, *joint);
         }
         let kept = &mut self.equations;
-        kept.cost = there.cost.pick(kept.cost, &better);
+        kept.cost = there.cost.where_or(better, kept.cost);
         for (kept, new) in kept.pull.iter_mut().zip(&there.pull) {
-            *kept = new.pick(*kept, &better);
+            *kept = new.where_or(better, *kept);
         }
         for (j, (kept, new)) in kept.square.iter_mut().zip(&there.square).enumerate() {
             for (kept, new) in kept.iter_mut().zip(new).take(j + 1) {
-                *kept = new.pick(*kept, &better);
+                *kept = new.where_or(better, *kept);
             }
         }
         moved
@@ -215,14 +216,14 @@ impl Lanes {
     fn retire(&mut self, moved: &Lane, ends: &mut [Joints]) {
         for lane in 0..LANES {
             let Some(number) = self.start[lane] else { continue };
-            let is_over = self.equations.cost.0[lane] < THERE_M2
+            let is_over = self.equations.cost[lane] < THERE_M2
                 || self.rounds[lane] >= ROUNDS
                 || self.idle[lane] >= PATIENCE
-                || (self.rounds[lane] > 1 && moved.0[lane] < STILL_RAD);
+                || (self.rounds[lane] > 1 && moved[lane] < STILL_RAD);
             if is_over {
                 self.start[lane] = None;
                 for (end, joint) in ends[number].iter_mut().zip(&self.joints) {
-                    *end = joint.0[lane];
+                    *end = joint[lane];
                 }
             }
         }

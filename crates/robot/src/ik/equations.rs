@@ -1,7 +1,7 @@
 //! The step of least squares for every lane, and joints that stop at the ends of their ranges.
 
-use super::lanes::{LANES, Lane};
 use super::linkage::{Linkage, MOST};
+use super::vectors::{LANES, Lane};
 
 /// Keeps the equations solvable where joints do the same thing.
 const LEAST_DAMPING: f64 = 1e-12;
@@ -38,11 +38,11 @@ impl Held {
         for (j, joint) in linkage.steps.iter().enumerate().filter(|(_, s)| !s.wraps) {
             let [low, high] = joint.range;
             for lane in 0..LANES {
-                let at = joints[j].0[lane];
-                let next = at + step[j].0[lane];
-                if self.free[j].0[lane] > 0.0 && !(low..=high).contains(&next) {
-                    self.free[j].0[lane] = 0.0;
-                    self.by[j].0[lane] = next.clamp(low, high) - at;
+                let at = joints[j][lane];
+                let next = at + step[j][lane];
+                if self.free[j][lane] > 0.0 && !(low..=high).contains(&next) {
+                    self.free[j][lane] = 0.0;
+                    self.by[j][lane] = next.clamp(low, high) - at;
                     any = true;
                 }
             }

@@ -3,7 +3,7 @@
 
 use nalgebra::{Matrix3, Rotation3, Vector3};
 
-use super::lanes::{Lane, Lane3};
+use super::vectors::{Lane, Lane3};
 use crate::chain::{Chain, ChainJoint};
 use crate::joint_motion::Frame;
 

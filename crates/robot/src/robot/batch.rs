@@ -1,10 +1,9 @@
 //! Places a robot's spheres for many configurations at once: forward kinematics in lanes.
 
-use citrange_lanes::Isa;
+use citrange_lanes::{Isa, LANES, Lanes};
 use nalgebra::Isometry3;
 
 use super::kernel;
-use super::lanes::{LANES, Lane};
 use super::self_collision::{self, LinkPair};
 use super::tree::{LaneFrame, Tree};
 use super::{Configs, Robot};
@@ -26,7 +25,7 @@ pub struct BatchKinematics {
     /// Shapes of every link, in its frame.
     pub(crate) shapes: Vec<Vec<(Isometry3<f64>, Form)>>,
     pub(crate) frames: Vec<LaneFrame>,
-    pub(crate) centres: Vec<[Lane; 3]>,
+    pub(crate) centres: Vec<[Lanes; 3]>,
 }
 
 impl BatchKinematics {
@@ -34,7 +33,7 @@ impl BatchKinematics {
     #[must_use]
     pub fn new(body: &Robot, isa: Isa) -> Self {
         let tree = Tree::new(body);
-        let nothing = Lane::splat(0.0);
+        let nothing = Lanes::splat(0.0);
         let frames = tree.frames();
         let mut made = Self {
             isa,
@@ -87,13 +86,13 @@ impl BatchKinematics {
     }
 
     /// Places the robot in the sixteen configurations of a block of [`Configs::blocks`].
-    pub fn place(&mut self, block: &[Lane]) {
+    pub fn place(&mut self, block: &[Lanes]) {
         kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
     }
 
     /// Centres of all spheres in the block that was placed last, in the order of [`Robot::spheres`].
     #[must_use]
-    pub fn block_centres(&self) -> &[[Lane; 3]] {
+    pub fn block_centres(&self) -> &[[Lanes; 3]] {
         &self.centres
     }
 

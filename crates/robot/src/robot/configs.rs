@@ -1,7 +1,7 @@
 //! Many joint vectors side by side, laid out for vector instructions.
 
-use super::lanes::{LANES, Lane};
 use crate::error::RobotError;
+use citrange_lanes::{LANES, Lanes};
 
 /// Joint vectors of many configurations, in blocks of 16: within a block, first joint 0 of all
 /// 16, then joint 1, and so on.
@@ -9,7 +9,7 @@ use crate::error::RobotError;
 pub struct Configs {
     joints: usize,
     count: usize,
-    blocks: Vec<Lane>,
+    blocks: Vec<Lanes>,
 }
 
 impl Configs {
@@ -47,7 +47,7 @@ impl Configs {
         }
         let lane = self.count % LANES;
         if lane == 0 {
-            self.blocks.resize(self.blocks.len() + self.joints, Lane::splat(0.0));
+            self.blocks.resize(self.blocks.len() + self.joints, Lanes::splat(0.0));
         }
         let first = self.blocks.len() - self.joints;
         for (block, position) in self.blocks[first..].iter_mut().zip(positions) {
@@ -83,7 +83,7 @@ impl Configs {
     }
 
     /// Blocks of up to 16 configurations: one lane per configuration, one vector per joint.
-    pub fn blocks(&self) -> impl ExactSizeIterator<Item = &[Lane]> {
+    pub fn blocks(&self) -> impl ExactSizeIterator<Item = &[Lanes]> {
         self.blocks.chunks_exact(self.joints)
     }
 

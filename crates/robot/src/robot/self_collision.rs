@@ -1,12 +1,12 @@
 //! Whether a robot touches itself, for many configurations: first the spheres, sixteen at once;
 //! where they touch, the shapes themselves.
 
+use citrange_lanes::LANES;
 use nalgebra::Isometry3;
 
 use super::batch::BatchKinematics;
 use super::convex::Convex;
 use super::kernel;
-use super::lanes::LANES;
 use super::tree::link_from_axis;
 use super::{Configs, Robot, link_of};
 use crate::error::RobotError;

@@ -1,9 +1,9 @@
 //! A robot's links and spheres in single precision, ready to be placed for many configurations.
 
+use citrange_lanes::{Lanes, Simd, Triple, store};
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 
 use super::Robot;
-use super::lanes::{Lane, sin_cos};
 use crate::chain::ChainJoint;
 
 /// Constants of a robot. Every link has a frame of its own here: its origin is on the joint's
@@ -41,8 +41,8 @@ struct Rest {
 /// Poses of one link in 16 configurations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LaneFrame {
-    rot: [[Lane; 3]; 3],
-    pos_m: [Lane; 3],
+    rot: [[Lanes; 3]; 3],
+    pos_m: [Lanes; 3],
 }
 
 impl Tree {
@@ -76,56 +76,56 @@ impl Tree {
     /// Frames for all links, to be filled by [`Tree::place`].
     pub(crate) fn frames(&self) -> Vec<LaneFrame> {
         let base = LaneFrame {
-            rot: self.world_from_base.rot.map(|row| row.map(Lane::splat)),
-            pos_m: self.world_from_base.pos_m.map(Lane::splat),
+            rot: self.world_from_base.rot.map(|row| row.map(Lanes::splat)),
+            pos_m: self.world_from_base.pos_m.map(Lanes::splat),
         };
         vec![base; self.joints.len() + 1]
     }
 
     /// Places all links for the configurations of a block.
     #[inline(always)]
-    pub(crate) fn place(&self, block: &[Lane], frames: &mut [LaneFrame]) {
+    pub(crate) fn place<S: Simd>(&self, simd: S, block: &[Lanes], frames: &mut [LaneFrame]) {
         for (index, (joint, position)) in self.joints.iter().zip(block).enumerate() {
-            let before = frames[joint.parent];
+            let before = &frames[joint.parent];
+            let (from, origin_m) =
+                (before.rot.map(|row| simd.load3(&row)), simd.load3(&before.pos_m));
             let rest = &joint.parent_from_link;
-            let moved = *position - Lane::splat(joint.reference);
-            let (sin, cos) = if joint.is_slide { (moved, moved) } else { sin_cos(moved) };
+            let moved = simd.load(&position.0) - joint.reference;
+            let (sin, cos) = if joint.is_slide { (moved, moved) } else { moved.sin_cos() };
             let at = &mut frames[index + 1];
             for row in 0..3 {
+                let [a, b, c] = from[row];
                 let turned = |column: usize| {
-                    before.rot[row][0].times(rest.rot[0][column])
-                        + before.rot[row][1].times(rest.rot[1][column])
-                        + before.rot[row][2].times(rest.rot[2][column])
+                    a * rest.rot[0][column] + b * rest.rot[1][column] + c * rest.rot[2][column]
                 };
                 let (x, y, z) = (turned(0), turned(1), turned(2));
-                let mut pos_m = before.rot[row][0].times(rest.pos_m[0])
-                    + before.rot[row][1].times(rest.pos_m[1])
-                    + before.rot[row][2].times(rest.pos_m[2])
-                    + before.pos_m[row];
+                let mut pos_m =
+                    a * rest.pos_m[0] + b * rest.pos_m[1] + c * rest.pos_m[2] + origin_m[row];
                 if joint.is_slide {
                     pos_m = pos_m + z * moved;
-                    at.rot[row] = [x, y, z];
+                    store(&[x, y, z], &mut at.rot[row]);
                 } else {
-                    at.rot[row] = [x * cos + y * sin, y * cos - x * sin, z];
+                    store(&[x * cos + y * sin, y * cos - x * sin, z], &mut at.rot[row]);
                 }
-                at.pos_m[row] = pos_m;
+                pos_m.store(&mut at.pos_m[row].0);
             }
         }
     }
 
     /// Centre of a sphere in all configurations.
     #[inline(always)]
-    pub(crate) fn centre(&self, sphere: &LinkSphere, frames: &[LaneFrame]) -> [Lane; 3] {
+    pub(crate) fn centre<S: Simd>(
+        &self,
+        simd: S,
+        sphere: &LinkSphere,
+        frames: &[LaneFrame],
+    ) -> Triple<S> {
         let at = &frames[sphere.link];
         let [x, y, z] = sphere.centre_m;
-        let mut centre = at.pos_m;
-        for row in 0..3 {
-            centre[row] = at.rot[row][0].times(x)
-                + at.rot[row][1].times(y)
-                + at.rot[row][2].times(z)
-                + at.pos_m[row];
-        }
-        centre
+        std::array::from_fn(|row| {
+            let [a, b, c] = simd.load3(&at.rot[row]);
+            a * x + b * y + c * z + simd.load(&at.pos_m[row].0)
+        })
     }
 }
 

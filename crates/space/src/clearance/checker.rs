@@ -1,11 +1,11 @@
 //! A robot in many configurations, ready to be asked how far it is from a map.
 
-use citrange_robot::lanes::{LANES, Lane};
+use citrange_lanes::{LANES, Lanes};
 use citrange_robot::{BatchKinematics, Configs, Robot};
 
 use super::near::{Probe, Roots};
 use crate::error::SpaceError;
-use crate::simd::Isa;
+use citrange_lanes::Isa;
 
 /// Answers for many configurations of one robot; one per thread. All memory is its own and is
 /// used again by the next call.
@@ -14,9 +14,9 @@ pub struct Checker {
     pub(super) batch: BatchKinematics,
     pub(super) isa: Isa,
     pub(super) spheres: Spheres,
-    pub(super) bounds: Vec<Lane>,
+    pub(super) bounds: Vec<Lanes>,
     pub(super) roots: Roots,
-    /// Lane, sphere and what is known of it, for spheres that must be looked at closely.
+    /// Lanes, sphere and what is known of it, for spheres that must be looked at closely.
     pub(super) waiting: Vec<(usize, usize, Probe)>,
 }
 
@@ -34,15 +34,14 @@ impl Checker {
     pub fn new(body: &Robot, isa: Isa) -> Self {
         let all = body.spheres();
         Self {
-            // An instruction set that is not there would be undefined behaviour.
-            isa: isa.min(Isa::best()),
-            batch: BatchKinematics::new(body, lanes_isa(isa)),
+            isa,
+            batch: BatchKinematics::new(body, isa),
             spheres: Spheres {
                 links: all.iter().map(|s| s.link).collect(),
                 radii_m: all.iter().map(|s| s.radius_m).collect(),
                 radii_f32: all.iter().map(|s| s.radius_m as f32).collect(),
             },
-            bounds: vec![Lane::splat(0.0); all.len()],
+            bounds: vec![Lanes::splat(0.0); all.len()],
             roots: Roots::default(),
             waiting: Vec::with_capacity(all.len() * LANES),
         }
@@ -73,15 +72,4 @@ impl Checker {
     ) -> Result<(), SpaceError> {
         Ok(self.batch.self_collides(configs, margin_m, out)?)
     }
-}
-
-/// The same instruction set, as a token.
-fn lanes_isa(isa: Isa) -> citrange_lanes::Isa {
-    let wanted = match isa {
-        Isa::Portable => 0,
-        Isa::Avx2 => 1,
-        Isa::Avx512 => 2,
-    };
-    let available = citrange_lanes::Isa::available();
-    available.get(wanted).copied().unwrap_or_default()
 }

@@ -1,27 +1,9 @@
-//! Lower bounds of distances for sixteen configurations at once. One code in plain Rust, compiled
-//! for each instruction set; all give the same bits.
+//! Lower bounds of distances for sixteen configurations at once. One code, compiled for each
+//! instruction set; all give the same bits.
 
-use citrange_robot::lanes::{LANES, Lane, TO_WHOLE};
+use citrange_lanes::{I32x16, LANES, Lanes, Scalar, Simd, TO_WHOLE, kernel};
 
 use crate::map::Snapshot;
-use crate::simd::Isa;
-
-/// Calls one of three functions with the same arguments.
-macro_rules! with_isa {
-    ($isa:expr, $plain:ident, $avx2:ident, $avx512:ident, ($($argument:expr),*)) => {
-        match $isa {
-            #[cfg(target_arch = "x86_64")]
-            #[expect(unsafe_code, reason = "calls across the feature edge")]
-            // SAFETY: a checker keeps only instruction sets that the processor has.
-            Isa::Avx2 => unsafe { x86::$avx2($($argument),*) },
-            #[cfg(target_arch = "x86_64")]
-            #[expect(unsafe_code, reason = "calls across the feature edge")]
-            // SAFETY: as above.
-            Isa::Avx512 => unsafe { x86::$avx512($($argument),*) },
-            _ => $plain($($argument),*),
-        }
-    };
-}
 
 /// Where the cells of a map are, in single precision.
 #[derive(Clone, Copy, Debug)]
@@ -49,78 +31,51 @@ impl<'a> Lookup<'a> {
     }
 }
 
-/// Lower bounds of the distance between every sphere and the map, in metres; and per configuration
-/// the sphere whose bound is least.
-pub(crate) fn bounds(
-    isa: Isa,
-    lookup: &Lookup,
-    centres: &[[Lane; 3]],
-    radii_m: &[f32],
-    out: &mut [Lane],
-) -> [u32; LANES] {
-    with_isa!(isa, bounds_plain, bounds_avx2, bounds_avx512, (lookup, centres, radii_m, out))
+kernel! {
+    /// Lower bounds of the distance between every sphere and the map, in metres; and per
+    /// configuration the sphere whose bound is least.
+    pub(crate) fn bounds(
+        simd, lookup: &Lookup<'_>, centres: &[[Lanes; 3]], radii_m: &[f32], out: &mut [Lanes],
+    ) -> [u32; LANES] {
+        bounds_of(simd, lookup, centres, radii_m, out)
+    }
 }
 
 #[inline(always)]
-fn bounds_plain(
+fn bounds_of<S: Simd>(
+    simd: S,
     lookup: &Lookup,
-    centres: &[[Lane; 3]],
+    centres: &[[Lanes; 3]],
     radii_m: &[f32],
-    out: &mut [Lane],
+    out: &mut [Lanes],
 ) -> [u32; LANES] {
-    let mut least = [f32::INFINITY; LANES];
-    let mut first = [0_u32; LANES];
+    let mut least = simd.splat(f32::INFINITY);
+    let mut first = I32x16::splat(simd, 0);
     let spheres = centres.iter().zip(radii_m).zip(out).enumerate();
     for (index, ((centre, radius_m), out)) in spheres {
-        let mut keys = [0_i32; LANES];
+        let mut keys = I32x16::splat(simd, 0);
         for axis in 0..3 {
-            for lane in 0..LANES {
-                let at = (centre[axis].0[lane] - lookup.lower_m[axis]) * lookup.per_m;
-                // Points outside belong to the nearest cell. Half a cell less and rounded to the
-                // nearest is rounded down.
-                let whole = at.max(0.0).min(lookup.last[axis]) - 0.5 + TO_WHOLE;
-                let cell = whole.to_bits().wrapping_sub(TO_WHOLE.to_bits()) as i32;
-                keys[lane] = keys[lane].wrapping_add(cell.wrapping_mul(lookup.strides[axis]));
-            }
+            let at = (simd.load(&centre[axis].0) - lookup.lower_m[axis]) * lookup.per_m;
+            // Points outside belong to the nearest cell. Half a cell less and rounded to the
+            // nearest is rounded down.
+            let (whole, _) = (at.clamp(0.0, lookup.last[axis]) - 0.5).whole();
+            let cell = whole.to_bits() - TO_WHOLE.to_bits().cast_signed();
+            keys = keys + cell * lookup.strides[axis];
         }
-        let mut gap2 = [0.0_f32; LANES];
-        for lane in 0..LANES {
-            gap2[lane] = lookup.gap2.get(keys[lane] as usize).map_or(0.0, |g| f32::from(*g));
-        }
-        for lane in 0..LANES {
-            let bound = gap2[lane].sqrt() * lookup.voxel_m - radius_m;
-            out.0[lane] = bound;
-            let is_less = bound < least[lane];
-            least[lane] = if is_less { bound } else { least[lane] };
-            first[lane] = if is_less { index as u32 } else { first[lane] };
-        }
+        let gap2 = |key: i32| lookup.gap2.get(key as usize).map_or(0.0, |g| f32::from(*g));
+        let gap2 = simd.load(&keys.to_array().map(gap2));
+        let bound = gap2.sqrt() * lookup.voxel_m - *radius_m;
+        bound.store(&mut out.0);
+        let is_less = bound.lt(least);
+        least = is_less.select(bound, least);
+        first = is_less.select_i32(I32x16::splat(simd, index as i32), first);
     }
-    first
+    first.to_array().map(i32::cast_unsigned)
 }
 
-/// The same code, compiled for wider vectors.
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    use super::{LANES, Lane, Lookup};
-
-    /// One function compiled for two instruction sets.
-    macro_rules! compiled {
-        ($plain:ident, $avx2:ident, $avx512:ident,
-         ($($name:ident: $kind:ty),*) -> $answer:ty) => {
-            #[target_feature(enable = "avx2")]
-            pub(super) fn $avx2($($name: $kind),*) -> $answer {
-                super::$plain($($name),*)
-            }
-
-            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-            pub(super) fn $avx512($($name: $kind),*) -> $answer {
-                super::$plain($($name),*)
-            }
-        };
-    }
-
-    compiled!(
-        bounds_plain, bounds_avx2, bounds_avx512,
-        (lookup: &Lookup, centres: &[[Lane; 3]], radii_m: &[f32], out: &mut [Lane]) -> [u32; LANES]
-    );
+/// Which numbers are below their limits, as bits.
+#[inline]
+pub(crate) fn below(numbers: &Lanes, limits: &[f32; LANES]) -> u16 {
+    let simd = Scalar::new();
+    simd.load(&numbers.0).lt(simd.load(limits)).bits()
 }

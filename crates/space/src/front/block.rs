@@ -1,14 +1,13 @@
 //! A block of points, sorted into runs of neighbours that fall into one cell.
 
+use citrange_lanes::{Isa, LANES, kernel};
+
+use super::block_wide;
 use super::slots::RunSums;
 use super::transform::CellTransform;
-use crate::simd::Isa;
 
 /// Points per block. Colour sums of a run fit into 16 bits because of it.
 pub(crate) const BLOCK: usize = 256;
-
-/// Lanes of the widest instruction set: coordinates come in multiples of it.
-pub(crate) const LANES: usize = 16;
 
 /// Room for one vector store behind the last point.
 const ROOM: usize = BLOCK + LANES;
@@ -65,39 +64,12 @@ impl Default for Block {
 impl Block {
     /// Sorts points. At most [`BLOCK`] of them, a multiple of [`LANES`], filled up with NaN.
     pub(crate) fn sort(&mut self, to_cell: &CellTransform, xyz: [&[f32]; 3], isa: Isa) {
-        #[cfg(target_arch = "x86_64")]
-        match isa {
-            Isa::Portable => sort_points(self, to_cell, xyz),
-            #[expect(unsafe_code, reason = "instructions that not every processor has")]
-            // SAFETY: an `Isa` other than portable comes from `Isa::available`, or was asked for
-            // by name from a pipeline that checked it (`Pipeline::with_isa`).
-            Isa::Avx2 => unsafe { sort_avx2(self, to_cell, xyz) },
-            #[expect(unsafe_code, reason = "instructions that not every processor has")]
-            // SAFETY: as above.
-            Isa::Avx512 => unsafe { super::block_avx512::sort(self, to_cell, xyz) },
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        {
-            let _ = isa;
-            sort_points(self, to_cell, xyz);
-        }
+        sort(isa, self, to_cell, xyz);
     }
 
     /// Sums colours, so that [`Self::sums`] can answer.
     pub(crate) fn sum_colours(&mut self, isa: Isa) {
-        #[cfg(target_arch = "x86_64")]
-        if isa == Isa::Avx512 {
-            #[expect(unsafe_code, reason = "instructions that not every processor has")]
-            // SAFETY: as in `sort`.
-            return unsafe { super::block_avx512::sum_colours(self) };
-        }
-        let _ = isa;
-        let mut sum = 0;
-        for (before, at) in self.before.iter_mut().zip(&self.at[..self.inside]) {
-            *before = sum;
-            sum += spread(self.colours[*at as usize % BLOCK]);
-        }
-        self.before[self.inside] = sum;
+        sum_colours(isa, self);
     }
 
     /// Sums of points `from..to` of those surely inside.
@@ -115,10 +87,28 @@ pub(crate) fn spread(colour: u32) -> RunSums {
     (wide | wide << 8) & 0x00ff_00ff_00ff_00ff
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn sort_avx2(block: &mut Block, to_cell: &CellTransform, xyz: [&[f32]; 3]) {
-    sort_points(block, to_cell, xyz);
+kernel! {
+    fn sort(simd, block: &mut Block, to_cell: &CellTransform, xyz: [&[f32]; 3]) {
+        if S::IS_WIDE {
+            block_wide::sort(simd, block, to_cell, xyz);
+        } else {
+            sort_points(block, to_cell, xyz);
+        }
+    }
+}
+
+kernel! {
+    fn sum_colours(simd, block: &mut Block) {
+        if S::IS_WIDE {
+            return block_wide::sum_colours(simd, block);
+        }
+        let mut sum = 0;
+        for (before, at) in block.before.iter_mut().zip(&block.at[..block.inside]) {
+            *before = sum;
+            sum += spread(block.colours[*at as usize % BLOCK]);
+        }
+        block.before[block.inside] = sum;
+    }
 }
 
 /// In plain Rust, in two steps: keys of all points, which compilers turn into vector code, then

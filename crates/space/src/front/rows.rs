@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::block::{BLOCK, LANES};
+use citrange_lanes::LANES;
+
+use super::block::BLOCK;
 use super::support::{Depths, REACH};
 use citrange_cloud::Points;
 

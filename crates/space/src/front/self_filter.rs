@@ -6,8 +6,8 @@ use crate::error::SpaceError;
 use crate::frame::Fate;
 use crate::grid::Grid;
 use crate::settings::Settings;
-use crate::simd::Isa;
 use crate::solid::Solid;
+use citrange_lanes::Isa;
 
 /// Bits of [`super::slots::Slot::near`]; part `i` has bit `i % BITS`.
 const BITS: usize = 32;

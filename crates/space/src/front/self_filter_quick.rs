@@ -1,10 +1,9 @@
 //! Which points are within reach of a part of the robot, 16 at a time in f32.
 
+use citrange_lanes::{Isa, LANES, Simd, kernel};
 use nalgebra::{Isometry3, Matrix3, Rotation3, UnitQuaternion};
 
-use super::block::LANES;
 use super::transform::CellTransform;
-use crate::simd::Isa;
 use crate::solid::{Form, Solid};
 
 /// Half the distance between 1 and the next f32.
@@ -71,67 +70,38 @@ impl Quick {
 
     /// Points surely within reach, and points that f32 cannot tell, as bits.
     pub(crate) fn within(&self, points: &Lanes, isa: Isa) -> (u16, u16) {
-        #[cfg(target_arch = "x86_64")]
-        if isa >= Isa::Avx2 {
-            #[expect(unsafe_code, reason = "instructions that not every processor has")]
-            return match isa {
-                // SAFETY: an `Isa` other than portable is one that the processor has; see
-                // `Pipeline::with_isa`.
-                Isa::Avx512 => unsafe { self.within_avx512(points) },
-                // SAFETY: as above.
-                _ => unsafe { self.within_avx2(points) },
-            };
-        }
-        let _ = isa;
-        self.compare(&self.squared_distances(points))
+        within(isa, self, points)
     }
 
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma")]
-    fn within_avx2(&self, points: &Lanes) -> (u16, u16) {
-        self.compare(&self.squared_distances(points))
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    fn within_avx512(&self, points: &Lanes) -> (u16, u16) {
-        use std::arch::x86_64::*;
-        #[expect(unsafe_code, reason = "vector loads take pointers")]
-        // SAFETY: the arrays have 16 numbers each.
-        let (x, y, z) = unsafe {
-            (
-                _mm512_loadu_ps(points[0].as_ptr()),
-                _mm512_loadu_ps(points[1].as_ptr()),
-                _mm512_loadu_ps(points[2].as_ptr()),
-            )
-        };
-        let mut p = [_mm512_setzero_ps(); 3];
-        for a in 0..3 {
-            let row = &self.part_from_camera[a];
-            let sum = _mm512_fmadd_ps(_mm512_set1_ps(row[2]), z, _mm512_set1_ps(row[3]));
-            let sum = _mm512_fmadd_ps(_mm512_set1_ps(row[1]), y, sum);
-            p[a] = _mm512_abs_ps(_mm512_fmadd_ps(_mm512_set1_ps(row[0]), x, sum));
-        }
-        let zero = _mm512_setzero_ps();
+    /// Sums are fused here: what is near a limit is decided again in f64.
+    #[inline(always)]
+    fn within_wide<S: Simd>(&self, simd: S, points: &Lanes) -> (u16, u16) {
+        let [x, y, z] = points.map(|axis| simd.load(&axis));
+        let p = self.part_from_camera.map(|row| {
+            let row = row.map(|number| simd.splat(number));
+            let sum = row[1].mul_add_relaxed(y, row[2].mul_add_relaxed(z, row[3]));
+            row[0].mul_add_relaxed(x, sum).abs()
+        });
+        let zero = simd.splat(0.0);
         let mut squared = zero;
         match self.form {
             QuickForm::Box(half) => {
                 for a in 0..3 {
-                    let out = _mm512_max_ps(_mm512_sub_ps(p[a], _mm512_set1_ps(half[a])), zero);
-                    squared = _mm512_fmadd_ps(out, out, squared);
+                    let out = (p[a] - half[a]).max(zero);
+                    squared = out.mul_add_relaxed(out, squared);
                 }
             }
             QuickForm::Cylinder(radius, half_height) => {
-                let across = _mm512_fmadd_ps(p[0], p[0], _mm512_mul_ps(p[1], p[1]));
-                for (far, size) in [(_mm512_sqrt_ps(across), radius), (p[2], half_height)] {
-                    let out = _mm512_max_ps(_mm512_sub_ps(far, _mm512_set1_ps(size)), zero);
-                    squared = _mm512_fmadd_ps(out, out, squared);
+                let across = p[0].mul_add_relaxed(p[0], p[1] * p[1]);
+                for (far, size) in [(across.sqrt(), radius), (p[2], half_height)] {
+                    let out = (far - size).max(zero);
+                    squared = out.mul_add_relaxed(out, squared);
                 }
             }
         }
-        let inside = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(squared, _mm512_set1_ps(self.surely_in));
-        let outside = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(squared, _mm512_set1_ps(self.surely_out));
-        (inside, !(inside | outside))
+        let inside = squared.lt(simd.splat(self.surely_in));
+        let outside = squared.gt(simd.splat(self.surely_out));
+        (inside.bits(), !(inside | outside).bits())
     }
 
     #[inline(always)]
@@ -173,5 +143,15 @@ impl Quick {
             unsure |= u16::from(!(inside | outside)) << i;
         }
         (within, unsure)
+    }
+}
+
+kernel! {
+    fn within(simd, quick: &Quick, points: &Lanes) -> (u16, u16) {
+        if S::IS_WIDE {
+            quick.within_wide(simd, points)
+        } else {
+            quick.compare(&quick.squared_distances(points))
+        }
     }
 }

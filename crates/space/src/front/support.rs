@@ -9,9 +9,10 @@
 //!
 //! A voxel stays when one of its points is confirmed; then all its points count.
 
-use super::block::{BLOCK, LANES};
+use citrange_lanes::{I32x16, Isa, LANES, Simd, kernel};
+
+use super::block::BLOCK;
 use crate::settings::Support;
-use crate::simd::Isa;
 
 /// Neighbours are looked for this many rows and columns away.
 pub(crate) const REACH: usize = 2;
@@ -21,6 +22,9 @@ const CONFIRMED: u32 = 1 << 24;
 
 /// Rows and columns of the pixels around.
 const SIDE: usize = 2 * REACH + 1;
+
+/// Sixteen pixels and those beside them.
+const WIDE: usize = LANES + 2 * REACH;
 
 /// Distances that neighbours have, in pixels, squared.
 const SQUARED: [u32; 5] = [1, 2, 4, 5, 8];
@@ -60,25 +64,7 @@ impl Confirm {
         colours: &mut [u32; BLOCK],
         isa: Isa,
     ) {
-        #[cfg(target_arch = "x86_64")]
-        if isa >= Isa::Avx2 {
-            #[expect(unsafe_code, reason = "instructions that not every processor has")]
-            return match isa {
-                // SAFETY: an `Isa` other than portable is one that the processor has; see
-                // `Pipeline::with_isa`.
-                Isa::Avx512 => unsafe { self.mark_avx512(rows, wanted, colours) },
-                // SAFETY: as above.
-                _ => unsafe { self.mark_avx2(rows, wanted, colours) },
-            };
-        }
-        let _ = isa;
-        self.mark_plain(rows, wanted, colours);
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma")]
-    fn mark_avx2(&self, rows: &Depths<'_>, wanted: u16, colours: &mut [u32; BLOCK]) {
-        self.mark_plain(rows, wanted, colours);
+        mark(isa, self, rows, wanted, colours);
     }
 
     #[inline(always)]
@@ -112,55 +98,53 @@ impl Confirm {
         }
     }
 
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    fn mark_avx512(&self, rows: &Depths<'_>, wanted: u16, colours: &mut [u32; BLOCK]) {
-        use std::arch::x86_64::*;
-        let one = _mm512_set1_ps(1.0);
+    #[inline(always)]
+    fn mark_wide<S: Simd>(
+        &self,
+        simd: S,
+        rows: &Depths<'_>,
+        wanted: u16,
+        colours: &mut [u32; BLOCK],
+    ) {
         for (v, colours) in colours.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
             if wanted >> v & 1 == 0 {
                 continue;
             }
             let Some(middle) = lanes(rows[REACH], (v + 1) * LANES) else { break };
-            #[expect(unsafe_code, reason = "vector loads take pointers")]
-            // SAFETY: the array has 16 numbers.
-            let middle = unsafe { _mm512_loadu_ps(middle.as_ptr()) };
-            let mut limits = [middle; SQUARED.len()];
-            for (limit, ratio) in limits.iter_mut().zip(self.ratios) {
-                *limit = _mm512_mul_ps(_mm512_set1_ps(ratio), middle);
-            }
-            let (mut agree, mut differ) = (_mm512_setzero_ps(), _mm512_setzero_ps());
+            let middle = simd.load(middle);
+            let limits = self.ratios.map(|ratio| middle * ratio);
+            let (mut agree, mut differ) = (simd.splat(0.0), simd.splat(0.0));
             for row in 0..SIDE {
-                let Some(wide) = rows[row].get((v + 1) * LANES - REACH..(v + 2) * LANES + REACH)
-                else {
-                    continue;
-                };
+                let from = (v + 1) * LANES - REACH;
+                let wide = rows[row].get(from..).and_then(<[f32]>::first_chunk::<WIDE>);
+                let Some(wide) = wide else { continue };
                 for column in 0..SIDE {
                     if (row, column) == (REACH, REACH) {
                         continue;
                     }
-                    #[expect(unsafe_code, reason = "vector loads take pointers")]
-                    // SAFETY: 16 + 2 * REACH numbers are there and `column` is at most 2 * REACH.
-                    let near = unsafe { _mm512_loadu_ps(wide.as_ptr().add(column)) };
-                    let apart = _mm512_abs_ps(_mm512_sub_ps(near, middle));
+                    let Some(near) = lanes(wide, column) else { continue };
+                    let apart = (simd.load(near) - middle).abs();
                     let limit = limits[DISTANCE[row][column]];
-                    let agrees = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(apart, limit);
-                    let differs = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(apart, limit);
-                    agree = _mm512_mask_add_ps(agree, agrees, agree, one);
-                    differ = _mm512_mask_add_ps(differ, differs, differ, one);
+                    agree = apart.lt(limit).select(agree + 1.0, agree);
+                    differ = apart.ge(limit).select(differ + 1.0, differ);
                 }
             }
-            let share = _mm512_mul_ps(_mm512_set1_ps(self.share), _mm512_add_ps(agree, differ));
-            let sure = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(agree, _mm512_set1_ps(self.neighbours))
-                & _mm512_cmp_ps_mask::<_CMP_GE_OQ>(agree, share);
-            let colours = colours.as_mut_ptr().cast();
-            #[expect(unsafe_code, reason = "vector loads and stores take pointers")]
-            // SAFETY: the array has 16 numbers.
-            unsafe {
-                let old = _mm512_loadu_si512(colours);
-                let confirmed = _mm512_set1_epi32(CONFIRMED as i32);
-                _mm512_storeu_si512(colours, _mm512_mask_or_epi32(old, sure, old, confirmed));
-            }
+            let sure =
+                agree.ge(simd.splat(self.neighbours)) & agree.ge((agree + differ) * self.share);
+            let old = I32x16::load_u32(simd, colours);
+            sure.select_i32(old | CONFIRMED as i32, old).store_u32(colours);
+        }
+    }
+}
+
+kernel! {
+    fn mark(
+        simd, confirm: &Confirm, rows: &Depths<'_>, wanted: u16, colours: &mut [u32; BLOCK],
+    ) {
+        if S::IS_WIDE {
+            confirm.mark_wide(simd, rows, wanted, colours);
+        } else {
+            confirm.mark_plain(rows, wanted, colours);
         }
     }
 }

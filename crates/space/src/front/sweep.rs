@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::block::{BLOCK, Block, LANES, spread};
+use super::block::{BLOCK, Block, spread};
 use super::rows::Rows;
 use super::self_filter::Own;
 use super::self_filter_quick::Lanes;
@@ -10,8 +10,8 @@ use super::slots::{RunSums, Slots};
 use super::support::{Confirm, REACH};
 use super::transform::CellTransform;
 use crate::frame::{Counts, Fate};
-use crate::simd::Isa;
 use citrange_cloud::Points;
+use citrange_lanes::{Isa, LANES};
 
 /// Points that are taken in one go from a cloud that is no picture.
 const STRIP: usize = 4 * BLOCK;

@@ -12,8 +12,8 @@ use nalgebra::{Isometry3, Vector3};
 use crate::grid::Grid;
 use crate::map::depth::DepthPicture;
 use crate::map::leaves;
-use crate::simd::Isa;
 use citrange_cloud::Pinhole;
+use citrange_lanes::Isa;
 
 /// Nearer than this to the camera's plane, voxels have no footprint.
 pub(super) const NEAREST_M: f32 = 0.02;

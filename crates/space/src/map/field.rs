@@ -9,7 +9,7 @@
 use crate::grid::Grid;
 use crate::map::bits::Bits;
 use crate::map::passes::{Block, LANES, MinPlus, squares_along_row};
-use crate::simd::Isa;
+use citrange_lanes::Isa;
 
 /// More cells of reach would not fit into 16 bits when squared.
 pub(crate) const MAX_REACH_CELLS: usize = 255;

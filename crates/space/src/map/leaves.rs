@@ -1,9 +1,10 @@
 //! The voxels of the smallest blocks, a layer of sixteen at a time.
 
+use citrange_lanes::kernel;
 use nalgebra::Vector3;
 
 use crate::map::carve::{Carver, CellBox, NEAREST_M, ROUNDING_PX, SMALLEST};
-use crate::simd::Isa;
+use crate::map::leaves_wide;
 
 /// Voxels of a layer.
 pub(super) const LANES: usize = SMALLEST * SMALLEST;
@@ -15,7 +16,7 @@ pub(super) fn carve(carver: &Carver, first: [usize; 3], free: &mut impl FnMut(Ce
     let size = carver.grid.size();
     let inside: [usize; 3] = std::array::from_fn(|a| SMALLEST.min(size[a] - first[a]));
     for z in first[2]..first[2] + inside[2] {
-        let layer = layer([first[0], first[1], z], carver);
+        let layer = layer(carver.isa, [first[0], first[1], z], carver);
         for y in 0..inside[1] {
             let mut row = layer >> (SMALLEST * y) & ((1 << inside[0]) - 1);
             while row != 0 {
@@ -29,24 +30,11 @@ pub(super) fn carve(carver: &Carver, first: [usize; 3], free: &mut impl FnMut(Ce
     }
 }
 
-/// One bit for each voxel of a layer of a block: it was looked through.
-#[expect(unsafe_code, reason = "calls across the edge of a vector extension")]
-fn layer(first: [usize; 3], carver: &Carver) -> u16 {
-    match carver.isa {
-        // SAFETY: `Isa` says that the processor has AVX-512 F.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { super::leaves_avx512::layer(first, carver) },
-        // SAFETY: `Isa` says that the processor has AVX2.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { layer_avx2(first, carver) },
-        _ => layer_plain(first, carver),
+kernel! {
+    /// One bit for each voxel of a layer of a block: it was looked through.
+    fn layer(simd, first: [usize; 3], carver: &Carver<'_>) -> u16 {
+        if S::IS_WIDE { leaves_wide::layer(simd, first, carver) } else { layer_plain(first, carver) }
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn layer_avx2(first: [usize; 3], carver: &Carver) -> u16 {
-    layer_plain(first, carver)
 }
 
 /// Sums and products are in loops over lanes that the compiler makes vectors of; looks at the

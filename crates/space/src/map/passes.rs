@@ -1,6 +1,6 @@
 //! The passes of the distance transform: along a row of bits, and along columns of blocks.
 
-use crate::simd::Isa;
+use citrange_lanes::{Isa, kernel};
 
 /// Cells side by side that a pass handles at once.
 pub(crate) const LANES: usize = 32;
@@ -76,29 +76,10 @@ impl MinPlus {
     }
 }
 
-#[expect(unsafe_code, reason = "calls across the edge of a vector extension")]
-fn min_plus(isa: Isa, column: &[Block], first: usize, reach: usize, out: &mut [Block]) {
-    match isa {
-        // SAFETY: `Isa` says that the processor has AVX-512 F and BW.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { min_plus_avx512(column, first, reach, out) },
-        // SAFETY: `Isa` says that the processor has AVX2.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { min_plus_avx2(column, first, reach, out) },
-        _ => min_plus_plain(column, first, reach, out),
+kernel! {
+    fn min_plus(simd, column: &[Block], first: usize, reach: usize, out: &mut [Block]) {
+        min_plus_plain(column, first, reach, out);
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn min_plus_avx512(column: &[Block], first: usize, reach: usize, out: &mut [Block]) {
-    min_plus_plain(column, first, reach, out);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn min_plus_avx2(column: &[Block], first: usize, reach: usize, out: &mut [Block]) {
-    min_plus_plain(column, first, reach, out);
 }
 
 /// The loops are written so that the compiler turns a block into vectors of whatever width the

@@ -5,7 +5,7 @@ use crate::grid::Grid;
 use crate::map::bits::{Bits, Filled};
 use crate::map::field::{Field, MAX_REACH_CELLS};
 use crate::map::tracks::Track;
-use crate::simd::Isa;
+use citrange_lanes::Isa;
 
 /// How far questions reach where nobody says otherwise.
 pub(crate) const DEFAULT_REACH_M: f64 = 0.5;

@@ -18,8 +18,8 @@ use crate::map::lens::pinhole_of;
 use crate::map::settings::MapSettings;
 use crate::map::snapshot::{Sight, Snapshot, sight_of};
 use crate::map::tracks::{Track, Tracks};
-use crate::simd::Isa;
 use citrange_cloud::{Points, View};
+use citrange_lanes::Isa;
 
 /// Points that are read at once.
 const CHUNK: usize = 2048;

@@ -3,15 +3,13 @@
 
 use std::ops::Range;
 
+use citrange_lanes::{Isa, LANES, kernel};
+
 use super::MOST_NEIGHBOURS;
 use super::field::{Field, TILE_COLUMNS};
-use crate::simd::Isa;
 
-#[cfg(target_arch = "x86_64")]
-mod x86;
+mod wide;
 
-/// Values that are compared at once.
-const LANES: usize = 16;
 /// Up to so many candidates are sorted by counting for each how many are smaller.
 const COUNTED: usize = 128;
 
@@ -23,20 +21,16 @@ pub(super) struct Candidates<'a> {
     pub(super) rows: Range<usize>,
 }
 
-/// Adds those tiles of a run whose boxes are within a squared distance of a point.
-pub(super) fn tiles_within(
-    isa: Isa,
-    field: &Field,
-    run: Range<usize>,
-    near: Near,
-    tiles: &mut Vec<u32>,
-) {
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => x86::tiles_within_avx512(field, run, near, tiles),
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => x86::tiles_within_avx2(field, run, near, tiles),
-        _ => tiles_within_body(field, run, near, tiles),
+kernel! {
+    /// Adds those tiles of a run whose boxes are within a squared distance of a point.
+    pub(super) fn tiles_within(
+        simd, field: &Field, run: Range<usize>, near: Near, tiles: &mut Vec<u32>,
+    ) {
+        if S::IS_WIDE {
+            wide::tiles_within(simd, field, run, near, tiles);
+        } else {
+            tiles_within_body(field, run, near, tiles);
+        }
     }
 }
 
@@ -90,21 +84,17 @@ pub(super) fn box_distance2(field: &Field, tile: usize, p: [f32; 3]) -> f32 {
     d2
 }
 
-/// Writes the squared distances within a bound behind the first `len`, and says how many there
-/// are then. `found` has room for the tile and one vector more.
-pub(super) fn gather(
-    isa: Isa,
-    from: &Candidates<'_>,
-    near: Near,
-    found: &mut [f32],
-    len: usize,
-) -> usize {
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => x86::gather_avx512(from, near, found, len),
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => x86::gather_avx2(from, near, found, len),
-        _ => gather_body(from, near, found, len),
+kernel! {
+    /// Writes the squared distances within a bound behind the first `len`, and says how many
+    /// there are then. `found` has room for the tile and one vector more.
+    pub(super) fn gather(
+        simd, from: &Candidates<'_>, near: Near, found: &mut [f32], len: usize,
+    ) -> usize {
+        if S::IS_WIDE {
+            wide::gather(simd, from, near, found, len)
+        } else {
+            gather_body(from, near, found, len)
+        }
     }
 }
 
@@ -145,12 +135,16 @@ pub(super) fn sort_smallest(isa: Isa, found: &mut [f32], mut len: usize, k: usiz
         found[..len].select_nth_unstable_by(k.saturating_sub(1), f32::total_cmp);
         len = k;
     }
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => x86::sort_by_counting_avx512(found, len, k),
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => x86::sort_by_counting_avx2(found, len, k),
-        _ => sort_by_counting_body(found, len, k),
+    sort_by_counting(isa, found, len, k);
+}
+
+kernel! {
+    fn sort_by_counting(simd, found: &mut [f32], len: usize, k: usize) {
+        if S::IS_WIDE {
+            wide::sort_by_counting(simd, found, len, k);
+        } else {
+            sort_by_counting_body(found, len, k);
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! Sorting networks: fixed lists of pairs to compare, so that lanes sort side by side without a
-//! branch. Batcher's odd-even merge; `min` and `max` are those where the macro is used.
+//! branch. Batcher's odd-even merge; `min` and `max` are methods of what is sorted.
 
 /// Brings pairs of places of an array into order. Places of which only the smaller value is used
 /// later cost one instruction.
 macro_rules! exchange {
     ($array:ident: $($i:literal $j:literal),*) => {
         $(
-            let (low, high) = (min($array[$i], $array[$j]), max($array[$i], $array[$j]));
+            let (low, high) = ($array[$i].min($array[$j]), $array[$i].max($array[$j]));
             $array[$i] = low;
             $array[$j] = high;
         )*
@@ -52,12 +52,18 @@ pub(super) use {exchange, merge_16_16, merge_19_16, sort_16};
 
 #[cfg(test)]
 mod tests {
-    fn min(a: u64, b: u64) -> u64 {
-        a & b
-    }
+    /// 64 zeros and ones side by side.
+    #[derive(Clone, Copy)]
+    struct Bits(u64);
 
-    fn max(a: u64, b: u64) -> u64 {
-        a | b
+    impl Bits {
+        fn min(self, other: Self) -> Self {
+            Self(self.0 & other.0)
+        }
+
+        fn max(self, other: Self) -> Self {
+            Self(self.0 | other.0)
+        }
     }
 
     /// A network that orders all zeros and ones orders everything: 64 inputs of one bit at once.
@@ -68,12 +74,12 @@ mod tests {
     #[test]
     fn sort_16_sorts_all_zeros_and_ones() {
         for start in (0..1_u64 << 16).step_by(64) {
-            let mut a: [u64; 16] = std::array::from_fn(|place| {
-                (0..64).fold(0, |bits, i| bits | ((start + i) >> place & 1) << i)
+            let mut a: [Bits; 16] = std::array::from_fn(|place| {
+                Bits((0..64).fold(0, |bits, i| bits | ((start + i) >> place & 1) << i))
             });
             sort_16!(a);
             for i in 1..16 {
-                assert_eq!(a[i - 1] & !a[i], 0, "inputs from {start}");
+                assert_eq!(a[i - 1].0 & !a[i].0, 0, "inputs from {start}");
             }
         }
     }

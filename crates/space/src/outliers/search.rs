@@ -3,7 +3,7 @@
 use super::field::{Field, TILE_COLUMNS, TILE_ROWS};
 use super::kernels::{self, Near};
 use super::lens::Lens;
-use crate::simd::Isa;
+use citrange_lanes::Isa;
 
 /// More candidates than this are cut down to the nearest.
 const ENOUGH: usize = 256;
@@ -72,7 +72,7 @@ pub(super) struct Search {
 impl Default for Search {
     fn default() -> Self {
         Self {
-            isa: Isa::Portable,
+            isa: Isa::SCALAR,
             k: 0,
             found: vec![0.0; ROOM],
             len: 0,

@@ -1,13 +1,11 @@
 //! The nearest points of neighbouring pixels, side by side: a lane is a pixel, and all lanes look
 //! at the same places around them.
 
+use citrange_lanes::{F32x16, LANES, Simd, kernel};
+
 use super::field::Field;
 use super::lens::Lens;
-use crate::simd::Isa;
-
-mod portable;
-#[cfg(target_arch = "x86_64")]
-mod x86;
+use super::networks::{exchange, merge_16_16, merge_19_16, sort_16};
 
 /// Most neighbours besides the point itself.
 const OTHERS: usize = 19;
@@ -112,164 +110,164 @@ pub(super) struct Row<'a> {
 /// A column, and the squared distance that holds enough neighbours of its point.
 pub(super) type Doubtful = (u32, f32);
 
-/// Writes the mean distances to the nearest of a row's points, and lists those for which the
-/// window is too small.
-pub(super) fn measure_row(
-    isa: Isa,
-    row: &Row<'_>,
-    values: &mut [f32],
-    doubtful: &mut Vec<Doubtful>,
-) {
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => x86::measure_row_avx512(row, values, doubtful),
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => x86::measure_row_avx2(row, values, doubtful),
-        _ => portable::measure_row(row, values, doubtful),
+kernel! {
+    /// Writes the mean distances to the nearest of a row's points, and lists those for which the
+    /// window is too small.
+    pub(super) fn measure_row(
+        simd, row: &Row<'_>, values: &mut [f32], doubtful: &mut Vec<Doubtful>,
+    ) {
+        measure(simd, row, values, doubtful);
     }
 }
 
-/// The kernel, for lanes `V` of `LANES` with `splat`, `load`, `store`, `add`, `sub`, `mul`, `div`,
-/// `min`, `max`, `root` and `lanes_below` in scope, all inlined with the same `$feature`.
-macro_rules! window_kernel {
-    ($($feature:meta)?) => {
-        use crate::outliers::field::Field;
-        use crate::outliers::networks::{exchange, merge_16_16, merge_19_16, sort_16};
-        use crate::outliers::window::{
-            Doubtful, EASE_EXACT, EASE_FAST, OTHERS, PLACES, Row, SECOND_LOOK_FROM,
-        };
-
-        $(#[$feature])?
-        pub(in crate::outliers::window) fn measure_row(
-            row: &Row<'_>,
-            values: &mut [f32],
-            doubtful: &mut Vec<Doubtful>,
-        ) {
-            let Row { field, windows, k, .. } = *row;
-            let Some(offsets) = windows.offsets.first_chunk::<PLACES>() else { return };
-            // Loads below reach no farther than the last offset and one vector.
-            let reach = offsets[PLACES - 1].unsigned_abs();
-            let (start, end) = (field.place(0, row.row), field.place(field.columns, row.row));
-            let places = field.x.len().min(field.y.len()).min(field.z.len());
-            assert!(start >= reach && end + reach <= places);
-            assert!(values.len() <= field.columns && field.columns.is_multiple_of(LANES));
-            assert!(windows.across.iter().all(|sides| sides.len() >= field.columns));
-            for column in (0..values.len()).step_by(LANES) {
-                let at = start + column;
-                let p = [load(&field.x, at), load(&field.y, at), load(&field.z, at)];
-                let here = lanes_below(p[0], splat(f32::INFINITY));
-                if here == 0 {
-                    continue;
-                }
-                let mut near = first_look(field, at, offsets, p);
-                let mut unsure = here & !sure(row, 0, column, near[k - 2], p);
-                if row.exact && unsure.count_ones() >= SECOND_LOOK_FROM {
-                    second_look(field, at, offsets, p, &mut near);
-                    unsure = here & !sure(row, 1, column, near[k - 2], p);
-                }
-                let mut means = [0.0; LANES];
-                store(&mut means, mean_of_roots(&near[..k - 1]));
-                let mut bounds2 = [0.0; LANES];
-                store(&mut bounds2, near[k - 2]);
-                for (i, value) in values[column..].iter_mut().take(LANES).enumerate() {
-                    if here >> i & 1 == 0 {
-                        continue;
-                    }
-                    *value = means[i];
-                    if unsure >> i & 1 == 1 {
-                        doubtful.push(((column + i) as u32, bounds2[i]));
-                    }
-                }
+#[inline(always)]
+fn measure<S: Simd>(simd: S, row: &Row<'_>, values: &mut [f32], doubtful: &mut Vec<Doubtful>) {
+    let Row { field, windows, k, .. } = *row;
+    let Some(offsets) = windows.offsets.first_chunk::<PLACES>() else { return };
+    // Loads below reach no farther than the last offset and one vector.
+    let reach = offsets[PLACES - 1].unsigned_abs();
+    let (start, end) = (field.place(0, row.row), field.place(field.columns, row.row));
+    let places = field.x.len().min(field.y.len()).min(field.z.len());
+    assert!(start >= reach && end + reach <= places);
+    assert!(values.len() <= field.columns && field.columns.is_multiple_of(LANES));
+    assert!(windows.across.iter().all(|sides| sides.len() >= field.columns));
+    for column in (0..values.len()).step_by(LANES) {
+        let at = start + column;
+        let p = [
+            F32x16::load_at(simd, &field.x, at),
+            F32x16::load_at(simd, &field.y, at),
+            F32x16::load_at(simd, &field.z, at),
+        ];
+        let here = p[0].lt(simd.splat(f32::INFINITY)).bits();
+        if here == 0 {
+            continue;
+        }
+        let mut near = first_look(simd, field, at, offsets, p);
+        let mut unsure = here & !sure(simd, row, 0, column, near[k - 2], p);
+        if row.exact && unsure.count_ones() >= SECOND_LOOK_FROM {
+            second_look(simd, field, at, offsets, p, &mut near);
+            unsure = here & !sure(simd, row, 1, column, near[k - 2], p);
+        }
+        let means = mean_of_roots(simd, &near[..k - 1]).to_array();
+        let bounds2 = near[k - 2].to_array();
+        for (i, value) in values[column..].iter_mut().take(LANES).enumerate() {
+            if here >> i & 1 == 0 {
+                continue;
+            }
+            *value = means[i];
+            if unsure >> i & 1 == 1 {
+                doubtful.push(((column + i) as u32, bounds2[i]));
             }
         }
-
-        /// Squared distances to 16 places around each lane's point, in order.
-        $(#[$feature])?
-        #[inline]
-        fn sorted_batch(field: &Field, at: usize, offsets: &[isize], p: [V; 3]) -> [V; 16] {
-            let mut batch = [splat(f32::INFINITY); 16];
-            for (d2, &offset) in batch.iter_mut().zip(offsets) {
-                let from = at.wrapping_add_signed(offset);
-                let dx = sub(load(&field.x, from), p[0]);
-                let dy = sub(load(&field.y, from), p[1]);
-                let dz = sub(load(&field.z, from), p[2]);
-                *d2 = add(add(mul(dx, dx), mul(dy, dy)), mul(dz, dz));
-            }
-            sort_16!(batch);
-            batch
-        }
-
-        /// The nearest of the 48 places of the small window.
-        $(#[$feature])?
-        #[inline]
-        fn first_look(field: &Field, at: usize, offsets: &[isize; PLACES], p: [V; 3]) -> [V; OTHERS] {
-            let one = sorted_batch(field, at, &offsets[..16], p);
-            let two = sorted_batch(field, at, &offsets[16..32], p);
-            let mut both = [splat(f32::INFINITY); 32];
-            both[..16].copy_from_slice(&one);
-            both[16..].copy_from_slice(&two);
-            merge_16_16!(both);
-            let mut near = [splat(f32::INFINITY); OTHERS];
-            near.copy_from_slice(&both[..OTHERS]);
-            let three = sorted_batch(field, at, &offsets[32..48], p);
-            merge_in(&mut near, &three);
-            near
-        }
-
-        /// Adds the 32 places around the small window.
-        $(#[$feature])?
-        #[inline]
-        fn second_look(
-            field: &Field,
-            at: usize,
-            offsets: &[isize; PLACES],
-            p: [V; 3],
-            near: &mut [V; OTHERS],
-        ) {
-            merge_in(near, &sorted_batch(field, at, &offsets[48..64], p));
-            merge_in(near, &sorted_batch(field, at, &offsets[64..], p));
-        }
-
-        $(#[$feature])?
-        #[inline]
-        fn merge_in(near: &mut [V; OTHERS], batch: &[V; 16]) {
-            let mut both = [splat(f32::INFINITY); OTHERS + 16];
-            both[..OTHERS].copy_from_slice(near);
-            both[OTHERS..].copy_from_slice(batch);
-            merge_19_16!(both);
-            near.copy_from_slice(&both[..OTHERS]);
-        }
-
-        /// Lanes whose nearest are nearer than everything outside of the window can be, or nearly so
-        /// if that is enough.
-        $(#[$feature])?
-        #[inline]
-        fn sure(row: &Row<'_>, look: usize, column: usize, farthest2: V, p: [V; 3]) -> u32 {
-            let (across, down) = (&row.windows.across[look], &row.windows.down[look]);
-            let low = |t, share, x| mul(sub(x, mul(t, p[2])), share);
-            let high = |t, share, x| mul(sub(mul(t, p[2]), x), share);
-            let left = low(load(&across.low_tangent, column), load(&across.low_share, column), p[0]);
-            let right =
-                high(load(&across.high_tangent, column), load(&across.high_share, column), p[0]);
-            let up = low(splat(down.low_tangent[row.row]), splat(down.low_share[row.row]), p[1]);
-            let under =
-                high(splat(down.high_tangent[row.row]), splat(down.high_share[row.row]), p[1]);
-            let free = max(min(min(left, right), min(up, under)), splat(0.0));
-            let ease = if row.exact { EASE_EXACT } else { EASE_FAST };
-            lanes_below(farthest2, mul(mul(free, free), splat(ease)))
-        }
-
-        /// As `search::mean_of_roots`, with the point itself as the first.
-        $(#[$feature])?
-        #[inline]
-        fn mean_of_roots(sorted2: &[V]) -> V {
-            let mut parts = [splat(0.0); 4];
-            for (i, &d2) in sorted2.iter().enumerate() {
-                parts[(i + 1) % 4] = add(parts[(i + 1) % 4], root(d2));
-            }
-            let sum = add(add(parts[0], parts[1]), add(parts[2], parts[3]));
-            div(sum, splat((sorted2.len() + 1) as f32))
-        }
-    };
+    }
 }
-use window_kernel;
+
+/// Squared distances to 16 places around each lane's point, in order.
+#[inline(always)]
+fn sorted_batch<S: Simd>(
+    simd: S,
+    field: &Field,
+    at: usize,
+    offsets: &[isize],
+    p: [F32x16<S>; 3],
+) -> [F32x16<S>; 16] {
+    let mut batch = [simd.splat(f32::INFINITY); 16];
+    for (d2, &offset) in batch.iter_mut().zip(offsets) {
+        let from = at.wrapping_add_signed(offset);
+        let dx = F32x16::load_at(simd, &field.x, from) - p[0];
+        let dy = F32x16::load_at(simd, &field.y, from) - p[1];
+        let dz = F32x16::load_at(simd, &field.z, from) - p[2];
+        *d2 = dx * dx + dy * dy + dz * dz;
+    }
+    sort_16!(batch);
+    batch
+}
+
+/// The nearest of the 48 places of the small window.
+#[inline(always)]
+fn first_look<S: Simd>(
+    simd: S,
+    field: &Field,
+    at: usize,
+    offsets: &[isize; PLACES],
+    p: [F32x16<S>; 3],
+) -> [F32x16<S>; OTHERS] {
+    let one = sorted_batch(simd, field, at, &offsets[..16], p);
+    let two = sorted_batch(simd, field, at, &offsets[16..32], p);
+    let mut both = [simd.splat(f32::INFINITY); 32];
+    both[..16].copy_from_slice(&one);
+    both[16..].copy_from_slice(&two);
+    merge_16_16!(both);
+    let mut near = [simd.splat(f32::INFINITY); OTHERS];
+    near.copy_from_slice(&both[..OTHERS]);
+    let three = sorted_batch(simd, field, at, &offsets[32..48], p);
+    merge_in(simd, &mut near, &three);
+    near
+}
+
+/// Adds the 32 places around the small window.
+#[inline(always)]
+fn second_look<S: Simd>(
+    simd: S,
+
+    field: &Field,
+    at: usize,
+    offsets: &[isize; PLACES],
+    p: [F32x16<S>; 3],
+    near: &mut [F32x16<S>; OTHERS],
+) {
+    merge_in(simd, near, &sorted_batch(simd, field, at, &offsets[48..64], p));
+    merge_in(simd, near, &sorted_batch(simd, field, at, &offsets[64..], p));
+}
+
+#[inline(always)]
+fn merge_in<S: Simd>(simd: S, near: &mut [F32x16<S>; OTHERS], batch: &[F32x16<S>; 16]) {
+    let mut both = [simd.splat(f32::INFINITY); OTHERS + 16];
+    both[..OTHERS].copy_from_slice(near);
+    both[OTHERS..].copy_from_slice(batch);
+    merge_19_16!(both);
+    near.copy_from_slice(&both[..OTHERS]);
+}
+
+/// Lanes whose nearest are nearer than everything outside of the window can be, or nearly so
+/// if that is enough.
+#[inline(always)]
+fn sure<S: Simd>(
+    simd: S,
+    row: &Row<'_>,
+    look: usize,
+    column: usize,
+    farthest2: F32x16<S>,
+    p: [F32x16<S>; 3],
+) -> u16 {
+    let (across, down) = (&row.windows.across[look], &row.windows.down[look]);
+    let low = |t: F32x16<S>, share, x: F32x16<S>| (x - t * p[2]) * share;
+    let high = |t: F32x16<S>, share, x: F32x16<S>| (t * p[2] - x) * share;
+    let left = low(
+        F32x16::load_at(simd, &across.low_tangent, column),
+        F32x16::load_at(simd, &across.low_share, column),
+        p[0],
+    );
+    let right = high(
+        F32x16::load_at(simd, &across.high_tangent, column),
+        F32x16::load_at(simd, &across.high_share, column),
+        p[0],
+    );
+    let up = low(simd.splat(down.low_tangent[row.row]), simd.splat(down.low_share[row.row]), p[1]);
+    let under =
+        high(simd.splat(down.high_tangent[row.row]), simd.splat(down.high_share[row.row]), p[1]);
+    let free = left.min(right).min(up.min(under)).max(simd.splat(0.0));
+    let ease = if row.exact { EASE_EXACT } else { EASE_FAST };
+    farthest2.lt(free * free * ease).bits()
+}
+
+/// As `search::mean_of_roots`, with the point itself as the first.
+#[inline(always)]
+fn mean_of_roots<S: Simd>(simd: S, sorted2: &[F32x16<S>]) -> F32x16<S> {
+    let mut parts = [simd.splat(0.0); 4];
+    for (i, &d2) in sorted2.iter().enumerate() {
+        parts[(i + 1) % 4] = parts[(i + 1) % 4] + d2.sqrt();
+    }
+    let sum = (parts[0] + parts[1]) + (parts[2] + parts[3]);
+    sum / (sorted2.len() + 1) as f32
+}

@@ -1,9 +1,10 @@
 //! What rays hit first.
 
+use citrange_lanes::{Isa, kernel};
+
 use crate::error::SpaceError;
 use crate::map::Snapshot;
-use crate::query::same_length;
-use crate::simd::Isa;
+use crate::query::{rays_wide, same_length};
 
 /// In the answers of [`Snapshot::rays`]: no voxel was hit.
 pub const NO_VOXEL: u32 = u32::MAX;
@@ -63,19 +64,26 @@ impl Snapshot {
         batch.check()?;
         same_length("distances of rays", distances_m.len(), batch.max_m.len())?;
         same_length("voxels of rays", voxels.len(), batch.max_m.len())?;
-        #[cfg(target_arch = "x86_64")]
-        if isa == Isa::Avx512 {
-            super::rays_avx512::cast(self, batch, distances_m, voxels);
-            return Ok(());
+        cast(isa, self, batch, distances_m, voxels);
+        Ok(())
+    }
+}
+
+kernel! {
+    /// Casts all rays of a batch that was checked.
+    fn cast(
+        simd, snapshot: &Snapshot, batch: &RayBatch<'_>, distances_m: &mut [f64], voxels: &mut [u32],
+    ) {
+        if S::IS_WIDE {
+            return rays_wide::cast(simd, snapshot, batch, distances_m, voxels);
         }
         for i in 0..batch.max_m.len() {
-            let ray = Ray::new(self, batch, i);
-            (distances_m[i], voxels[i]) = match ray.march(self) {
-                Some((distance, key)) => (distance * self.grid.voxel_m(), key),
+            let ray = Ray::new(snapshot, batch, i);
+            (distances_m[i], voxels[i]) = match ray.march(snapshot) {
+                Some((distance, key)) => (distance * snapshot.grid.voxel_m(), key),
                 None => (f64::INFINITY, NO_VOXEL),
             };
         }
-        Ok(())
     }
 }
 

@@ -58,7 +58,7 @@ fn frames_are_the_same_bit_by_bit() {
                 min_points: 2,
                 ..Settings::default()
             };
-            let mut first = Pipeline::new(settings.clone()).unwrap().with_isa(Isa::Portable);
+            let mut first = Pipeline::new(settings.clone()).unwrap().with_isa(Isa::SCALAR);
             let want = first.run_with_fates(&cloud, &pose, &robot).unwrap().clone();
             // Every stage has something to do, and every point one fate.
             for fate in Fate::ALL {

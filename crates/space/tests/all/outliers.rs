@@ -74,7 +74,7 @@ impl Axes {
     fn check(&self, neighbours: usize, std_ratio: f64) {
         let settings = Outliers { neighbours, std_ratio, mode: OutlierMode::Exact };
         let expected = by_all_pairs(self, neighbours, std_ratio);
-        let first = self.find(&settings, Isa::Portable, 1);
+        let first = self.find(&settings, Isa::SCALAR, 1);
         for (i, (found, expected)) in first.iter().zip(&expected).enumerate() {
             if let Some(expected) = expected {
                 assert_eq!(found, expected, "point {i}");
@@ -249,7 +249,7 @@ fn fast_differs_in_few_points_and_on_no_processor() {
     let cloud = Axes::picture(&scene(300, 200, 11, 0.1, 0.01), 300, 600.0);
     let exact = cloud.find(&Outliers::default(), Isa::best(), 1);
     let settings = Outliers { mode: OutlierMode::Fast, ..Outliers::default() };
-    let fast = cloud.find(&settings, Isa::Portable, 1);
+    let fast = cloud.find(&settings, Isa::SCALAR, 1);
     let outliers = exact.iter().filter(|o| **o).count();
     let different = exact.iter().zip(&fast).filter(|(a, b)| a != b).count();
     assert!(outliers > 100 && different * 50 < outliers, "{different} of {outliers}");

@@ -1,39 +1,10 @@
-//! Every operation with every instruction set that the processor has, against plain Rust.
+//! Every operation on sixteen lanes with every instruction set that the processor has, against
+//! plain Rust.
 
-use citrange_lanes::{
-    F32x16, F64x8, I32x8, I32x16, Isa, Kernel, LANES, Mask, Simd, running_sums, widen_colours,
-};
+mod support;
 
-/// Numbers from a seed: of all sizes, with the odd ones among them.
-struct Numbers(u64);
-
-impl Numbers {
-    fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-        self.0 >> 16
-    }
-
-    fn f32(&mut self) -> f32 {
-        const ODD: [f32; 8] =
-            [0.0, -0.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.5, -2.5, 1e9];
-        match self.bits() % 12 {
-            at @ 0..8 => ODD[at as usize],
-            8 => (self.bits() % 4000) as f32 - 2000.0,
-            _ => ((self.bits() % 2_000_000) as f32 - 1e6) * 3.3e-4,
-        }
-    }
-
-    fn f32s(&mut self) -> [f32; LANES] {
-        std::array::from_fn(|_| self.f32())
-    }
-
-    fn i32s(&mut self) -> [i32; LANES] {
-        std::array::from_fn(|_| match self.bits() % 4 {
-            0 => (self.bits() % 40) as i32 - 20,
-            _ => self.bits() as u32 as i32,
-        })
-    }
-}
+use citrange_lanes::{F32x16, I32x16, Isa, Kernel, LANES, Mask, Simd};
+use support::Numbers;
 
 #[derive(Clone)]
 struct Input {
@@ -101,6 +72,7 @@ impl Kernel for All<'_> {
             ("gather", F32x16::gather(&input.table, i & 31, lanes)),
             ("gather outside", F32x16::gather(&input.table, i, lanes)),
             ("part", F32x16::load_part(simd, &input.a[..5])),
+            ("magnitude", i.to_f32().smaller_magnitude(j.to_f32())),
             ("x", x),
             ("y", y),
             ("z", z),
@@ -180,6 +152,7 @@ fn expected(input: &Input) -> Answers {
         ("gather", floats(&|n| if lane(n) { entry((i[n] & 31).cast_unsigned()) } else { 0.0 })),
         ("gather outside", floats(&|n| if lane(n) { entry(i[n].cast_unsigned()) } else { 0.0 })),
         ("part", floats(&|n| if n < 5 { a[n] } else { 0.0 })),
+        ("magnitude", floats(&|n| (i[n] as f32).abs().min((j[n] as f32).abs()))),
         ("x", floats(&|n| points[n][0])),
         ("y", floats(&|n| points[n][1])),
         ("z", floats(&|n| points[n][2])),
@@ -263,18 +236,6 @@ impl Kernel for Sines<'_> {
     }
 }
 
-struct Sines64<'a>(&'a [f64; 8]);
-
-impl Kernel for Sines64<'_> {
-    type Output = [[f64; 8]; 2];
-
-    #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Self::Output {
-        let (sin, cos) = F64x8::load(simd, self.0).sin_cos();
-        [sin.to_array(), cos.to_array()]
-    }
-}
-
 #[test]
 fn sine_and_cosine_are_within_their_bound_and_have_the_same_bits_everywhere() {
     let mut worst = 0.0_f64;
@@ -301,146 +262,4 @@ fn sine_and_cosine_are_within_their_bound_and_have_the_same_bits_everywhere() {
         }));
     }
     assert!(worst < 2e-7, "{worst:e}");
-}
-
-#[test]
-fn sine_and_cosine_of_double_precision_are_those_of_the_standard_library() {
-    for step in -2000..2000 {
-        let angles: [f64; 8] =
-            std::array::from_fn(|lane| f64::from(step * 8 + lane as i32) * 0.001_25);
-        let first = Isa::SCALAR.run(Sines64(&angles));
-        for (lane, angle) in angles.into_iter().enumerate() {
-            let off =
-                (first[0][lane] - angle.sin()).abs().max((first[1][lane] - angle.cos()).abs());
-            assert!(off < 1e-13, "{angle}: {off:e}");
-        }
-        for isa in Isa::available() {
-            let found = isa.run(Sines64(&angles)).map(|of| of.map(f64::to_bits));
-            assert_eq!(found, first.map(|of| of.map(f64::to_bits)), "{isa:?} {angles:?}");
-        }
-    }
-}
-
-struct Eights<'a> {
-    a: &'a [f64; 8],
-    b: &'a [f64; 8],
-    index: &'a [i32; 8],
-    lanes: u8,
-    halves: &'a [u16],
-    words: &'a [u64],
-}
-
-impl Kernel for Eights<'_> {
-    type Output = (Vec<[u64; 8]>, Vec<[i32; 8]>, Vec<u64>, Vec<u32>);
-
-    #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Self::Output {
-        let (a, b) = (F64x8::load(simd, self.a), F64x8::load(simd, self.b));
-        let index = I32x8::load(simd, self.index);
-        let seven = I32x8::splat(simd, 7);
-        let numbers = [
-            a + b,
-            a - b,
-            a * b,
-            a / b,
-            -a,
-            a.min(b),
-            a.max(b),
-            a.abs(),
-            a.abs().sqrt(),
-            a.floor(),
-            a.where_or(self.lanes, b),
-            F64x8::expand(simd, self.lanes, self.a),
-            (index & 0xffff).single_roots(),
-        ];
-        let integers = [
-            a.truncate(),
-            index + seven,
-            index * seven,
-            index & 5,
-            index.shift_right(3),
-            index.shift_right_each(index & 63),
-            index.replaced(self.lanes, seven),
-            index.look_up_u16(self.halves, self.lanes),
-            index.look_up_halves(self.words, self.lanes),
-            index.look_up_u32(&[5, 6, 7], self.lanes),
-            I32x8::splat(simd, i32::from(index.nonzero())),
-            I32x8::splat(simd, i32::from(a.lt(b)) << 8 | i32::from(a.le(b))),
-        ];
-        let (mut doubles, mut singles) = (vec![0.5; 9], vec![3; 9]);
-        a.scatter(&mut doubles, index, self.lanes);
-        index.scatter(&mut singles, index, self.lanes);
-        let bits = |n: f64| if n.is_nan() { 1 } else { n.to_bits() };
-        (
-            numbers.map(|v| v.to_array().map(bits)).to_vec(),
-            integers.map(I32x8::to_array).to_vec(),
-            doubles.into_iter().map(bits).collect(),
-            singles,
-        )
-    }
-}
-
-#[test]
-fn eight_lanes_are_the_same_with_every_set_and_stay_inside_of_tables() {
-    let mut numbers = Numbers(7);
-    for _ in 0..500 {
-        let a: [f64; 8] = std::array::from_fn(|_| f64::from(numbers.f32()));
-        let b: [f64; 8] = std::array::from_fn(|_| f64::from(numbers.f32()));
-        // Places before, in and behind the tables; each but once, for writing.
-        let shift = (numbers.bits() % 5) as i32;
-        let index: [i32; 8] = std::array::from_fn(|lane| lane as i32 * 3 - 7 + shift);
-        let halves: Vec<u16> = (0..12).map(|_| numbers.bits() as u16).collect();
-        let words: Vec<u64> = (0..4).map(|_| numbers.bits() << 20).collect();
-        let lanes = numbers.bits() as u8;
-        let run = |isa: Isa| {
-            isa.run(Eights { a: &a, b: &b, index: &index, lanes, halves: &halves, words: &words })
-        };
-        let first = run(Isa::SCALAR);
-        for isa in Isa::available() {
-            assert_eq!(run(isa), first, "{isa:?} {a:?} {b:?} {index:?} {lanes:#b}");
-        }
-        for lane in 0..8 {
-            let place = usize::try_from(index[lane]).unwrap_or(usize::MAX);
-            let wanted = lanes >> lane & 1 == 1;
-            let expected = if wanted { halves.get(place).copied().unwrap_or(0) } else { 0 };
-            assert_eq!(first.1[7][lane], i32::from(expected));
-            if let Some(found) = first.2.get(place) {
-                let expected = if wanted { a[lane] } else { 0.5 };
-                assert_eq!(*found, if expected.is_nan() { 1 } else { expected.to_bits() });
-            }
-        }
-    }
-}
-
-struct Colours<'a>(&'a [[u8; 3]; 10]);
-
-impl Kernel for Colours<'_> {
-    type Output = ([u32; 8], [u64; 8]);
-
-    #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Self::Output {
-        let mut wide = [0; 8];
-        widen_colours(simd, self.0, &mut wide);
-        (wide, running_sums(simd, &wide, 0x0001_0002_0003_0004))
-    }
-}
-
-#[test]
-fn colours_are_widened_and_summed() {
-    let mut numbers = Numbers(3);
-    for _ in 0..200 {
-        let rgb: [[u8; 3]; 10] = std::array::from_fn(|_| [(); 3].map(|()| numbers.bits() as u8));
-        let mut sum = 0x0001_0002_0003_0004_u64;
-        let wide: [u32; 8] =
-            std::array::from_fn(|i| u32::from_le_bytes([rgb[i][0], rgb[i][1], rgb[i][2], 0]));
-        let sums: [u64; 8] = std::array::from_fn(|i| {
-            for (field, byte) in rgb[i].iter().enumerate() {
-                sum += u64::from(*byte) << (16 * field);
-            }
-            sum
-        });
-        for isa in Isa::available() {
-            assert_eq!(isa.run(Colours(&rgb)), (wide, sums), "{isa:?}");
-        }
-    }
 }

@@ -1,3 +1,0 @@
-//! Which vector instructions the processor has.
-
-pub use citrange_cloud::Isa;
