@@ -10,7 +10,7 @@
 //! assert_eq!(settings.retries, 0);
 //! assert_eq!(settings.lift_height, Settings::load("panda")?.lift_height);
 //! // Durations are counted in frames.
-//! assert_eq!(settings.secs(settings.frames_per_second), 1.0);
+//! assert_eq!(settings.frames_s(settings.frames_per_second), 1.0);
 //! # Ok::<(), citrange_task::TaskError>(())
 //! ```
 //!
