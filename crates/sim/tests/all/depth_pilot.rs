@@ -17,10 +17,10 @@ use citrange_space::{MapSettings, Mapper, PosedRobot, Settings};
 use crate::common;
 
 /// How near the hand may come to anything in the map.
-const KEEP_M: f64 = 0.12;
+const KEEP_M: f64 = 0.06;
 /// Where the pilot wants to turn, and where on the way the post stands.
-const GOAL_RAD: f64 = 1.4;
-const POST_RAD: f64 = 1.0;
+const GOAL_RAD: f64 = 1.6;
+const POST_RAD: f64 = 1.2;
 const POST_HALF_M: f64 = 0.04;
 const RATE_RAD_PER_TICK: f64 = 0.004;
 
@@ -140,6 +140,6 @@ fn a_pilot_stops_before_what_the_depth_camera_sees() {
         // By the truth, not by the map: beside the post, not in it, and not far from it either.
         let aside = |a: usize| ((hand_m[a] - post_m[a]).abs() - POST_HALF_M).max(0.0);
         let gap_m = aside(0).hypot(aside(1));
-        assert!((KEEP_M - 0.05..KEEP_M + 0.04).contains(&gap_m), "{gap_m}");
+        assert!((KEEP_M - 0.03..KEEP_M + 0.04).contains(&gap_m), "{gap_m}");
     }
 }
