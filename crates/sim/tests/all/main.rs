@@ -8,6 +8,7 @@ mod chain;
 #[path = "../common/mod.rs"]
 mod common;
 mod controller;
+mod depth_pilot;
 mod depth_sensor;
 mod draw;
 mod engine;

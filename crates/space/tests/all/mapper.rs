@@ -58,7 +58,7 @@ fn a_depth_slice_becomes_an_answer() {
 fn the_slice_and_the_cloud_make_the_same_map() {
     let depth_m = tower();
     let image = DepthImage::metres(SIZE, &depth_m, PINHOLE, 1_000_000);
-    let robot = [Solid::capsule(0, [0.05, 0.0, 0.3], [0.3, 0.0, 0.3], 0.02)];
+    let robot = [Solid::capsule(0, [0.04, 0.0, 0.3], [0.3, 0.0, 0.3], 0.01)];
     let robot = PosedRobot { solids: &robot, ..PosedRobot::default() };
     let mut mapper = Mapper::new(settings(), &MapSettings::default()).unwrap();
     mapper.see_depth(0, &image, &from_above(), &robot).unwrap();
