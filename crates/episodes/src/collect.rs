@@ -3,7 +3,7 @@
 //!
 //! An episode is a function of the run and its index, down to the bytes of its files: not of the
 //! number of workers, of what ran before, or of the time of day. So a collection that was cut off
-//! throws away what it had not saved and makes it again. Only a collection at a speed ([`paced`])
+//! throws away what it had not saved and makes it again. Only a collection at a speed (`paced.rs`)
 //! keeps time with the world, and keeps what it has when it is stopped.
 
 mod gate;
