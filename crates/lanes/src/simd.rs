@@ -36,7 +36,7 @@ pub trait Simd: Registers + Copy + std::fmt::Debug + Send + Sync + 'static {
     /// The same point or direction in all lanes.
     #[inline(always)]
     fn splat3(self, from: &[f32; 3]) -> [F32x16<Self>; 3] {
-        from.map(|number| self.splat(number))
+        [self.splat(from[0]), self.splat(from[1]), self.splat(from[2])]
     }
 }
 
