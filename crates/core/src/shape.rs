@@ -96,21 +96,23 @@ impl Shape {
     }
 
     /// All lengths that it is given by; none for a mesh, the finite ones of a plane.
-    #[must_use]
-    pub fn sizes_m(&self) -> Vec<f64> {
-        match *self {
-            Self::Box { half_m } => half_m.to_vec(),
-            Self::Sphere { radius_m } => vec![radius_m],
+    pub fn sizes_m(&self) -> impl Iterator<Item = f64> + use<> {
+        let sizes = match *self {
+            Self::Box { half_m } => half_m.map(Some),
+            Self::Sphere { radius_m } => [Some(radius_m), None, None],
             Self::Cylinder { radius_m, half_height_m }
-            | Self::Capsule { radius_m, half_height_m } => vec![radius_m, half_height_m],
-            Self::Ellipsoid { radii_m } => radii_m.to_vec(),
-            Self::Frustum { radius_m, top_radius_m, half_height_m } => {
-                vec![radius_m, top_radius_m, half_height_m]
+            | Self::Capsule { radius_m, half_height_m } => {
+                [Some(radius_m), Some(half_height_m), None]
             }
-            Self::Ring { radius_m, bar_radius_m } => vec![radius_m, bar_radius_m],
-            Self::Plane { half_m } => half_m.into_iter().flatten().collect(),
-            Self::Mesh(_) => Vec::new(),
-        }
+            Self::Ellipsoid { radii_m } => radii_m.map(Some),
+            Self::Frustum { radius_m, top_radius_m, half_height_m } => {
+                [radius_m, top_radius_m, half_height_m].map(Some)
+            }
+            Self::Ring { radius_m, bar_radius_m } => [Some(radius_m), Some(bar_radius_m), None],
+            Self::Plane { half_m: [x, y] } => [x, y, None],
+            Self::Mesh(_) => [None; 3],
+        };
+        sizes.into_iter().flatten()
     }
 
     /// Centre and half extents of the box around it, in its own frame; `None` for what has no

@@ -191,7 +191,7 @@ fn ellipsoid_m(radii_m: &[f64; 3], p: &Vector3<f64>) -> f64 {
         return 0.0;
     }
     let (mut low, mut high) = (0.0, 100.0);
-    for _ in 0..200 {
+    for _ in 0..60 {
         let middle = f64::midpoint(low, high);
         if is_outside(&on(middle)) { low = middle } else { high = middle }
     }

@@ -20,6 +20,6 @@ pub(crate) fn sizes_are_valid(shape: &Shape) -> bool {
         Shape::Capsule { radius_m, half_height_m } => {
             ok(*radius_m) && (*half_height_m == 0.0 || ok(*half_height_m))
         }
-        _ => shape.sizes_m().into_iter().all(ok),
+        _ => shape.sizes_m().all(ok),
     }
 }

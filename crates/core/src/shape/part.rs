@@ -67,7 +67,7 @@ impl Part {
     /// # Errors
     /// Names what is out of range.
     pub fn check(&self) -> Result<(), String> {
-        if self.shape.sizes_m().iter().any(|s| *s <= 0.0) {
+        if self.shape.sizes_m().any(|s| s <= 0.0) {
             return Err("every size must be above 0".into());
         }
         if self.mass_kg < 0.0 {

@@ -39,8 +39,7 @@ impl Solid {
     /// The solid that an obstacle is, or that holds it.
     pub(super) fn new(number: usize, posed: &PosedShape) -> Result<Self, PlanError> {
         let at = isometry(&posed.pose);
-        let sizes = posed.shape.sizes_m();
-        let is_sane = sizes.iter().all(|size| (0.0..ABSURD_M).contains(size));
+        let is_sane = posed.shape.sizes_m().all(|size| (0.0..ABSURD_M).contains(&size));
         let at = at.filter(|_| is_sane).ok_or_else(|| bad(number, posed))?;
         let shifted = |by_m: [f64; 3]| at * nalgebra::Translation3::from(by_m);
         let (world_from_solid, geometry) = match posed.shape {
