@@ -95,22 +95,24 @@ impl<S: Simd> I32x8<S> {
         Self { v: self.simd.expand_half(lanes, from.v, self.v), ..self }
     }
 
-    /// Entries of a table at these places, for the lanes of a mask; 0 elsewhere, and where the
-    /// table has none.
+    /// Entries of a table at these places, for the lanes of a mask; 0 elsewhere. The table's last
+    /// entry is padding, which an instruction may read but no lane gets: places beyond have the
+    /// entry before it.
     #[inline(always)]
     #[must_use]
     pub fn look_up_u16(self, table: &[u16], lanes: u8) -> Self {
         Self { v: self.simd.gather_u16(table, self.v, lanes), ..self }
     }
 
-    /// As [`I32x8::look_up_u16`].
+    /// Entries of a table at these places, for the lanes of a mask; 0 elsewhere, and where the
+    /// table has none.
     #[inline(always)]
     #[must_use]
     pub fn look_up_u32(self, table: &[u32], lanes: u8) -> Self {
         Self { v: self.simd.gather_u32(table, self.v, lanes), ..self }
     }
 
-    /// As [`I32x8::look_up_u16`], from words of 64 bits taken as pairs of 32, the lower first.
+    /// As [`I32x8::look_up_u32`], from words of 64 bits taken as pairs of 32, the lower first.
     #[inline(always)]
     #[must_use]
     pub fn look_up_halves(self, table: &[u64], lanes: u8) -> Self {

@@ -43,7 +43,9 @@ pub trait Simd: Registers + Copy + std::fmt::Debug + Send + Sync + 'static {
 impl Simd for Scalar {
     const IS_WIDE: bool = false;
 
-    #[inline(always)]
+    // A function of its own, as with the other sets: inlined into the place that chooses, its
+    // stack would be set up for every call.
+    #[inline(never)]
     fn run<K: Kernel>(self, kernel: K) -> K::Output {
         kernel.run(self)
     }

@@ -116,7 +116,9 @@ fn eight_lanes_are_the_same_with_every_set_and_stay_inside_of_tables() {
         for lane in 0..8 {
             let place = usize::try_from(index[lane]).unwrap_or(usize::MAX);
             let wanted = lanes >> lane & 1 == 1;
-            let expected = if wanted { halves.get(place).copied().unwrap_or(0) } else { 0 };
+            // The last is padding.
+            let at = (index[lane].cast_unsigned() as usize).min(halves.len() - 2);
+            let expected = if wanted { halves[at] } else { 0 };
             assert_eq!(first.1[7][lane], i32::from(expected));
             if let Some(found) = first.2.get(place) {
                 let expected = if wanted { a[lane] } else { 0.5 };

@@ -249,28 +249,16 @@ impl Eights for Avx512 {
 
     #[inline(always)]
     fn gather_u16(self, table: &[u16], index: H, mask: u8) -> H {
-        let readable = i32::try_from(table.len().saturating_sub(1)).unwrap_or(i32::MAX);
+        let Some(last) = table.len().checked_sub(2) else { return self.splat_half(0) };
+        let last = i32::try_from(last).unwrap_or(i32::MAX);
         // SAFETY: the token says that the processor has the instructions. Four bytes are read
-        // from each place, so there must be a number behind it: only lanes whose index is below
-        // the last one are read here.
-        let (inside, found) = unsafe {
-            let inside = _mm256_mask_cmplt_epu32_mask(mask, index, _mm256_set1_epi32(readable));
+        // from each place: the largest is the last but one.
+        unsafe {
+            let index = _mm256_min_epu32(index, _mm256_set1_epi32(last));
             let none = _mm256_setzero_si256();
-            let found =
-                _mm256_mmask_i32gather_epi32::<2>(none, inside, index, table.as_ptr().cast());
-            (inside, _mm256_and_si256(found, _mm256_set1_epi32(0xffff)))
-        };
-        if inside == mask {
-            return found;
+            let found = _mm256_mmask_i32gather_epi32::<2>(none, mask, index, table.as_ptr().cast());
+            _mm256_and_si256(found, _mm256_set1_epi32(0xffff))
         }
-        let (mut numbers, mut places) = ([0; 8], [0; 8]);
-        self.store_half(found, &mut numbers);
-        self.store_half(index, &mut places);
-        for lane in (0..8).filter(|lane| (mask & !inside) >> lane & 1 == 1) {
-            let place = places[lane].cast_unsigned() as usize;
-            numbers[lane] = table.get(place).copied().map_or(0, i32::from);
-        }
-        self.load_half(&numbers)
     }
 
     #[inline(always)]

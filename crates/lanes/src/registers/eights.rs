@@ -44,6 +44,7 @@ pub trait Eights: Copy {
         fn roots_half(a: Self::I32Half) -> Self::F64;
         /// The first lanes of `from` one after the other into the lanes of the mask.
         fn expand_half(mask: u8, from: Self::I32Half, old: Self::I32Half) -> Self::I32Half;
+        /// The last number is padding: places from there on are that of the one before it.
         fn gather_u16(table: &[u16], index: Self::I32Half, mask: u8) -> Self::I32Half;
         /// From words of 64 bits as pairs of 32, the lower first.
         fn gather_half(table: &[u64], index: Self::I32Half, mask: u8) -> Self::I32Half;
@@ -136,7 +137,8 @@ macro_rules! array_eights {
             };
             gather_u16(table: &[u16], index: [i32; 8], mask: u8) -> [i32; 8] =
                 $crate::registers::eights::gathered(index, mask, |at| {
-                    table.get(at).copied().map(i32::from)
+                    let last = table.len().checked_sub(2)?;
+                    table.get(at.min(last)).copied().map(i32::from)
                 });
             gather_half(table: &[u64], index: [i32; 8], mask: u8) -> [i32; 8] =
                 $crate::registers::eights::gathered(index, mask, |at| {

@@ -47,11 +47,12 @@ pub(super) fn sort<S: Simd>(
             let [row, layer] = [to_cell.stride[1], to_cell.stride[2]];
             let key = cell[1].truncate() * row + cell[2].truncate() * layer + cell[0].truncate();
             let (sure, unsure) = (candidate & !doubtful, candidate & doubtful);
-            // There is room for one vector behind the last point.
-            key.compress(sure).store_u32_at(&mut block.keys, inside);
-            at.compress(sure).store_u32_at(&mut block.at, inside);
+            // There is room for one vector behind the last point, and fewer points than BLOCK
+            // come before a vector: the remainder is the number itself, and needs no check.
+            key.compress(sure).store_u32_at(&mut block.keys, inside % BLOCK);
+            at.compress(sure).store_u32_at(&mut block.at, inside % BLOCK);
             if unsure.any() {
-                at.compress(unsure).store_u32_at(&mut block.doubtful, doubts);
+                at.compress(unsure).store_u32_at(&mut block.doubtful, doubts % BLOCK);
             }
             inside += sure.bits().count_ones() as usize;
             doubts += unsure.bits().count_ones() as usize;
@@ -72,10 +73,10 @@ fn find_runs<S: Simd>(simd: S, block: &mut Block) {
     for from in (0..block.inside).step_by(LANES) {
         let left = block.inside - from;
         let here = if left < LANES { (1_u16 << left) - 1 } else { u16::MAX };
-        let key = I32x16::load_u32_at(simd, &block.keys, from);
-        let next = I32x16::load_u32_at(simd, &block.keys, from + 1);
+        let key = I32x16::load_u32_at(simd, &block.keys, from % BLOCK);
+        let next = I32x16::load_u32_at(simd, &block.keys, from % BLOCK + 1);
         let changes = !key.equal(next) & Mask::of_bits(simd, here);
-        ends.compress(changes).store_u32_at(&mut block.ends, runs);
+        ends.compress(changes).store_u32_at(&mut block.ends, runs % BLOCK);
         runs += changes.bits().count_ones() as usize;
         ends = ends + LANES as i32;
     }
@@ -90,7 +91,7 @@ pub(super) fn sum_colours<S: Simd>(simd: S, block: &mut Block) {
     block.before[0] = 0;
     for from in (0..block.inside).step_by(EIGHT) {
         let here = 0xff_u8 >> EIGHT.saturating_sub(block.inside - from);
-        let Some(at) = block.at[from..].first_chunk::<EIGHT>() else { return };
+        let Some(at) = block.at[from % BLOCK..].first_chunk::<EIGHT>() else { return };
         let first = at[0] as usize;
         let in_a_row = here == 0xff && at[EIGHT - 1] as usize == first + EIGHT - 1;
         let colours = match block.colours.get(first..).and_then(<[u32]>::first_chunk::<EIGHT>) {
@@ -98,7 +99,7 @@ pub(super) fn sum_colours<S: Simd>(simd: S, block: &mut Block) {
             _ => I32x8::load_u32(simd, at).look_up_u32(&block.colours, here),
         };
         let sums = colours.bytes_apart().running_sums() + before;
-        if let Some(room) = block.before[from + 1..].first_chunk_mut::<EIGHT>() {
+        if let Some(room) = block.before[from % BLOCK + 1..].first_chunk_mut::<EIGHT>() {
             sums.store(room);
         }
         before = sums.last();
