@@ -80,7 +80,10 @@ impl<S: Simd> F32x16<S> {
     #[must_use]
     pub fn load_at(simd: S, from: &[f32], at: usize) -> Self {
         let from = &from[at..at + LANES];
-        from.first_chunk().map_or_else(|| Self::splat(simd, 0.0), |from| Self::load(simd, from))
+        match from.first_chunk() {
+            Some(from) => Self::load(simd, from),
+            None => Self::splat(simd, 0.0),
+        }
     }
 
     /// Up to sixteen numbers of a slice; zeros behind them.
@@ -94,7 +97,8 @@ impl<S: Simd> F32x16<S> {
     #[inline(always)]
     #[must_use]
     pub fn of_points(simd: S, points: &[[f32; 3]; LANES]) -> [Self; 3] {
-        simd.transpose_points(points).map(|v| Self { simd, v })
+        let [x, y, z] = simd.transpose_points(points);
+        [Self { simd, v: x }, Self { simd, v: y }, Self { simd, v: z }]
     }
 
     /// Entries of a table for the lanes of a mask; 0 elsewhere, and where the table has none.

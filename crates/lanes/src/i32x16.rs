@@ -47,7 +47,7 @@ impl<S: Simd> I32x16<S> {
     #[inline(always)]
     #[must_use]
     pub fn load_u32(simd: S, from: &[u32; LANES]) -> Self {
-        Self::load(simd, &from.map(u32::cast_signed))
+        Self { simd, v: simd.load_u32(from) }
     }
 
     /// Sixteen numbers without sign of a slice from place `at` on.
@@ -58,13 +58,16 @@ impl<S: Simd> I32x16<S> {
     #[must_use]
     pub fn load_u32_at(simd: S, from: &[u32], at: usize) -> Self {
         let from = &from[at..at + LANES];
-        from.first_chunk().map_or_else(|| Self::splat(simd, 0), |from| Self::load_u32(simd, from))
+        match from.first_chunk() {
+            Some(from) => Self::load_u32(simd, from),
+            None => Self::splat(simd, 0),
+        }
     }
 
     /// To memory, as numbers without sign.
     #[inline(always)]
     pub fn store_u32(self, to: &mut [u32; LANES]) {
-        *to = self.to_array().map(i32::cast_unsigned);
+        self.simd.store_u32(self.v, to);
     }
 
     /// To sixteen numbers of a slice from place `at` on.
@@ -77,6 +80,15 @@ impl<S: Simd> I32x16<S> {
         if let Some(to) = to.first_chunk_mut() {
             self.store_u32(to);
         }
+    }
+
+    /// As an array of numbers without sign.
+    #[inline(always)]
+    #[must_use]
+    pub fn to_u32_array(self) -> [u32; LANES] {
+        let mut out = [0; LANES];
+        self.store_u32(&mut out);
+        out
     }
 
     /// As an array.
@@ -140,6 +152,13 @@ impl<S: Simd> I32x16<S> {
     #[must_use]
     pub fn compress(self, lanes: Mask<S>) -> Self {
         Self { v: self.simd.compress_i32(lanes.m, self.v), ..self }
+    }
+
+    /// One more in the lanes of a mask.
+    #[inline(always)]
+    #[must_use]
+    pub fn plus_one_where(self, lanes: Mask<S>) -> Self {
+        lanes.select_i32(self + 1, self)
     }
 
     /// The nearest numbers of single precision.

@@ -1,5 +1,7 @@
 //! Instruction sets as tokens: who holds one has asked the processor.
 
+use std::sync::OnceLock;
+
 use crate::kernel::Kernel;
 use crate::simd::Simd;
 
@@ -71,13 +73,15 @@ impl Isa {
     /// The reference that tests compare the others to.
     pub const SCALAR: Self = Self::Scalar(Scalar);
 
-    /// The widest that this processor has.
+    /// The widest that this processor has, asked once.
     #[must_use]
     pub fn best() -> Self {
-        if let Some(token) = Avx512::detect() {
-            return Self::Avx512(token);
-        }
-        Avx2::detect().map_or(Self::SCALAR, Self::Avx2)
+        static BEST: OnceLock<Isa> = OnceLock::new();
+        *BEST.get_or_init(|| match (Avx512::detect(), Avx2::detect()) {
+            (Some(token), _) => Self::Avx512(token),
+            (None, Some(token)) => Self::Avx2(token),
+            (None, None) => Self::SCALAR,
+        })
     }
 
     /// All that this processor has, narrowest first.

@@ -47,7 +47,9 @@
 //! # Kernels
 //! A [`Kernel`] is a type with one generic method; [`kernel!`] writes it for a function. Plain
 //! loops profit as well: they are compiled for the set's registers. What a kernel calls must be
-//! `#[inline(always)]`, or it is compiled for no set at all.
+//! `#[inline(always)]`, or it is compiled for no set at all. So no closures over vectors, and no
+//! `map` or `from_fn` on arrays of them: the compiler inlines these as it pleases, and one that it
+//! does not costs a call for each operation. (`scripts/inlined.sh` looks for such calls.)
 //!
 //! # Memory
 //! Loads and stores take arrays, or check slices. Gathers and scatters check every lane.
@@ -55,6 +57,7 @@
 mod f32x16;
 mod f64x8;
 mod i32x16;
+mod i32x8;
 mod isa;
 mod kernel;
 mod mask;
@@ -64,13 +67,14 @@ mod sine;
 mod triple;
 
 pub use f32x16::{F32x16, TO_WHOLE};
-pub use f64x8::{F64x8, I32x8, running_sums, widen_colours};
+pub use f64x8::F64x8;
+pub use i32x8::{I32x8, U64x8, widen_colours};
 pub use i32x16::I32x16;
 pub use isa::{Avx2, Avx512, Isa, Scalar};
 pub use kernel::Kernel;
 pub use mask::Mask;
 pub use simd::Simd;
-pub use triple::{Triple, add, cross, dot, store, sub};
+pub use triple::{Triple, add, along, cross, dot, scale, store, sub, turned};
 
 /// Lanes of 32 bits in a vector.
 pub const LANES: usize = 16;

@@ -54,6 +54,8 @@ pub trait Registers: eights::Eights + Copy {
         fn splat_i32(number: i32) -> Self::I32;
         fn load_i32(from: &[i32; LANES]) -> Self::I32;
         fn store_i32(v: Self::I32, to: &mut [i32; LANES]);
+        fn load_u32(from: &[u32; LANES]) -> Self::I32;
+        fn store_u32(v: Self::I32, to: &mut [u32; LANES]);
         fn add_i32(a: Self::I32, b: Self::I32) -> Self::I32;
         fn sub_i32(a: Self::I32, b: Self::I32) -> Self::I32;
         fn mul_i32(a: Self::I32, b: Self::I32) -> Self::I32;

@@ -36,14 +36,16 @@ pub trait Simd: Registers + Copy + std::fmt::Debug + Send + Sync + 'static {
     /// The same point or direction in all lanes.
     #[inline(always)]
     fn splat3(self, from: &[f32; 3]) -> [F32x16<Self>; 3] {
-        from.map(|number| self.splat(number))
+        [self.splat(from[0]), self.splat(from[1]), self.splat(from[2])]
     }
 }
 
 impl Simd for Scalar {
     const IS_WIDE: bool = false;
 
-    #[inline(always)]
+    // A function of its own, as with the other sets: inlined into the place that chooses, its
+    // stack would be set up for every call.
+    #[inline(never)]
     fn run<K: Kernel>(self, kernel: K) -> K::Output {
         kernel.run(self)
     }

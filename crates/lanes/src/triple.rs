@@ -1,6 +1,8 @@
 //! A point or a direction in each lane.
 
 use crate::Lanes;
+use std::ops::Mul;
+
 use crate::f32x16::F32x16;
 use crate::simd::Simd;
 
@@ -32,8 +34,32 @@ pub fn dot<S: Simd>(a: &Triple<S>, b: &Triple<S>) -> F32x16<S> {
 #[inline(always)]
 #[must_use]
 pub fn cross<S: Simd>(a: &Triple<S>, b: &Triple<S>) -> Triple<S> {
-    let part = |i: usize, j: usize| a[i] * b[j] - a[j] * b[i];
-    [part(1, 2), part(2, 0), part(0, 1)]
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+/// `a` times a number, or times a number in each lane.
+#[inline(always)]
+#[must_use]
+pub fn scale<S: Simd, K>(a: &Triple<S>, by: K) -> Triple<S>
+where
+    K: Copy,
+    F32x16<S>: Mul<K, Output = F32x16<S>>,
+{
+    [a[0] * by, a[1] * by, a[2] * by]
+}
+
+/// The scalar product with one direction.
+#[inline(always)]
+#[must_use]
+pub fn along<S: Simd>(a: &Triple<S>, direction: &[f32; 3]) -> F32x16<S> {
+    a[0] * direction[0] + a[1] * direction[1] + a[2] * direction[2]
+}
+
+/// Scalar products with three directions: the rows of a matrix.
+#[inline(always)]
+#[must_use]
+pub fn turned<S: Simd>(rows: &[[f32; 3]; 3], a: &Triple<S>) -> Triple<S> {
+    [along(a, &rows[0]), along(a, &rows[1]), along(a, &rows[2])]
 }
 
 /// To memory.

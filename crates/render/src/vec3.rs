@@ -78,7 +78,7 @@ fn integers<S: Simd>(v: V<S>) -> I32x16<S> {
 /// Whole numbers from 0 to 2^23 as integers.
 #[inline(always)]
 pub(crate) fn to_integers<S: Simd>(v: V<S>) -> [u32; LANES] {
-    integers(v).to_array().map(i32::cast_unsigned)
+    integers(v).to_u32_array()
 }
 
 /// Values 0 to 1 as integers 0 to 255, the nearest.

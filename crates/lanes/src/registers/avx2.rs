@@ -16,11 +16,12 @@ macro_rules! halves {
         $(
             #[inline(always)]
             fn $name(self, $($argument: $type),*) -> $output {
-                let half = |$h: usize| {
-                    // SAFETY: the token `self` says that the processor has AVX2 and FMA.
-                    unsafe { $body }
-                };
-                [half(0), half(1)]
+                // Written out: a closure may not be inlined.
+                // SAFETY: the token `self` says that the processor has AVX2 and FMA.
+                let low = unsafe { let $h = 0; $body };
+                // SAFETY: as above.
+                let high = unsafe { let $h = 1; $body };
+                [low, high]
             }
         )*
     };
@@ -32,7 +33,7 @@ impl Registers for Avx2 {
     type Mask = I;
 
     halves! {
-        splat_f32(number: f32) -> F = |_h| _mm256_set1_ps(number);
+        splat_f32(number: f32) -> F = |_half| _mm256_set1_ps(number);
         add_f32(a: F, b: F) -> F = |h| _mm256_add_ps(a[h], b[h]);
         sub_f32(a: F, b: F) -> F = |h| _mm256_sub_ps(a[h], b[h]);
         mul_f32(a: F, b: F) -> F = |h| _mm256_mul_ps(a[h], b[h]);
@@ -60,7 +61,7 @@ impl Registers for Avx2 {
         truncate_f32(a: F) -> I = |h| _mm256_cvttps_epi32(a[h]);
         f32_of_i32(a: I) -> F = |h| _mm256_cvtepi32_ps(a[h]);
 
-        splat_i32(number: i32) -> I = |_h| _mm256_set1_epi32(number);
+        splat_i32(number: i32) -> I = |_half| _mm256_set1_epi32(number);
         add_i32(a: I, b: I) -> I = |h| _mm256_add_epi32(a[h], b[h]);
         sub_i32(a: I, b: I) -> I = |h| _mm256_sub_epi32(a[h], b[h]);
         mul_i32(a: I, b: I) -> I = |h| _mm256_mullo_epi32(a[h], b[h]);
@@ -94,6 +95,9 @@ impl Registers for Avx2 {
             // Eight numbers are there from 0 and from 8 on.
             _mm256_loadu_ps(from.as_ptr().add(8 * h))
         };
+        load_u32(from: &[u32; LANES]) -> I = |h| {
+            _mm256_loadu_si256(from.as_ptr().add(8 * h).cast())
+        };
         load_i32(from: &[i32; LANES]) -> I = |h| {
             _mm256_loadu_si256(from.as_ptr().add(8 * h).cast())
         };
@@ -118,10 +122,21 @@ impl Registers for Avx2 {
     }
 
     #[inline(always)]
+    fn store_u32(self, v: I, to: &mut [u32; LANES]) {
+        // SAFETY: as above; the array has room for two registers.
+        unsafe {
+            _mm256_storeu_si256(to.as_mut_ptr().cast(), v[0]);
+            _mm256_storeu_si256(to.as_mut_ptr().add(8).cast(), v[1]);
+        }
+    }
+
+    #[inline(always)]
     fn bits_of_mask(self, a: I) -> u16 {
         // SAFETY: the token `self` says that the processor has AVX2.
-        let half = |h: usize| unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(a[h])) as u16 };
-        half(0) | half(1) << 8
+        unsafe {
+            let low = _mm256_movemask_ps(_mm256_castsi256_ps(a[0])) as u16;
+            low | (_mm256_movemask_ps(_mm256_castsi256_ps(a[1])) as u16) << 8
+        }
     }
 
     #[inline(always)]

@@ -69,6 +69,9 @@ impl Registers for Avx512 {
         load_i32(from: &[i32; LANES]) -> I = _mm512_loadu_si512(from.as_ptr().cast());
         store_i32(v: I, to: &mut [i32; LANES]) -> () =
             _mm512_storeu_si512(to.as_mut_ptr().cast(), v);
+        load_u32(from: &[u32; LANES]) -> I = _mm512_loadu_si512(from.as_ptr().cast());
+        store_u32(v: I, to: &mut [u32; LANES]) -> () =
+            _mm512_storeu_si512(to.as_mut_ptr().cast(), v);
         add_i32(a: I, b: I) -> I = _mm512_add_epi32(a, b);
         sub_i32(a: I, b: I) -> I = _mm512_sub_epi32(a, b);
         mul_i32(a: I, b: I) -> I = _mm512_mullo_epi32(a, b);
@@ -190,6 +193,7 @@ const fn places(last: bool) -> [[i32; LANES]; 3] {
 impl Eights for Avx512 {
     type F64 = D;
     type I32Half = H;
+    type U64 = I;
 
     instructions! {
         splat_f64(number: f64) -> D = _mm512_set1_pd(number);
@@ -221,16 +225,18 @@ impl Eights for Avx512 {
         nonzero_half(a: H) -> u8 = _mm256_test_epi32_mask(a, a);
         roots_half(a: H) -> D = _mm512_cvtps_pd(_mm256_sqrt_ps(_mm256_cvtepi32_ps(a)));
         expand_half(mask: u8, from: H, old: H) -> H = _mm256_mask_expand_epi32(old, mask, from);
-        running_sums(colours: &[u32; 8], before: u64, out: &mut [u64; 8]) -> () = {
+        splat_u64(number: u64) -> I = _mm512_set1_epi64(number.cast_signed());
+        store_u64(v: I, to: &mut [u64; 8]) -> () = _mm512_storeu_si512(to.as_mut_ptr().cast(), v);
+        bytes_apart(a: H) -> I = _mm512_cvtepu8_epi16(a);
+        add_u64(a: I, b: I) -> I = _mm512_add_epi64(a, b);
+        running_sums_u64(a: I) -> I = {
+            // Sums of two, four, eight neighbours.
             let zero = _mm512_setzero_si512();
-            // Sums of one, two, four, eight neighbours, then of all before them.
-            let mut sums = _mm512_cvtepu8_epi16(_mm256_loadu_si256(colours.as_ptr().cast()));
-            sums = _mm512_add_epi64(sums, _mm512_alignr_epi64::<7>(sums, zero));
-            sums = _mm512_add_epi64(sums, _mm512_alignr_epi64::<6>(sums, zero));
-            sums = _mm512_add_epi64(sums, _mm512_alignr_epi64::<4>(sums, zero));
-            sums = _mm512_add_epi64(sums, _mm512_set1_epi64(before.cast_signed()));
-            _mm512_storeu_si512(out.as_mut_ptr().cast(), sums);
+            let two = _mm512_add_epi64(a, _mm512_alignr_epi64::<7>(a, zero));
+            let four = _mm512_add_epi64(two, _mm512_alignr_epi64::<6>(two, zero));
+            _mm512_add_epi64(four, _mm512_alignr_epi64::<4>(four, zero))
         };
+        last_u64(a: I) -> I = _mm512_permutexvar_epi64(_mm512_set1_epi64(7), a);
     }
 
     #[inline(always)]
@@ -243,28 +249,16 @@ impl Eights for Avx512 {
 
     #[inline(always)]
     fn gather_u16(self, table: &[u16], index: H, mask: u8) -> H {
-        let readable = i32::try_from(table.len().saturating_sub(1)).unwrap_or(i32::MAX);
+        let Some(last) = table.len().checked_sub(2) else { return self.splat_half(0) };
+        let last = i32::try_from(last).unwrap_or(i32::MAX);
         // SAFETY: the token says that the processor has the instructions. Four bytes are read
-        // from each place, so there must be a number behind it: only lanes whose index is below
-        // the last one are read here.
-        let (inside, found) = unsafe {
-            let inside = _mm256_mask_cmplt_epu32_mask(mask, index, _mm256_set1_epi32(readable));
+        // from each place: the largest is the last but one.
+        unsafe {
+            let index = _mm256_min_epu32(index, _mm256_set1_epi32(last));
             let none = _mm256_setzero_si256();
-            let found =
-                _mm256_mmask_i32gather_epi32::<2>(none, inside, index, table.as_ptr().cast());
-            (inside, _mm256_and_si256(found, _mm256_set1_epi32(0xffff)))
-        };
-        if inside == mask {
-            return found;
+            let found = _mm256_mmask_i32gather_epi32::<2>(none, mask, index, table.as_ptr().cast());
+            _mm256_and_si256(found, _mm256_set1_epi32(0xffff))
         }
-        let (mut numbers, mut places) = ([0; 8], [0; 8]);
-        self.store_half(found, &mut numbers);
-        self.store_half(index, &mut places);
-        for lane in (0..8).filter(|lane| (mask & !inside) >> lane & 1 == 1) {
-            let place = places[lane].cast_unsigned() as usize;
-            numbers[lane] = table.get(place).copied().map_or(0, i32::from);
-        }
-        self.load_half(&numbers)
     }
 
     #[inline(always)]

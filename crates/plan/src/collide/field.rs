@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use citrange_lanes::{F32x16, Simd, Triple};
+use citrange_lanes::{F32x16, LANES, Simd, Triple};
 use citrange_space::Snapshot;
 
 use super::near::Near;
@@ -106,8 +106,11 @@ impl Field {
             inside2 = inside2 + off * off;
             away2 = away2 + way * way;
         }
-        let step = |key: f32| f32::from(self.steps.get(key as usize).copied().unwrap_or(0));
-        let middle_m = simd.load(&key.to_array().map(step)) * self.step_m;
+        let mut steps = [0.0; LANES];
+        for (step, key) in steps.iter_mut().zip(key.to_array()) {
+            *step = f32::from(self.steps.get(key as usize).copied().unwrap_or(0));
+        }
+        let middle_m = simd.load(&steps) * self.step_m;
         Bounds { least_m: middle_m - inside2.sqrt(), most_m: middle_m + self.step_m + away2.sqrt() }
     }
 }

@@ -4,7 +4,7 @@
 //! axis across this axis and the next one: so the way from one joint to the next is a step
 //! along x and z and a turn about x (as Denavit and Hartenberg chose them).
 
-use citrange_lanes::{LANES, Lanes, Simd, Triple, add, cross, store, sub};
+use citrange_lanes::{LANES, Lanes, Simd, Triple, add, cross, scale, store, sub};
 use citrange_robot::{ChainJoint, Robot};
 use citrange_space::Form;
 use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3};
@@ -256,7 +256,9 @@ impl Joints {
         positions: &[Lanes; MAX_JOINTS],
         frames: &mut [Frame],
     ) {
-        let [mut x, mut y, mut z, mut origin] = self.first.map(|column| simd.splat3(&column));
+        let [x, y, z, origin] = &self.first;
+        let (mut x, mut y) = (simd.splat3(x), simd.splat3(y));
+        let (mut z, mut origin) = (simd.splat3(z), simd.splat3(origin));
         for (index, (step, position)) in self.steps.iter().zip(positions).enumerate() {
             let moved = simd.load(&position.0) - step.zero;
             let angle = if step.is_slide { simd.splat(step.fixed_rad) } else { moved };
@@ -309,7 +311,7 @@ impl Joints {
                 let arm = sub(&simd.load3(&at.origin_m), &simd.load3(&frames[index].origin_m));
                 origin = add(&origin, &cross(&turn, &arm));
             }
-            let along = simd.load3(&at.axes[2]).map(|z| z * *speed);
+            let along = scale(&simd.load3(&at.axes[2]), *speed);
             if step.is_slide {
                 origin = add(&origin, &along);
             } else {
@@ -366,8 +368,7 @@ impl Frame {
     pub(super) fn point<S: Simd>(&self, simd: S, point_m: [f32; 3]) -> Triple<S> {
         let mut at = simd.load3(&self.origin_m);
         for axis in 0..3 {
-            let along = simd.load3(&self.axes[axis]).map(|a| a * point_m[axis]);
-            at = add(&at, &along);
+            at = add(&at, &scale(&simd.load3(&self.axes[axis]), point_m[axis]));
         }
         at
     }

@@ -50,10 +50,12 @@ impl Wall {
     /// From the nearest point of it to the points.
     #[inline(always)]
     pub(super) fn away<S: Simd>(&self, points_m: &Triple<S>) -> Triple<S> {
-        std::array::from_fn(|axis| {
+        let mut away = *points_m;
+        for axis in 0..3 {
             let point = points_m[axis];
-            point - point.clamp(self.low_m[axis], self.high_m[axis])
-        })
+            away[axis] = point - point.clamp(self.low_m[axis], self.high_m[axis]);
+        }
+        away
     }
 }
 
@@ -98,7 +100,11 @@ impl Near {
             // Keys are below 2^24: exact.
             key = key + cell * self.strides[axis];
         }
-        key.to_array().map(|key| self.lists.get(key as usize).copied().unwrap_or(0))
+        let mut lists = [0; LANES];
+        for (list, key) in lists.iter_mut().zip(key.to_array()) {
+            *list = self.lists.get(key as usize).copied().unwrap_or(0);
+        }
+        lists
     }
 
     /// What is on a list.

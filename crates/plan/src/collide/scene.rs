@@ -1,6 +1,6 @@
 //! Solids in single precision, as the kernels read them: for each link those that it can reach.
 
-use citrange_lanes::{Simd, Triple, dot, sub};
+use citrange_lanes::{Simd, Triple, dot, scale, sub, turned};
 use nalgebra::Point3;
 
 use super::solid::{Geometry, Solid as Known};
@@ -209,8 +209,7 @@ impl Solid for TurnedBox {
 
     #[inline(always)]
     fn turned<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
-        let [x, y, z] = *directions;
-        self.axes.map(|axis| x * axis[0] + y * axis[1] + z * axis[2])
+        turned(&self.axes, directions)
     }
 
     #[inline(always)]
@@ -273,8 +272,7 @@ impl Solid for Drum {
 
     #[inline(always)]
     fn turned<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
-        let [x, y, z] = *directions;
-        self.axes.map(|axis| x * axis[0] + y * axis[1] + z * axis[2])
+        turned(&self.axes, directions)
     }
 
     #[inline(always)]
@@ -311,18 +309,19 @@ impl Solid for Egg {
             }
             t = t + (value / slope * 0.5).max(simd.splat(0.0));
         }
-        let normal: [_; 3] = std::array::from_fn(|axis| p[axis] / (t + r2[axis]));
+        let [x, y, z] = p;
+        let normal = [x / (t + r2[0]), y / (t + r2[1]), z / (t + r2[2])];
         let per = simd.splat(1.0) / dot(&normal, &normal).sqrt().max(tiny);
-        let normal = normal.map(|part| part * per);
-        let reach: [_; 3] = std::array::from_fn(|axis| normal[axis] * self.radii_m[axis]);
+        let normal = scale(&normal, per);
+        let [a, b, c] = self.radii_m;
+        let reach = [normal[0] * a, normal[1] * b, normal[2] * c];
         let gap = (dot(&normal, &p) - dot(&reach, &reach).sqrt()).max(simd.splat(0.0));
-        normal.map(|part| part * gap)
+        scale(&normal, gap)
     }
 
     #[inline(always)]
     fn turned<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
-        let [x, y, z] = *directions;
-        self.axes.map(|axis| x * axis[0] + y * axis[1] + z * axis[2])
+        turned(&self.axes, directions)
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! A robot's links and spheres in single precision, ready to be placed for many configurations.
 
-use citrange_lanes::{Lanes, Simd, Triple, store};
+use citrange_lanes::{Lanes, Simd, Triple, along, store, turned};
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 
 use super::Robot;
@@ -31,10 +31,10 @@ pub(crate) struct LinkSphere {
     centre_m: [f32; 3],
 }
 
-/// A pose: rows of the rotation, and the origin.
+/// A pose: columns of the rotation, and the origin.
 #[derive(Clone, Copy, Debug)]
 struct Rest {
-    rot: [[f32; 3]; 3],
+    columns: [[f32; 3]; 3],
     pos_m: [f32; 3],
 }
 
@@ -75,8 +75,9 @@ impl Tree {
 
     /// Frames for all links, to be filled by [`Tree::place`].
     pub(crate) fn frames(&self) -> Vec<LaneFrame> {
+        let columns = &self.world_from_base.columns;
         let base = LaneFrame {
-            rot: self.world_from_base.rot.map(|row| row.map(Lanes::splat)),
+            rot: std::array::from_fn(|row| columns.map(|column| Lanes::splat(column[row]))),
             pos_m: self.world_from_base.pos_m.map(Lanes::splat),
         };
         vec![base; self.joints.len() + 1]
@@ -87,20 +88,16 @@ impl Tree {
     pub(crate) fn place<S: Simd>(&self, simd: S, block: &[Lanes], frames: &mut [LaneFrame]) {
         for (index, (joint, position)) in self.joints.iter().zip(block).enumerate() {
             let before = &frames[joint.parent];
-            let (from, origin_m) =
-                (before.rot.map(|row| simd.load3(&row)), simd.load3(&before.pos_m));
+            let [r0, r1, r2] = &before.rot;
+            let from = [simd.load3(r0), simd.load3(r1), simd.load3(r2)];
+            let origin_m = simd.load3(&before.pos_m);
             let rest = &joint.parent_from_link;
             let moved = simd.load(&position.0) - joint.reference;
             let (sin, cos) = if joint.is_slide { (moved, moved) } else { moved.sin_cos() };
             let at = &mut frames[index + 1];
             for row in 0..3 {
-                let [a, b, c] = from[row];
-                let turned = |column: usize| {
-                    a * rest.rot[0][column] + b * rest.rot[1][column] + c * rest.rot[2][column]
-                };
-                let (x, y, z) = (turned(0), turned(1), turned(2));
-                let mut pos_m =
-                    a * rest.pos_m[0] + b * rest.pos_m[1] + c * rest.pos_m[2] + origin_m[row];
+                let [x, y, z] = turned(&rest.columns, &from[row]);
+                let mut pos_m = along(&from[row], &rest.pos_m) + origin_m[row];
                 if joint.is_slide {
                     pos_m = pos_m + z * moved;
                     store(&[x, y, z], &mut at.rot[row]);
@@ -121,11 +118,11 @@ impl Tree {
         frames: &[LaneFrame],
     ) -> Triple<S> {
         let at = &frames[sphere.link];
-        let [x, y, z] = sphere.centre_m;
-        std::array::from_fn(|row| {
-            let [a, b, c] = simd.load3(&at.rot[row]);
-            a * x + b * y + c * z + simd.load(&at.pos_m[row].0)
-        })
+        let mut centre = simd.load3(&at.pos_m);
+        for row in 0..3 {
+            centre[row] = along(&simd.load3(&at.rot[row]), &sphere.centre_m) + centre[row];
+        }
+        centre
     }
 }
 
@@ -147,7 +144,7 @@ impl Rest {
     fn of(pose: &Isometry3<f64>) -> Self {
         let turn = pose.rotation.to_rotation_matrix();
         Self {
-            rot: std::array::from_fn(|r| std::array::from_fn(|c| turn[(r, c)] as f32)),
+            columns: std::array::from_fn(|c| std::array::from_fn(|r| turn[(r, c)] as f32)),
             pos_m: pose.translation.vector.map(|c| c as f32).into(),
         }
     }

@@ -62,15 +62,17 @@ fn bounds_of<S: Simd>(
             let cell = whole.to_bits() - TO_WHOLE.to_bits().cast_signed();
             keys = keys + cell * lookup.strides[axis];
         }
-        let gap2 = |key: i32| lookup.gap2.get(key as usize).map_or(0.0, |g| f32::from(*g));
-        let gap2 = simd.load(&keys.to_array().map(gap2));
-        let bound = gap2.sqrt() * lookup.voxel_m - *radius_m;
+        let mut gap2 = [0.0; LANES];
+        for (gap2, key) in gap2.iter_mut().zip(keys.to_array()) {
+            *gap2 = lookup.gap2.get(key as usize).map_or(0.0, |g| f32::from(*g));
+        }
+        let bound = simd.load(&gap2).sqrt() * lookup.voxel_m - *radius_m;
         bound.store(&mut out.0);
         let is_less = bound.lt(least);
         least = is_less.select(bound, least);
         first = is_less.select_i32(I32x16::splat(simd, index as i32), first);
     }
-    first.to_array().map(i32::cast_unsigned)
+    first.to_u32_array()
 }
 
 /// Which numbers are below their limits, as bits.

@@ -76,12 +76,14 @@ impl Quick {
     /// Sums are fused here: what is near a limit is decided again in f64.
     #[inline(always)]
     fn within_wide<S: Simd>(&self, simd: S, points: &Lanes) -> (u16, u16) {
-        let [x, y, z] = points.map(|axis| simd.load(&axis));
-        let p = self.part_from_camera.map(|row| {
-            let row = row.map(|number| simd.splat(number));
-            let sum = row[1].mul_add_relaxed(y, row[2].mul_add_relaxed(z, row[3]));
-            row[0].mul_add_relaxed(x, sum).abs()
-        });
+        let (x, y, z) = (simd.load(&points[0]), simd.load(&points[1]), simd.load(&points[2]));
+        let mut p = [x; 3];
+        for a in 0..3 {
+            let row = &self.part_from_camera[a];
+            let sum = z.mul_add_relaxed(simd.splat(row[2]), simd.splat(row[3]));
+            let sum = y.mul_add_relaxed(simd.splat(row[1]), sum);
+            p[a] = x.mul_add_relaxed(simd.splat(row[0]), sum).abs();
+        }
         let zero = simd.splat(0.0);
         let mut squared = zero;
         match self.form {

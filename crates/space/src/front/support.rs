@@ -112,7 +112,10 @@ impl Confirm {
             }
             let Some(middle) = lanes(rows[REACH], (v + 1) * LANES) else { break };
             let middle = simd.load(middle);
-            let limits = self.ratios.map(|ratio| middle * ratio);
+            let mut limits = [middle; SQUARED.len()];
+            for (limit, ratio) in limits.iter_mut().zip(self.ratios) {
+                *limit = middle * ratio;
+            }
             let (mut agree, mut differ) = (simd.splat(0.0), simd.splat(0.0));
             for row in 0..SIDE {
                 let from = (v + 1) * LANES - REACH;

@@ -14,11 +14,12 @@ type Places<S> = [I32x16<S>; 2];
 #[inline(always)]
 pub(super) fn layer<S: Simd>(simd: S, first: [usize; 3], carver: &Carver) -> u16 {
     let [hx, hy, hz] = single(carver.half_m(1));
-    let [x, y, z] = centres_m(carver.centre_m(first, 1), &carver.along_m).map(|c| simd.load(&c));
+    let centres = centres_m(carver.centre_m(first, 1), &carver.along_m);
+    let [x, y, z] = [simd.load(&centres[0]), simd.load(&centres[1]), simd.load(&centres[2])];
     let [fx, fy, px, py] = carver.pinhole;
     let one = simd.splat(1.0);
     let (width, height) = carver.picture.size();
-    let last = [width, height].map(|n| simd.splat((n - 1) as f32));
+    let last = [simd.splat((width - 1) as f32), simd.splat((height - 1) as f32)];
     let (near, far) = (z - hz, z + hz);
     let behind = far + carver.margin_m;
 
@@ -31,7 +32,7 @@ pub(super) fn layer<S: Simd>(simd: S, first: [usize; 3], carver: &Carver) -> u16
     let unseen = nearest.equal(simd.splat(f32::INFINITY));
     left = left & nearest.gt(behind);
     if (left & unseen).any() {
-        let [columns, rows] = pixels.map(I32x16::to_array);
+        let [columns, rows] = [pixels[0].to_array(), pixels[1].to_array()];
         let mut seen = u16::MAX;
         for lane in lanes((left & unseen).bits()) {
             let blind = carver.picture.is_blind(columns[lane] as usize, rows[lane] as usize);
@@ -69,8 +70,8 @@ fn looked_through<S: Simd>(
     let size = longest.to_f32().to_bits().shift_right(23) - 127;
     let fits = size.lt(I32x16::splat(simd, SIZES as i32));
     let edge = one.shift_left_each(size);
-    let back = |a: usize| (last[a] + one - edge).max(first[a]);
-    let (right, lower) = (back(0), back(1));
+    let right = (last[0] + one - edge).max(first[0]);
+    let lower = (last[1] + one - edge).max(first[1]);
     let mut nearest = simd.splat(f32::INFINITY);
     for corner in [first, [right, first[1]], [first[0], lower], [right, lower]] {
         nearest = nearest.min(gather(carver, left & fits, corner, size));
@@ -78,7 +79,8 @@ fn looked_through<S: Simd>(
     let mut free = (fits & nearest.gt(behind)).bits();
     let rest = (left & !fits).bits();
     if rest != 0 {
-        let [c0, r0, c1, r1] = [start[0], start[1], end[0], end[1]].map(I32x16::to_array);
+        let [c0, r0] = [start[0].to_array(), start[1].to_array()];
+        let [c1, r1] = [end[0].to_array(), end[1].to_array()];
         let behind_m = behind.to_array();
         for lane in lanes(rest) {
             let [first, last] = [[c0[lane], r0[lane]], [c1[lane], r1[lane]]];
@@ -128,5 +130,5 @@ fn range<S: Simd>(
 /// The texels of pixels.
 #[inline(always)]
 fn texels<S: Simd>(pixels: Places<S>) -> Places<S> {
-    pixels.map(|p| p.shift_right_signed(1))
+    [pixels[0].shift_right_signed(1), pixels[1].shift_right_signed(1)]
 }

@@ -241,21 +241,13 @@ fn sure<S: Simd>(
     p: [F32x16<S>; 3],
 ) -> u16 {
     let (across, down) = (&row.windows.across[look], &row.windows.down[look]);
-    let low = |t: F32x16<S>, share, x: F32x16<S>| (x - t * p[2]) * share;
-    let high = |t: F32x16<S>, share, x: F32x16<S>| (t * p[2] - x) * share;
-    let left = low(
-        F32x16::load_at(simd, &across.low_tangent, column),
-        F32x16::load_at(simd, &across.low_share, column),
-        p[0],
-    );
-    let right = high(
-        F32x16::load_at(simd, &across.high_tangent, column),
-        F32x16::load_at(simd, &across.high_share, column),
-        p[0],
-    );
-    let up = low(simd.splat(down.low_tangent[row.row]), simd.splat(down.low_share[row.row]), p[1]);
-    let under =
-        high(simd.splat(down.high_tangent[row.row]), simd.splat(down.high_share[row.row]), p[1]);
+    let [x, y, z] = p;
+    let left = x - F32x16::load_at(simd, &across.low_tangent, column) * z;
+    let left = left * F32x16::load_at(simd, &across.low_share, column);
+    let right = F32x16::load_at(simd, &across.high_tangent, column) * z - x;
+    let right = right * F32x16::load_at(simd, &across.high_share, column);
+    let up = (y - z * down.low_tangent[row.row]) * down.low_share[row.row];
+    let under = (z * down.high_tangent[row.row] - y) * down.high_share[row.row];
     let free = left.min(right).min(up.min(under)).max(simd.splat(0.0));
     let ease = if row.exact { EASE_EXACT } else { EASE_FAST };
     farthest2.lt(free * free * ease).bits()

@@ -67,9 +67,9 @@ impl<'a, S: Simd> Scene<'a, S> {
         Self {
             gap2: &snapshot.gap2,
             words: snapshot.occupied.words(),
-            lower_m: snapshot.grid.lower_m().map(|v| F64x8::splat(simd, v)),
-            size: size.map(|n| F64x8::splat(simd, n as f64)),
-            last: size.map(|n| F64x8::splat(simd, (n - 1) as f64)),
+            lower_m: splat3(simd, snapshot.grid.lower_m()),
+            size: splat3(simd, size.map(|n| n as f64)),
+            last: splat3(simd, size.map(|n| (n - 1) as f64)),
             scale: F64x8::splat(simd, 1.0 / snapshot.grid.voxel_m()),
             voxel_m: F64x8::splat(simd, snapshot.grid.voxel_m()),
             row_words32: I32x8::splat(simd, 2 * snapshot.occupied.row_words() as i32),
@@ -77,7 +77,13 @@ impl<'a, S: Simd> Scene<'a, S> {
     }
 }
 
+#[inline(always)]
+fn splat3<S: Simd>(simd: S, of: [f64; 3]) -> [F64x8<S>; 3] {
+    [F64x8::splat(simd, of[0]), F64x8::splat(simd, of[1]), F64x8::splat(simd, of[2])]
+}
+
 /// Eight rays under way.
+#[derive(Clone, Copy)]
 struct Lanes<S: Simd> {
     simd: S,
     origin: [F64x8<S>; 3],
@@ -98,7 +104,7 @@ struct Lanes<S: Simd> {
 fn cast_part<S: Simd>(simd: S, scene: &Scene<S>, mut work: Work) {
     work.distances_m.fill(f64::INFINITY);
     work.voxels.fill(NO_VOXEL);
-    let mut groups: [Lanes<S>; GROUPS] = std::array::from_fn(|_| Lanes::idle(simd));
+    let mut groups = [Lanes::idle(simd); GROUPS];
     loop {
         let mut active = 0;
         for lanes in &mut groups {
@@ -142,12 +148,14 @@ impl<S: Simd> Lanes<S> {
             idle &= idle - 1;
         }
         work.taken += idle.count_ones() as usize;
-        let next = |values: &[f64]| F64x8::expand(simd, idle, &values[start..work.taken]);
+        let next = start..work.taken;
         let (zero, one) = (F64x8::splat(simd, 0.0), F64x8::splat(simd, 1.0));
-        let (mut t, mut end) = (zero, next(work.max_m) * scene.scale);
+        let (mut t, mut end) =
+            (zero, F64x8::expand(simd, idle, &work.max_m[next.clone()]) * scene.scale);
         for a in 0..3 {
-            let origin = (next(work.origins_m[a]) - scene.lower_m[a]) * scene.scale;
-            let given = next(work.directions[a]);
+            let origin = F64x8::expand(simd, idle, &work.origins_m[a][next.clone()]);
+            let origin = (origin - scene.lower_m[a]) * scene.scale;
+            let given = F64x8::expand(simd, idle, &work.directions[a][next.clone()]);
             let still = F64x8::splat(simd, STILL);
             let direction = still.where_or(given.abs().lt(still), given);
             let inverse = one / direction;

@@ -46,11 +46,12 @@ pub(super) fn tiles_within<S: Simd>(
     let (zero, p) = (simd.splat(0.0), simd.splat3(&near.p));
     for start in run.clone().step_by(LANES) {
         let count = (run.end - start).min(LANES);
-        let load = |corner: &[f32]| F32x16::load_part(simd, &corner[start..start + count]);
+        let chunk = start..start + count;
         let mut d2 = zero;
         for axis in 0..3 {
-            let under = load(&field.low[axis]) - p[axis];
-            let over = p[axis] - load(&field.high[axis]);
+            let low = F32x16::load_part(simd, &field.low[axis][chunk.clone()]);
+            let high = F32x16::load_part(simd, &field.high[axis][chunk.clone()]);
+            let (under, over) = (low - p[axis], p[axis] - high);
             let outside = under.max(over).max(zero);
             d2 = d2 + outside * outside;
         }
@@ -72,19 +73,18 @@ pub(super) fn sort_by_counting<S: Simd>(simd: S, found: &mut [f32], len: usize, 
         let first = chunk * LANES;
         let values = simd.load(run);
         let mut counts = I32x16::splat(simd, 0);
-        let mut count = |lanes: Mask<S>| counts = lanes.select_i32(counts + 1, counts);
         for other in &found[..first] {
-            count(simd.splat(*other).le(values));
+            counts = counts.plus_one_where(simd.splat(*other).le(values));
         }
         let mut lanes_behind = u16::MAX;
         for other in run {
             lanes_behind <<= 1;
             let other = simd.splat(*other);
             let equal = other.equal(values) & Mask::of_bits(simd, lanes_behind);
-            count(other.lt(values) | equal);
+            counts = counts.plus_one_where(other.lt(values) | equal);
         }
         for other in &found[first + LANES..padded] {
-            count(simd.splat(*other).lt(values));
+            counts = counts.plus_one_where(simd.splat(*other).lt(values));
         }
         for (place, value) in counts.to_array().into_iter().zip(run) {
             sorted[(place as usize).min(MOST_NEIGHBOURS)] = *value;
