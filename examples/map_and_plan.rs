@@ -11,7 +11,7 @@ use citrange_plan::{
     make_plan,
 };
 use citrange_robot::Robot;
-use citrange_space::{Map, MapSettings, Pipeline, PosedRobot, Settings};
+use citrange_space::{Map, MapSettings, Pipeline, PipelineSettings, PosedRobot};
 
 /// A UR5 with a gripper on a pedestal: chain, shapes, and the spheres that cover them.
 const UR5: &str = include_str!("../benches/plan/ur5_robotiq.json");
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let view = View { world_from_camera: Pose::IDENTITY, pinhole: None };
 
     // Points become voxels, voxels become a map over time. The robot would be taken out here.
-    let mut pipeline = Pipeline::new(Settings::default())?;
+    let mut pipeline = Pipeline::new(PipelineSettings::default())?;
     let frame = pipeline.run(&cloud, &view.world_from_camera, &PosedRobot::default())?;
     let mut map = Map::new(&MapSettings::default(), &frame.grid)?;
     map.integrate(0, &cloud, &view, frame)?;

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use citrange_sim::{CompiledScene, Threads, World};
 use citrange_tape::{Dataset, Episode};
-use citrange_video::{Encoder, Settings};
+use citrange_video::{Encoder, EncoderSettings};
 use serde_json::{Value, json};
 
 use crate::args::Args;
 
 /// What one thread did.
 #[derive(Default)]
-struct Share {
+struct WorkerTimes {
     steps: u64,
     pictures: u64,
     stepping: Duration,
@@ -31,16 +31,16 @@ pub(crate) fn run(args: &Args) -> Result<Value, Box<dyn Error>> {
         let work = |first: usize| {
             let root = &root;
             scope.spawn(move || {
-                share(root, (first..count).step_by(threads)).map_err(|e| e.to_string())
+                times(root, (first..count).step_by(threads)).map_err(|e| e.to_string())
             })
         };
         let started: Vec<_> = (0..threads).map(work).collect();
         let joined =
             started.into_iter().map(|t| t.join().unwrap_or(Err("a thread crashed".into())));
-        joined.collect::<Result<Vec<Share>, String>>()
+        joined.collect::<Result<Vec<WorkerTimes>, String>>()
     })?;
     // Threads that have less to do would idle: the mean is what a perfect division gives.
-    let mean = |time: fn(&Share) -> Duration| {
+    let mean = |time: fn(&WorkerTimes) -> Duration| {
         shares.iter().map(time).sum::<Duration>().as_secs_f64() / threads as f64
     };
     Ok(json!({
@@ -52,9 +52,12 @@ pub(crate) fn run(args: &Args) -> Result<Value, Box<dyn Error>> {
     }))
 }
 
-fn share(root: &Path, episodes: impl Iterator<Item = usize>) -> Result<Share, Box<dyn Error>> {
+fn times(
+    root: &Path,
+    episodes: impl Iterator<Item = usize>,
+) -> Result<WorkerTimes, Box<dyn Error>> {
     let dataset = Dataset::open(root)?;
-    let mut share = Share::default();
+    let mut times = WorkerTimes::default();
     for number in episodes {
         let (tape, _) = dataset.tape(number)?.ok_or("an episode has no tape")?;
         let header = &tape.header;
@@ -62,13 +65,13 @@ fn share(root: &Path, episodes: impl Iterator<Item = usize>) -> Result<Share, Bo
         let robots = header.robots.clone();
         let scene = CompiledScene::from_mjb(scene, robots, &tape.model, &header.model_hash)?;
         let mut world = World::new(Arc::new(scene), 1, Threads::Exactly(1))?;
-        step(&mut world, &tape, &mut share)?;
-        draw(&mut world, &tape, &mut share)?;
+        step(&mut world, &tape, &mut times)?;
+        draw(&mut world, &tape, &mut times)?;
     }
-    Ok(share)
+    Ok(times)
 }
 
-fn step(world: &mut World, tape: &Episode, share: &mut Share) -> Result<(), Box<dyn Error>> {
+fn step(world: &mut World, tape: &Episode, times: &mut WorkerTimes) -> Result<(), Box<dyn Error>> {
     let per_tick = tape.header.rig.rates.steps_per_tick() as usize;
     let commands: Vec<f64> =
         tape.ticks.iter().flat_map(|tick| tick.executed.repeat(per_tick)).collect();
@@ -76,15 +79,15 @@ fn step(world: &mut World, tape: &Episode, share: &mut Share) -> Result<(), Box<
     world.restore(0, &tape.snapshot(0).ok_or("a tape has no states")?)?;
     let begun = Instant::now();
     world.rollout(steps.try_into()?, &commands)?;
-    share.stepping += begun.elapsed();
-    share.steps += steps as u64;
+    times.stepping += begun.elapsed();
+    times.steps += steps as u64;
     Ok(())
 }
 
-fn draw(world: &mut World, tape: &Episode, share: &mut Share) -> Result<(), Box<dyn Error>> {
+fn draw(world: &mut World, tape: &Episode, times: &mut WorkerTimes) -> Result<(), Box<dyn Error>> {
     let rates = tape.header.rig.rates;
     let coders = tape.header.rig.cameras.iter().map(|camera| {
-        let settings = Settings { fps: rates.frame_hz, ..Settings::default() };
+        let settings = EncoderSettings { fps: rates.frame_hz, ..EncoderSettings::default() };
         Encoder::new(camera.width_px, camera.height_px, settings)
     });
     let mut coders = coders.collect::<Result<Vec<_>, _>>()?;
@@ -95,9 +98,9 @@ fn draw(world: &mut World, tape: &Episode, share: &mut Share) -> Result<(), Box<
             let picture = world.frame(0, &camera.name)?;
             let drawn = Instant::now();
             coder.encode(&picture.rgb)?;
-            share.drawing += drawn - begun;
-            share.coding += drawn.elapsed();
-            share.pictures += 1;
+            times.drawing += drawn - begun;
+            times.coding += drawn.elapsed();
+            times.pictures += 1;
         }
     }
     Ok(())

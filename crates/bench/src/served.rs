@@ -11,7 +11,7 @@ use citrange_core::{
     RigSpec, Snapshot, Verdict, Want,
 };
 use citrange_sim::{CompiledScene, SimRig, load_scene};
-use citrange_tape::{Header, Unit, new_uid, utc_now};
+use citrange_tape::{TapeHeader, Unit, new_uid, utc_now};
 
 use crate::clock;
 use crate::workload::SCENE;
@@ -47,12 +47,12 @@ impl Served {
     #[expect(clippy::type_complexity, reason = "three things that are used once")]
     pub(crate) fn new(
         raws: &[PathBuf],
-    ) -> Result<(Self, (Header, Vec<u8>, Vec<f64>)), Box<dyn Error>> {
+    ) -> Result<(Self, (TapeHeader, Vec<u8>, Vec<f64>)), Box<dyn Error>> {
         let rig = sim_rig()?;
         let joints = rig.targets();
         let scene = rig.world().scene();
         let snapshot = rig.world().snapshot(0)?;
-        let header = Header {
+        let header = TapeHeader {
             uid: new_uid(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             engine: snapshot.engine.clone(),

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use citrange_cloud::{CloudFile, View, message_of, pack_xyz_rgb};
 use citrange_space::{
     Clusters, EndEffectorSpheres, Fate, Map, MapSettings, OutlierMode, Outliers, Pipeline,
-    PosedRobot, SelfFilter, Settings, Solid, Stage, Support,
+    PipelineSettings, PipelineStage, PosedRobot, SelfFilter, Solid, Support,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -72,15 +72,15 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
 }
 
 /// Nothing but crop and voxels.
-fn bare(frame: &Frame, voxel_m: f64) -> Settings {
-    Settings {
+fn bare(frame: &Frame, voxel_m: f64) -> PipelineSettings {
+    PipelineSettings {
         workspace: frame.file.sidecar.workspace().unwrap_or_default(),
         voxel_size_m: voxel_m,
         num_voxels: 1_000_000,
         self_filter: None,
         support: None,
         clusters: None,
-        ..Settings::default()
+        ..PipelineSettings::default()
     }
 }
 
@@ -91,21 +91,21 @@ fn answer(frame: &Frame, request: &Request) -> Result<Value, Box<dyn Error>> {
     let outliers = |mode| Some(Outliers { mode, ..Outliers::default() });
     let links = Some(SelfFilter::default());
     let settings = match request.stage.as_str() {
-        "front" => Settings { end_effector_spheres: spheres, ..bare },
+        "front" => PipelineSettings { end_effector_spheres: spheres, ..bare },
         "whole" | "message" | "clusters" => {
-            Settings { end_effector_spheres: spheres, clusters: groups, ..bare }
+            PipelineSettings { end_effector_spheres: spheres, clusters: groups, ..bare }
         }
         "bare" => bare,
-        "min_points" => Settings { min_points: 3, ..bare },
-        "support_alone" => Settings { support: Some(Support::default()), ..bare },
-        "near" => Settings { robot_voxel_safe_distance_m: Some(0.15), ..bare },
-        "self" => Settings { self_filter: links, clusters: groups, ..bare },
+        "min_points" => PipelineSettings { min_points: 3, ..bare },
+        "support_alone" => PipelineSettings { support: Some(Support::default()), ..bare },
+        "near" => PipelineSettings { robot_voxel_safe_distance_m: Some(0.15), ..bare },
+        "self" => PipelineSettings { self_filter: links, clusters: groups, ..bare },
         "support" | "map" => {
             let support = Some(Support::default());
-            Settings { self_filter: links, clusters: groups, support, ..bare }
+            PipelineSettings { self_filter: links, clusters: groups, support, ..bare }
         }
-        "outliers_exact" => Settings { outliers: outliers(OutlierMode::Exact), ..bare },
-        "outliers_fast" => Settings { outliers: outliers(OutlierMode::Fast), ..bare },
+        "outliers_exact" => PipelineSettings { outliers: outliers(OutlierMode::Exact), ..bare },
+        "outliers_fast" => PipelineSettings { outliers: outliers(OutlierMode::Fast), ..bare },
         other => return Err(format!("no stage {other}").into()),
     };
     let mut pipeline = Pipeline::new(settings)?.with_threads(request.threads);
@@ -115,16 +115,16 @@ fn answer(frame: &Frame, request: &Request) -> Result<Value, Box<dyn Error>> {
     let pose = &frame.view.world_from_camera;
     // Where one stage is compared, only its own time counts.
     let only = match request.stage.as_str() {
-        "clusters" => Some(Stage::Clusters),
-        "near" => Some(Stage::Voxels),
-        "outliers_exact" | "outliers_fast" => Some(Stage::Outliers),
+        "clusters" => Some(PipelineStage::Clusters),
+        "near" => Some(PipelineStage::Voxels),
+        "outliers_exact" | "outliers_fast" => Some(PipelineStage::Outliers),
         _ => None,
     };
     let packed = pack_xyz_rgb(&frame.file.cloud);
     let message = message_of(&frame.file.cloud, "camera", &packed);
     let from_message = request.stage == "message";
     let mut secs = Vec::new();
-    for turn in 0..=request.times {
+    for round in 0..=request.times {
         let began = Instant::now();
         let made = if from_message {
             pipeline.run(&message.cloud().points()?, pose, &frame.robot())?
@@ -136,7 +136,7 @@ fn answer(frame: &Frame, request: &Request) -> Result<Value, Box<dyn Error>> {
             made.times.iter().filter(|(s, _)| *s == stage).map(|(_, t)| *t).sum::<Duration>()
         };
         // The first run takes its memory.
-        if turn > 0 {
+        if round > 0 {
             secs.push(only.map_or(whole, own).as_secs_f64());
         }
     }
@@ -160,14 +160,14 @@ fn map(frame: &Frame, pipeline: &mut Pipeline, times: usize) -> Result<Value, Bo
     let mut map = Map::new(&MapSettings::default(), &grid)?;
     let mut secs = Vec::new();
     let mut cloud = frame.file.cloud.clone();
-    for turn in 0..times + 4 {
-        cloud.stamp_ns = 33_000_000 * (turn as u64 + 1);
-        let mut made = if turn % 2 == 0 { with.clone() } else { without.clone() };
+    for round in 0..times + 4 {
+        cloud.stamp_ns = 33_000_000 * (round as u64 + 1);
+        let mut made = if round % 2 == 0 { with.clone() } else { without.clone() };
         made.stamp_ns = cloud.stamp_ns;
         let began = Instant::now();
         map.integrate(0, &cloud, &frame.view, &made)?;
         let snapshot = map.snapshot();
-        if turn >= 4 {
+        if round >= 4 {
             secs.push(began.elapsed().as_secs_f64());
         }
         drop(snapshot);

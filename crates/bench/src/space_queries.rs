@@ -7,7 +7,8 @@ use citrange_core::rng::Rng;
 use citrange_robot::{Configs, Robot, RobotSettings};
 use citrange_sim::{CompiledScene, load_scene};
 use citrange_space::{
-    Checker, Clearance, CollisionSettings, Grid, Isa, Nearest, RayBatch, Settings, Snapshot,
+    Checker, Clearance, CollisionSettings, Grid, Isa, MapSnapshot, Nearest, PipelineSettings,
+    RayBatch,
 };
 use serde_json::{Map, Value, json};
 
@@ -62,9 +63,9 @@ pub(crate) fn run(times: usize) -> Result<Value, Box<dyn Error>> {
     let mut checker = Checker::new(&body, Isa::best());
     let nothing = Clearance { distance_m: 0.0, link: 0, sphere: 0, voxel: None };
     let mut clear = vec![nothing; BATCH];
-    let balls = body.spheres().len();
+    let spheres = body.spheres().len();
     let secs = time(times, || checker.clearance(&snapshot, &configs, &mut clear))?;
-    tell(&format!("clearance of a UR5e ({balls} spheres), kinematics included"), secs);
+    tell(&format!("clearance of a UR5e ({spheres} spheres), kinematics included"), secs);
     let plain = CollisionSettings::default();
     let secs = time(times, || checker.collides(&snapshot, &configs, &plain, &mut hits))?;
     tell("collides, yes or no", secs);
@@ -95,8 +96,8 @@ fn unit(from: [f64; 3], to: [f64; 3]) -> [f64; 3] {
 }
 
 /// A table and boxes on it.
-fn clutter(rng: &mut Rng) -> Result<Snapshot, Box<dyn Error>> {
-    let space = Settings::default().workspace;
+fn clutter(rng: &mut Rng) -> Result<MapSnapshot, Box<dyn Error>> {
+    let space = PipelineSettings::default().workspace;
     let grid = Grid::new(space.lower_m, space.upper_m, VOXEL_M)?;
     let mut keys = std::collections::BTreeSet::new();
     while keys.len() < VOXELS {
@@ -114,5 +115,5 @@ fn clutter(rng: &mut Rng) -> Result<Snapshot, Box<dyn Error>> {
             }
         }
     }
-    Ok(Snapshot::from_voxels(&grid, &keys.into_iter().collect::<Vec<_>>())?)
+    Ok(MapSnapshot::from_voxels(&grid, &keys.into_iter().collect::<Vec<_>>())?)
 }

@@ -35,7 +35,7 @@ fn measure(path: &Path) -> Result<(), Box<dyn Error>> {
     let json: Value = serde_json::from_slice(&std::fs::read(path.with_extension("json"))?)?;
     let solids = robot(&json);
     println!("{}: {} solids", path.display(), solids.len());
-    for (shift_m, turn_deg) in [
+    for (shift_m, rotation_deg) in [
         ([0.0, 0.0, 0.0], 0.0),
         ([0.01, 0.0, 0.0], 0.0),
         ([0.0, 0.02, 0.0], 0.0),
@@ -46,18 +46,19 @@ fn measure(path: &Path) -> Result<(), Box<dyn Error>> {
         ([0.2, 0.0, 0.0], 0.0),
     ] {
         let camera = view.world_from_camera.isometry();
-        let turn = UnitQuaternion::from_axis_angle(&Vector3::z_axis(), f64::to_radians(turn_deg));
+        let rotation =
+            UnitQuaternion::from_axis_angle(&Vector3::z_axis(), f64::to_radians(rotation_deg));
         let about = Translation3::new(0.3, 0.0, 0.4);
-        let moved = Isometry3::from_parts(Translation3::from(shift_m), turn);
+        let moved = Isometry3::from_parts(Translation3::from(shift_m), rotation);
         let believed = about * moved.inverse() * about.inverse() * camera;
         let view = View { world_from_camera: believed.into(), ..view };
         let mut watch = DriftWatch::new(DriftSettings::default());
         let start = Instant::now();
         let drift = watch.look(&file.cloud, &view, &solids);
         let took_ms = start.elapsed().as_secs_f64() * 1e3;
-        let found = drift.offset.as_ref().map(|o| (o.shift_m.map(|v| 1e3 * v), o.turn_deg));
+        let found = drift.offset.as_ref().map(|o| (o.shift_m.map(|v| 1e3 * v), o.rotation_deg));
         println!(
-            "  moved {shift_m:?} m {turn_deg} deg: measured (mm, deg) {found:.1?}, {}; {} of {} \
+            "  moved {shift_m:?} m {rotation_deg} deg: measured (mm, deg) {found:.1?}, {}; {} of {} \
              close, {} inside, {} outside, rms {:.1} mm; {took_ms:.1} ms",
             drift.verdict,
             drift.close,

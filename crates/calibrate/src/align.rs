@@ -9,24 +9,24 @@ use nalgebra::{
 /// A direction in which the points move along the surfaces, so that they say nothing about it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Freedom {
-    /// Direction of the shift, in the world; 0 for a turn in place.
+    /// Direction of the shift, in the world; 0 for a rotation in place.
     pub shift: [f64; 3],
-    /// Axis of the turn, in the world; 0 for a pure shift.
-    pub turn: [f64; 3],
+    /// Axis of the rotation, in the world; 0 for a pure shift.
+    pub rotation: [f64; 3],
 }
 
 impl fmt::Display for Freedom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Rounded here, so that nothing is printed as -0.00.
         let rounded = |v: f64| (v * 100.0).round() / 100.0 + 0.0;
-        let [tx, ty, tz] = self.turn.map(rounded);
+        let [tx, ty, tz] = self.rotation.map(rounded);
         let [sx, sy, sz] = self.shift.map(rounded);
-        match (self.turn == [0.0; 3], self.shift == [0.0; 3]) {
+        match (self.rotation == [0.0; 3], self.shift == [0.0; 3]) {
             (true, _) => write!(f, "shift along ({sx:.2}, {sy:.2}, {sz:.2})"),
             (false, true) => write!(f, "turn about ({tx:.2}, {ty:.2}, {tz:.2})"),
             (false, false) => write!(
                 f,
-                "turn about ({tx:.2}, {ty:.2}, {tz:.2}) with a shift along ({sx:.2}, {sy:.2}, \
+                "rotation about ({tx:.2}, {ty:.2}, {tz:.2}) with a shift along ({sx:.2}, {sy:.2}, \
                  {sz:.2})"
             ),
         }
@@ -38,7 +38,7 @@ impl fmt::Display for Freedom {
 pub struct Certainty {
     /// Standard deviation of the position along the world's axes; infinite where it is free.
     pub sigma_m: [f64; 3],
-    /// Standard deviation of the turn about the world's axes; infinite where it is free.
+    /// Standard deviation of the rotation about the world's axes; infinite where it is free.
     pub sigma_deg: [f64; 3],
     /// Best determined direction against the worst: 1 is ideal, infinite if any is free.
     pub condition: f64,
@@ -47,10 +47,10 @@ pub struct Certainty {
 }
 
 /// Sums of weighted squares `(distance + direction . motion)^2` over small motions about a
-/// centre. Turns are measured in metres at `lever_m` from the centre, so that all six numbers
+/// centre. Rotations are measured in metres at `lever_m` from the centre, so that all six numbers
 /// compare.
 #[derive(Clone, Debug)]
-pub(super) struct Squares {
+pub(super) struct NormalEquations {
     centre: Vector3<f64>,
     lever_m: f64,
     a: Matrix6<f64>,
@@ -59,7 +59,7 @@ pub(super) struct Squares {
     cost: f64,
 }
 
-impl Squares {
+impl NormalEquations {
     pub(super) fn new(centre: Vector3<f64>, lever_m: f64) -> Self {
         let (a, b) = (Matrix6::zeros(), Vector6::zeros());
         Self { centre, lever_m, a, b, weight: 0.0, cost: 0.0 }
@@ -86,31 +86,31 @@ impl Squares {
         if self.weight > 0.0 { (self.cost / self.weight).sqrt() } else { 0.0 }
     }
 
-    /// The motion that makes the sum least. Directions whose mean sensitivity is below
-    /// `min_share` are left alone.
-    pub(super) fn motion(&self, min_share: f64) -> Isometry3<f64> {
+    /// The motion that makes the sum least. Directions whose eigenvalue is below `min_eigenvalue` are
+    /// not determined by the points and left alone.
+    pub(super) fn motion(&self, min_eigenvalue: f64) -> Isometry3<f64> {
         let mut step = Vector6::zeros();
-        let (shares, directions) = self.shares();
+        let (eigenvalues, directions) = self.eigenvalues();
         for i in 0..6 {
-            if shares[i] >= min_share {
+            if eigenvalues[i] >= min_eigenvalue {
                 let direction = directions.column(i);
-                step -= direction * (direction.dot(&self.b) / (shares[i] * self.weight));
+                step -= direction * (direction.dot(&self.b) / (eigenvalues[i] * self.weight));
             }
         }
-        let turn = UnitQuaternion::from_scaled_axis(step.fixed_rows::<3>(3) / self.lever_m);
-        let shift = step.fixed_rows::<3>(0) + self.centre - turn * self.centre;
-        Isometry3::from_parts(Translation3::from(shift), turn)
+        let rotation = UnitQuaternion::from_scaled_axis(step.fixed_rows::<3>(3) / self.lever_m);
+        let shift = step.fixed_rows::<3>(0) + self.centre - rotation * self.centre;
+        Isometry3::from_parts(Translation3::from(shift), rotation)
     }
 
     /// How well the motion is determined by points with this noise.
-    pub(super) fn certainty(&self, noise_m: f64, min_share: f64) -> Certainty {
-        let (shares, directions) = self.shares();
+    pub(super) fn certainty(&self, noise_m: f64, min_eigenvalue: f64) -> Certainty {
+        let (eigenvalues, directions) = self.eigenvalues();
         let (mut covariance, mut unknown) = (Matrix6::zeros(), Matrix6::zeros());
         for i in 0..6 {
             let direction = directions.column(i);
             let square = direction * direction.transpose();
-            if shares[i] >= min_share {
-                covariance += square * (noise_m * noise_m / (shares[i] * self.weight));
+            if eigenvalues[i] >= min_eigenvalue {
+                covariance += square * (noise_m * noise_m / (eigenvalues[i] * self.weight));
             } else {
                 unknown += square;
             }
@@ -119,17 +119,17 @@ impl Squares {
             if unknown[(i, i)] > 0.01 { f64::INFINITY } else { covariance[(i, i)].sqrt() }
         };
         let free = freedoms(&unknown);
-        let least = shares.min();
+        let least = eigenvalues.min();
         Certainty {
             sigma_m: std::array::from_fn(sigma),
             sigma_deg: std::array::from_fn(|i| (sigma(3 + i) / self.lever_m).to_degrees()),
-            condition: if free.is_empty() { shares.max() / least } else { f64::INFINITY },
+            condition: if free.is_empty() { eigenvalues.max() / least } else { f64::INFINITY },
             free,
         }
     }
 
     /// Mean squares of what the points say about six directions, and the directions.
-    fn shares(&self) -> (Vector6<f64>, Matrix6<f64>) {
+    fn eigenvalues(&self) -> (Vector6<f64>, Matrix6<f64>) {
         if self.weight <= 0.0 {
             return (Vector6::zeros(), Matrix6::identity());
         }
@@ -138,7 +138,7 @@ impl Squares {
     }
 }
 
-/// Names the directions of a subspace, given as its projector: pure shifts and pure turns first,
+/// Names the directions of a subspace, given as its projector: pure shifts and pure rotations first,
 /// then what mixes both.
 fn freedoms(unknown: &Matrix6<f64>) -> Vec<Freedom> {
     let mut rest = *unknown;
@@ -161,9 +161,9 @@ fn freedoms(unknown: &Matrix6<f64>) -> Vec<Freedom> {
             whole.fixed_rows_mut::<3>(block).copy_from(&axis);
             rest -= whole * whole.transpose();
             found.push(if block == 0 {
-                Freedom { shift: named, turn: [0.0; 3] }
+                Freedom { shift: named, rotation: [0.0; 3] }
             } else {
-                Freedom { shift: [0.0; 3], turn: named }
+                Freedom { shift: [0.0; 3], rotation: named }
             });
         }
     }
@@ -177,7 +177,7 @@ fn freedoms(unknown: &Matrix6<f64>) -> Vec<Freedom> {
             let part: Vector3<f64> = whole.fixed_rows::<3>(at).into();
             part.try_normalize(1e-3).map_or([0.0; 3], tidy)
         };
-        found.push(Freedom { shift: part(0), turn: part(3) });
+        found.push(Freedom { shift: part(0), rotation: part(3) });
     }
     found
 }
@@ -189,8 +189,12 @@ mod tests {
     use super::*;
 
     /// Sums over points of some coordinate planes that were moved by `motion`.
-    fn moved_planes(planes: &[usize], motion: &Isometry3<f64>, seeds: &[[f64; 2]]) -> Squares {
-        let mut squares = Squares::new(Vector3::new(0.1, 0.0, -0.1), 0.3);
+    fn moved_planes(
+        planes: &[usize],
+        motion: &Isometry3<f64>,
+        seeds: &[[f64; 2]],
+    ) -> NormalEquations {
+        let mut squares = NormalEquations::new(Vector3::new(0.1, 0.0, -0.1), 0.3);
         for axis in planes {
             for [a, b] in seeds {
                 let mut point = Vector3::zeros();
@@ -208,11 +212,11 @@ mod tests {
         #[test]
         fn small_motions_are_undone(
             shift in prop::array::uniform3(-1e-3_f64..1e-3),
-            turn in prop::array::uniform3(-1e-3_f64..1e-3),
+            rotation in prop::array::uniform3(-1e-3_f64..1e-3),
             seeds in prop::collection::vec(prop::array::uniform2(-0.5_f64..0.5), 20..40),
         ) {
-            let turn = UnitQuaternion::from_scaled_axis(Vector3::from(turn));
-            let motion = Isometry3::from_parts(Translation3::from(shift), turn);
+            let rotation = UnitQuaternion::from_scaled_axis(Vector3::from(rotation));
+            let motion = Isometry3::from_parts(Translation3::from(shift), rotation);
             let squares = moved_planes(&[0, 1, 2], &motion, &seeds);
             let left = squares.motion(1e-6) * motion;
             prop_assert!(left.translation.vector.norm() < 2e-5, "{left}");
@@ -220,7 +224,7 @@ mod tests {
             prop_assert!(squares.certainty(1e-3, 1e-6).free.is_empty());
         }
 
-        /// A plane shows one shift and two turns; the others are named and left alone.
+        /// A plane shows one shift and two rotations; the others are named and left alone.
         #[test]
         fn what_a_plane_does_not_show_is_named(
             axis in 0_usize..3,
@@ -234,7 +238,7 @@ mod tests {
             prop_assert!(motion.rotation.angle() < 1e-9);
             let certainty = squares.certainty(1e-3, 1e-6);
             prop_assert_eq!(certainty.free.len(), 3);
-            let shifts = certainty.free.iter().filter(|f| f.turn == [0.0; 3]);
+            let shifts = certainty.free.iter().filter(|f| f.rotation == [0.0; 3]);
             let inside = shifts.clone().all(|f| f.shift[axis].abs() < 1e-6);
             prop_assert!(inside && shifts.count() == 2, "{:?}", certainty.free);
             for i in 0..3 {

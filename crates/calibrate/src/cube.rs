@@ -6,12 +6,12 @@
 use citrange_core::Pose;
 use nalgebra::{Isometry3, Point3, Translation3, Vector3};
 
-use super::align::{Certainty, Squares};
+use super::align::{Certainty, NormalEquations};
 use crate::error::CalibrateError;
 
 const WHAT: &str = "cube";
 /// A direction that the points say less about than this is not determined.
-const MIN_SHARE: f64 = 1e-3;
+const MIN_EIGENVALUE: f64 = 1e-3;
 
 /// A cube that somebody has placed and measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -121,7 +121,7 @@ pub fn from_cube(
     for step in 0..settings.max_steps {
         let limit_m = settings.trim_m.max(settings.trim_ratio * off(&pose));
         let squares = squares(&points, &pose, half_m, limit_m, only_on_face);
-        let motion = limited(squares.motion(MIN_SHARE));
+        let motion = limited(squares.motion(MIN_EIGENVALUE));
         pose = motion * pose;
         let still = motion.translation.vector.norm() < 1e-7 && motion.rotation.angle() < 1e-7;
         if still && only_on_face {
@@ -167,9 +167,9 @@ fn describe(
         );
         return Err(CalibrateError::bad(WHAT, reason));
     }
-    // Directions are told in the world: the same sums with normals and places turned there.
+    // Directions are told in the world: the same sums with normals and places rotated there.
     let world_from_cube = cube.world_from_cube.isometry();
-    let mut in_world = Squares::new(world_from_cube.translation.vector, half_m);
+    let mut in_world = NormalEquations::new(world_from_cube.translation.vector, half_m);
     let mut on_faces: [Vec<Vector3<f64>>; 6] = Default::default();
     for point in points {
         let place = (pose * point).coords;
@@ -186,7 +186,7 @@ fn describe(
         rms_m,
         residuals_m,
         faces: std::array::from_fn(|face| on_faces[face].len()),
-        certainty: in_world.certainty(rms_m, MIN_SHARE),
+        certainty: in_world.certainty(rms_m, MIN_EIGENVALUE),
     })
 }
 
@@ -227,9 +227,9 @@ fn squares(
     half_m: f64,
     limit_m: f64,
     only_on_face: bool,
-) -> Squares {
+) -> NormalEquations {
     let faces = seen_faces(&pose.translation.vector, half_m);
-    let mut squares = Squares::new(Vector3::zeros(), half_m);
+    let mut squares = NormalEquations::new(Vector3::zeros(), half_m);
     for point in points {
         let place = (pose * point).coords;
         let near = nearest(&place, half_m, &faces);
@@ -287,12 +287,13 @@ fn centred(points: &[Point3<f64>], pose: &Isometry3<f64>, half_m: f64) -> Isomet
     Translation3::from(middle - mean) * pose
 }
 
-/// Large steps are cut: the linear model of a turn holds for small ones.
+/// Large steps are cut: the linear model of a rotation holds for small ones.
 fn limited(motion: Isometry3<f64>) -> Isometry3<f64> {
-    let turn = motion.rotation.scaled_axis();
-    let share = (0.2 / turn.norm().max(0.2)).min(0.1 / motion.translation.vector.norm().max(0.1));
-    let turn = nalgebra::UnitQuaternion::from_scaled_axis(turn * share);
-    Isometry3::from_parts(Translation3::from(motion.translation.vector * share), turn)
+    let rotation = motion.rotation.scaled_axis();
+    let scale =
+        (0.2 / rotation.norm().max(0.2)).min(0.1 / motion.translation.vector.norm().max(0.1));
+    let rotation = nalgebra::UnitQuaternion::from_scaled_axis(rotation * scale);
+    Isometry3::from_parts(Translation3::from(motion.translation.vector * scale), rotation)
 }
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {

@@ -10,12 +10,12 @@ use std::fmt;
 use citrange_core::Pose;
 use nalgebra::{Isometry3, Point3, Vector3};
 
-use super::align::{Certainty, Squares};
+use super::align::{Certainty, NormalEquations};
 use super::surface::{Surface, nearest};
 use citrange_cloud::{Points, View};
 use citrange_core::solid::Solid;
 
-/// Turns are compared with shifts at this distance: about the half length of an arm.
+/// Rotations are compared with shifts at this distance: about the half length of an arm.
 const LEVER_M: f64 = 0.3;
 /// Points that are looked at of a frame, at most about.
 const MAX_LOOKED_AT: usize = 80_000;
@@ -37,12 +37,13 @@ pub struct DriftSettings {
     pub max_points: usize,
     /// Steps of the alignment.
     pub steps: usize,
-    /// A direction that the points say less about than this is not determined.
-    pub min_share: f64,
+    /// A direction of motion whose eigenvalue of the mean normal equations is smaller is not
+    /// determined.
+    pub min_eigenvalue: f64,
     /// A larger shift is drift.
     pub max_shift_m: f64,
-    /// A larger turn is drift.
-    pub max_turn_deg: f64,
+    /// A larger rotation is drift.
+    pub max_rotation_deg: f64,
     /// So many frames in a row are an alarm.
     pub frames: u32,
 }
@@ -56,9 +57,9 @@ impl Default for DriftSettings {
             min_close_part: 0.3,
             max_points: 2000,
             steps: 25,
-            min_share: 0.005,
+            min_eigenvalue: 0.005,
             max_shift_m: 0.015,
-            max_turn_deg: 1.5,
+            max_rotation_deg: 1.5,
             frames: 5,
         }
     }
@@ -66,7 +67,7 @@ impl Default for DriftSettings {
 
 /// What one frame says, in the light of those before.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
+pub enum DriftVerdict {
     /// The camera stands where it should.
     Fine,
     /// It does not, but not for long enough yet: so many frames in a row.
@@ -77,7 +78,7 @@ pub enum Verdict {
     Unknown(String),
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for DriftVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fine => f.write_str("fine"),
@@ -93,8 +94,8 @@ impl fmt::Display for Verdict {
 pub struct Offset {
     /// Shift at the middle of the robot's points, in the world.
     pub shift_m: [f64; 3],
-    /// Angle of the turn.
-    pub turn_deg: f64,
+    /// Angle of the rotation.
+    pub rotation_deg: f64,
     /// Pose of the camera with which the points would lie on the robot.
     pub world_from_camera: Pose,
     /// How well the six numbers are determined.
@@ -105,7 +106,7 @@ pub struct Offset {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drift {
     /// What to make of it.
-    pub verdict: Verdict,
+    pub verdict: DriftVerdict,
     /// The drift, where there were points enough to tell one.
     pub offset: Option<Offset>,
     /// Points near the links that were looked at.
@@ -191,7 +192,7 @@ impl DriftWatch {
     fn align(&self, world_from_camera: &Isometry3<f64>, surfaces: &[Surface]) -> Drift {
         let settings = &self.settings;
         let mut drift = Drift {
-            verdict: Verdict::Unknown(String::new()),
+            verdict: DriftVerdict::Unknown(String::new()),
             offset: None,
             near: self.near.len(),
             close: 0,
@@ -211,7 +212,7 @@ impl DriftWatch {
         let middle = self.near.iter().sum::<Vector3<f64>>() / self.near.len() as f64;
         let sums = |moved: &Isometry3<f64>, reach_m: f64| {
             let camera = moved * Point3::from(world_from_camera.translation.vector);
-            let mut sums = (Squares::new(middle, LEVER_M), 0);
+            let mut sums = (NormalEquations::new(middle, LEVER_M), 0);
             for point in &self.near {
                 let place = (moved * Point3::from(*point)).coords;
                 let Some((distance_m, surface)) = nearest(surfaces, &place) else { continue };
@@ -234,7 +235,7 @@ impl DriftWatch {
             let done = (1.5 * step as f64 / settings.steps as f64).min(1.0);
             let widest_m = settings.reach_m / 2.0;
             let reach_m = widest_m * (1.5 * settings.close_m / widest_m).powf(done);
-            let motion = sums(&moved, reach_m).0.motion(settings.min_share);
+            let motion = sums(&moved, reach_m).0.motion(settings.min_eigenvalue);
             moved = motion * moved;
             let still = motion.translation.vector.norm() < 1e-5 && motion.rotation.angle() < 1e-5;
             if still && done >= 1.0 {
@@ -247,17 +248,17 @@ impl DriftWatch {
         let shift = moved * Point3::from(middle) - Point3::from(middle);
         drift.offset = Some(Offset {
             shift_m: shift.into(),
-            turn_deg: moved.rotation.angle().to_degrees(),
+            rotation_deg: moved.rotation.angle().to_degrees(),
             world_from_camera: (moved * world_from_camera).into(),
-            certainty: last.certainty(last.rms_m(), settings.min_share),
+            certainty: last.certainty(last.rms_m(), settings.min_eigenvalue),
         });
         drift
     }
 
     /// What the offset means after the frames before.
-    fn judge(&mut self, drift: &Drift) -> Verdict {
+    fn judge(&mut self, drift: &Drift) -> DriftVerdict {
         let settings = &self.settings;
-        let unknown = |reason: String| Verdict::Unknown(reason);
+        let unknown = |reason: String| DriftVerdict::Unknown(reason);
         let Some(offset) = &drift.offset else {
             let (near, least) = (drift.near, settings.min_points);
             return unknown(format!("{near} points near the robot, {least} are needed"));
@@ -268,17 +269,17 @@ impl DriftWatch {
             return unknown(format!("only {close} of {near} points near the robot fit its links"));
         }
         let shift_m = Vector3::from(offset.shift_m).norm();
-        if shift_m > settings.max_shift_m || offset.turn_deg > settings.max_turn_deg {
+        if shift_m > settings.max_shift_m || offset.rotation_deg > settings.max_rotation_deg {
             self.in_a_row = self.in_a_row.saturating_add(1);
             if self.in_a_row >= settings.frames {
-                return Verdict::Alarm;
+                return DriftVerdict::Alarm;
             }
-            return Verdict::Suspect(self.in_a_row);
+            return DriftVerdict::Suspect(self.in_a_row);
         }
         if let Some(free) = offset.certainty.free.first() {
             return unknown(format!("what is seen of the robot does not show a {free}"));
         }
         self.in_a_row = 0;
-        Verdict::Fine
+        DriftVerdict::Fine
     }
 }

@@ -30,6 +30,6 @@ mod surface;
 pub use align::{Certainty, Freedom};
 pub use cube::{Cube, CubeCalibration, CubeSettings, from_cube};
 pub use cube_points::cube_points;
-pub use drift::{Drift, DriftSettings, DriftWatch, Offset, Verdict};
+pub use drift::{Drift, DriftSettings, DriftVerdict, DriftWatch, Offset};
 pub use error::CalibrateError;
 pub use pairs::{Calibration, from_pairs, from_pairs_robust};

@@ -136,28 +136,29 @@ fn fit(
     let (Some(u), Some(v_t)) = (svd.u, svd.v_t) else {
         return Err(CalibrateError::bad(WHAT, "the least squares fit does not converge"));
     };
-    let turn_of = |sign: f64| u * Matrix3::from_diagonal(&Vector3::new(1.0, 1.0, sign)) * v_t;
+    let rotation_of = |sign: f64| u * Matrix3::from_diagonal(&Vector3::new(1.0, 1.0, sign)) * v_t;
     let sign = (u * v_t).determinant().signum();
-    let turn = turn_of(sign);
+    let rotation = rotation_of(sign);
     if sign < 0.0 {
         // A mirror would fit better. In a plane both fit and nothing is wrong; otherwise a left
         // hand was used for a right one.
-        let square_off = |turn: &Matrix3<f64>| -> f64 {
+        let square_off = |rotation: &Matrix3<f64>| -> f64 {
             let off = |i: &usize| {
-                let camera = turn * (Vector3::from(camera_m[*i]) - camera_mean);
+                let camera = rotation * (Vector3::from(camera_m[*i]) - camera_mean);
                 (Vector3::from(world_m[*i]) - world_mean - camera).norm_squared()
             };
             used.iter().map(off).sum()
         };
         let flat = svd.singular_values[2] < MIN_SPREAD_RATIO * svd.singular_values[0];
-        if !flat && square_off(&turn_of(1.0)) < 0.25 * square_off(&turn) {
+        if !flat && square_off(&rotation_of(1.0)) < 0.25 * square_off(&rotation) {
             let reason = "are mirrored: an axis has the wrong sign or two are swapped in one frame";
             return Err(CalibrateError::bad(WHAT, reason));
         }
     }
-    let turn = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(turn));
-    let shift = world_mean - turn * camera_mean;
-    Ok(Isometry3::from_parts(Translation3::from(shift), turn))
+    let rotation =
+        UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(rotation));
+    let shift = world_mean - rotation * camera_mean;
+    Ok(Isometry3::from_parts(Translation3::from(shift), rotation))
 }
 
 fn check_spread(frame: &str, spread: &Matrix3<f64>, count: usize) -> Result<(), CalibrateError> {

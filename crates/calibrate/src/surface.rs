@@ -4,7 +4,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 
 use citrange_core::solid::{Form, Solid};
 
-/// A solid whose pose was turned round once, for many points.
+/// A solid whose pose was inverted once, for many points.
 pub(super) struct Surface {
     solid_from_world: Isometry3<f64>,
     world_from_solid: Isometry3<f64>,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use citrange_space::{Grid, Snapshot};
+use citrange_space::{Grid, MapSnapshot};
 use serde_json::Value;
 
 fn citrange(folder: &Path, words: &[&str]) -> Output {
@@ -165,7 +165,7 @@ fn a_map_takes_the_place_of_the_objects() {
     };
     let ask = |name: &str, keys: &[u32]| {
         let path = folder.path().join(name);
-        Snapshot::from_voxels(&grid, keys).unwrap().save(&path).unwrap();
+        MapSnapshot::from_voxels(&grid, keys).unwrap().save(&path).unwrap();
         let words = ["ur5_cell", "--goal", "0.5 0.55 0.2", "--map", name, "--json"];
         let done = citrange(folder.path(), &words);
         let file: Value = serde_json::from_slice(&done.stdout).unwrap();

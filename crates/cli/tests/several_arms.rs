@@ -9,7 +9,7 @@ use citrange_core::{Rig as _, RunSettings, run};
 use citrange_hdf5::Array;
 use citrange_sim::{CompiledScene, SimRig, load_scene};
 use citrange_tape::{
-    Dataset, Episode, ExactReplay, Header, RecordSettings, Recorder, Unit, Verifier, WhenFull,
+    Dataset, Episode, ExactReplay, RecordSettings, Recorder, TapeHeader, Unit, Verifier, WhenFull,
     new_uid, utc_now,
 };
 
@@ -23,9 +23,9 @@ robots:
   right: {model: so101, pos_m: [0.0, -0.25, 0.0]}
 ";
 
-fn header(rig: &SimRig) -> (Header, Vec<u8>) {
+fn header(rig: &SimRig) -> (TapeHeader, Vec<u8>) {
     let scene = rig.world().scene();
-    let header = Header {
+    let header = TapeHeader {
         uid: new_uid(),
         tool_version: "0".into(),
         engine: rig.world().snapshot(0).unwrap().engine,

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use citrange_cloud::CameraPose;
 use citrange_cloud::{Cloud, CloudFile, NpzArray, Points as _, Sidecar, write_cloud, write_npz};
-use citrange_space::Snapshot;
+use citrange_space::MapSnapshot;
 use serde_json::{Value, json};
 
 fn citrange(words: &[&str]) -> Output {
@@ -77,7 +77,7 @@ fn frames_become_voxels_a_map_and_a_picture() {
     for stage in ["front", "voxels", "clusters"] {
         assert!(first["ms"][stage].as_f64().unwrap() > 0.0, "{stage}");
     }
-    let map = Snapshot::load(&map).unwrap();
+    let map = MapSnapshot::load(&map).unwrap();
     assert_eq!(map.voxels().len() as u64, told[2]["map_voxels"].as_u64().unwrap());
     assert!(map.voxels().len() >= voxels);
     // Above the table's middle, then in it.

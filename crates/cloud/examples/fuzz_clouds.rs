@@ -1,7 +1,7 @@
 //! Damages messages and files and gives them to their readers, until the time is up.
 //!
 //! `fuzz_clouds [--seconds N] [--seed S] [--first CASE]`: progress on stderr, counts at the end on
-//! stdout; exit code 1 if a reader panicked, with the seed and the numbers of the cases. The
+//! stdout; exit code 1 if a reader panicked, with the random seed and the numbers of the cases. The
 //! panic's own message, with its place, was printed when it happened. `--seconds 0 --first CASE`
 //! repeats one case.
 

@@ -1,10 +1,10 @@
-//! A camera's pose as people turn it: position and roll, pitch, yaw.
+//! A camera's pose as people adjust it: position and roll, pitch, yaw.
 
 use citrange_core::Pose;
 use nalgebra::{Isometry3, Translation3, UnitQuaternion};
 use serde::{Deserialize, Serialize};
 
-/// Pose of a camera in the world. The angles turn about the world's x, then y, then z.
+/// Pose of a camera in the world. The angles rotate about the world's x, then y, then z.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CameraPose {
@@ -23,15 +23,15 @@ pub enum Axis {
     Y,
     /// Position along z.
     Z,
-    /// Turn about x.
+    /// Rotation about x.
     Roll,
-    /// Turn about y.
+    /// Rotation about y.
     Pitch,
-    /// Turn about z.
+    /// Rotation about z.
     Yaw,
 }
 
-/// How far a key turns.
+/// How far a key moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// 1 mm or 0.1 degrees.
@@ -56,7 +56,7 @@ impl CameraPose {
     #[must_use]
     pub fn adjusted(mut self, adjust: Adjust) -> Self {
         let sign = if adjust.rise { 1.0 } else { -1.0 };
-        let (shift_m, turn_deg) = match adjust.step {
+        let (shift_m, rotation_deg) = match adjust.step {
             Step::Fine => (sign * 0.001, sign * 0.1),
             Step::Coarse => (sign * 0.01, sign),
         };
@@ -64,9 +64,9 @@ impl CameraPose {
             Axis::X => self.xyz_m[0] += shift_m,
             Axis::Y => self.xyz_m[1] += shift_m,
             Axis::Z => self.xyz_m[2] += shift_m,
-            Axis::Roll => self.rpy_deg[0] = wrapped(self.rpy_deg[0] + turn_deg),
-            Axis::Pitch => self.rpy_deg[1] = wrapped(self.rpy_deg[1] + turn_deg),
-            Axis::Yaw => self.rpy_deg[2] = wrapped(self.rpy_deg[2] + turn_deg),
+            Axis::Roll => self.rpy_deg[0] = wrapped(self.rpy_deg[0] + rotation_deg),
+            Axis::Pitch => self.rpy_deg[1] = wrapped(self.rpy_deg[1] + rotation_deg),
+            Axis::Yaw => self.rpy_deg[2] = wrapped(self.rpy_deg[2] + rotation_deg),
         }
         self
     }
@@ -75,8 +75,8 @@ impl CameraPose {
     #[must_use]
     pub fn pose(&self) -> Pose {
         let [roll, pitch, yaw] = self.rpy_deg.map(f64::to_radians);
-        let turn = UnitQuaternion::from_euler_angles(roll, pitch, yaw);
-        Isometry3::from_parts(Translation3::from(self.xyz_m), turn).into()
+        let rotation = UnitQuaternion::from_euler_angles(roll, pitch, yaw);
+        Isometry3::from_parts(Translation3::from(self.xyz_m), rotation).into()
     }
 }
 

@@ -12,7 +12,7 @@ pub struct CellRobot {
     /// Where its base stands.
     #[serde(default)]
     pub pos_m: [f64; 3],
-    /// How its base is turned about the vertical.
+    /// Rotation of its base about the vertical.
     #[serde(default)]
     pub yaw_deg: f64,
     /// Its joints, for frames that do not bring theirs along.

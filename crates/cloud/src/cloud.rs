@@ -152,8 +152,8 @@ impl View {
     #[must_use]
     pub fn forward_x(world_from_camera: &Pose, pinhole: Option<Pinhole>) -> Self {
         // The picture's right is the body's -y, down is -z, forward is x.
-        let turned = Pose { pos_m: [0.0; 3], quat_wxyz: [0.5, -0.5, 0.5, -0.5] };
-        let pose = world_from_camera.isometry() * turned.isometry();
+        let rotated = Pose { pos_m: [0.0; 3], quat_wxyz: [0.5, -0.5, 0.5, -0.5] };
+        let pose = world_from_camera.isometry() * rotated.isometry();
         Self { world_from_camera: pose.into(), pinhole }
     }
 

@@ -77,10 +77,10 @@ impl CloudFile {
         width: Option<usize>,
         sidecar: Sidecar,
     ) -> Result<Self, CloudError> {
-        let mut contents = match kind(name, bytes)? {
-            Kind::Npz => npz::read(name, bytes)?,
-            Kind::Ply => ply::read(name, bytes)?,
-            Kind::Pcd => pcd::read(name, bytes)?,
+        let mut contents = match format_of(name, bytes)? {
+            FileFormat::Npz => npz::read(name, bytes)?,
+            FileFormat::Ply => ply::read(name, bytes)?,
+            FileFormat::Pcd => pcd::read(name, bytes)?,
         };
         if let Some(stamp_ns) = sidecar.stamp_ns {
             contents.cloud.stamp_ns = stamp_ns;
@@ -118,22 +118,22 @@ impl CloudFile {
     }
 }
 
-enum Kind {
+enum FileFormat {
     Npz,
     Ply,
     Pcd,
 }
 
-fn kind(name: &str, bytes: &[u8]) -> Result<Kind, CloudError> {
+fn format_of(name: &str, bytes: &[u8]) -> Result<FileFormat, CloudError> {
     if bytes.starts_with(b"PK") {
-        return Ok(Kind::Npz);
+        return Ok(FileFormat::Npz);
     }
     if bytes.starts_with(b"ply\n") || bytes.starts_with(b"ply\r") {
-        return Ok(Kind::Ply);
+        return Ok(FileFormat::Ply);
     }
     let extension = extension(Path::new(name));
     if bytes.starts_with(b"# .PCD") || bytes.starts_with(b"VERSION") || extension == "pcd" {
-        return Ok(Kind::Pcd);
+        return Ok(FileFormat::Pcd);
     }
     let begin = match extension.as_str() {
         "npz" => "byte 0: an .npz archive begins with PK",

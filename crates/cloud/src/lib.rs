@@ -70,7 +70,7 @@ pub use cloud::{Cloud, Pinhole, Points, View};
 pub use depth::{DepthImage, DepthView, Depths};
 pub use error::CloudError;
 pub use files::{CloudFile, read_cloud, write_cloud};
-pub use line::Line;
+pub use line::LineFit;
 pub use message::{PointCloud2Message, message_of, pack_xyz_rgb};
 pub use npz::{NpzArray, write_npz};
 pub use pointcloud2::{PointCloud2, PointCloud2View, PointField};

@@ -2,7 +2,7 @@
 
 /// Sums for the line of least squares.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Line {
+pub struct LineFit {
     n: f64,
     a: f64,
     b: f64,
@@ -10,7 +10,7 @@ pub struct Line {
     ab: f64,
 }
 
-impl Line {
+impl LineFit {
     /// Takes a point in.
     pub fn add(&mut self, a: f64, b: f64) {
         self.n += 1.0;
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     fn through(points: &[(f64, f64)]) -> Option<(f64, f64)> {
-        let mut line = Line::default();
+        let mut line = LineFit::default();
         points.iter().for_each(|(a, b)| line.add(*a, *b));
         line.rising()
     }

@@ -1,6 +1,6 @@
 //! Whether a list of points is a picture: only if its columns and rows fit a pinhole.
 
-use crate::line::Line;
+use crate::line::LineFit;
 
 /// Pictures that depth cameras take, columns and rows.
 const KNOWN_SIZES: [[usize; 2]; 14] = [
@@ -48,7 +48,7 @@ fn fits_pinhole(xyz_m: &[[f32; 3]], width: usize) -> bool {
     if samples.len() < MIN_SEEN {
         return false;
     }
-    let (mut across, mut down) = (Line::default(), Line::default());
+    let (mut across, mut down) = (LineFit::default(), LineFit::default());
     for sample in &samples {
         across.add(sample[0], sample[2]);
         down.add(sample[1], sample[3]);

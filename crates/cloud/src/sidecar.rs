@@ -116,17 +116,18 @@ impl Sidecar {
     /// When the matrix is no rotation with a translation.
     pub fn view(&self) -> Result<Option<View>, CloudError> {
         let Some(rows) = self.world_from_camera else { return Ok(None) };
-        let turn = Matrix3::from_fn(|row, column| rows[row][column]);
-        let off = (turn.transpose() * turn - Matrix3::identity()).abs().max();
+        let rotation = Matrix3::from_fn(|row, column| rows[row][column]);
+        let off = (rotation.transpose() * rotation - Matrix3::identity()).abs().max();
         let all_finite = rows.as_flattened().iter().all(|v| v.is_finite());
-        let proper = off <= ROTATION_TOLERANCE && turn.determinant() > 0.0;
+        let proper = off <= ROTATION_TOLERANCE && rotation.determinant() > 0.0;
         if !(all_finite && proper && rows[3] == [0.0, 0.0, 0.0, 1.0]) {
             let reason = "must be a rotation and a translation with a last row of 0, 0, 0, 1";
             return Err(CloudError::bad("T_cam_to_world", reason));
         }
-        let turn = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(turn));
+        let rotation =
+            UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(rotation));
         let at = Translation3::new(rows[0][3], rows[1][3], rows[2][3]);
-        let world_from_camera = Pose::from(Isometry3::from_parts(at, turn));
+        let world_from_camera = Pose::from(Isometry3::from_parts(at, rotation));
         Ok(Some(View { world_from_camera, pinhole: self.pinhole() }))
     }
 }

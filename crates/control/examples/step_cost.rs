@@ -6,7 +6,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use citrange_control::{CartesianController, Settings, Velocity};
+use citrange_control::{CartesianController, ControllerSettings, Velocity};
 use citrange_robot::Chain;
 
 const STEPS: u32 = 20_000;
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let text = std::fs::read_to_string(folder.join(format!("{robot}.json")))?;
         let chain: Chain = serde_json::from_str(&text)?;
         let controller =
-            CartesianController::new(chain, &Settings::load("default")?, hz, Some(-0.5))?;
+            CartesianController::new(chain, &ControllerSettings::load("default")?, hz, Some(-0.5))?;
         let mut memory = controller.begin(start, start);
         let mut scratch = controller.scratch();
         let mut targets = start.to_vec();

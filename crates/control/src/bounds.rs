@@ -4,9 +4,9 @@
 use nalgebra::Vector3;
 
 use crate::cartesian::CartesianController;
-use crate::memory::Memory;
+use crate::memory::ControllerMemory;
 use crate::scratch::Scratch;
-use crate::status::Status;
+use crate::status::ControllerStatus;
 
 /// How often a step that would touch the floor is lifted before it is given up.
 const LIFTS: usize = 4;
@@ -36,7 +36,7 @@ impl CartesianController {
         point: &Vector3<f64>,
         scratch: &Scratch,
         lowest_m: f64,
-        status: &mut Status,
+        status: &mut ControllerStatus,
     ) -> Vector3<f64> {
         let mut v = wanted;
         if let Some(floor_m) = self.floor_m {
@@ -97,7 +97,7 @@ impl CartesianController {
     /// How far a joint's wanted position may run ahead of the measured one: what its servo needs
     /// for its speed, and to press with a part of its strength. Where the servo is not known,
     /// `windup_rad`.
-    fn lead(&self, joint: usize, memory: &Memory, scratch: &Scratch) -> f64 {
+    fn lead(&self, joint: usize, memory: &ControllerMemory, scratch: &Scratch) -> f64 {
         let most = self.settings.windup_rad;
         let joint_is = &self.chain.joints[joint];
         let (Some(stiffness), Some(effort)) = (joint_is.stiffness, joint_is.max_effort) else {
@@ -113,7 +113,7 @@ impl CartesianController {
     /// once in every joint: what it was asked for in vain is given up as fast as limits allow.
     pub(crate) fn wait_for_arm(
         &self,
-        memory: &mut Memory,
+        memory: &mut ControllerMemory,
         scratch: &mut Scratch,
         joints: std::ops::Range<usize>,
     ) -> bool {
@@ -156,10 +156,10 @@ impl CartesianController {
     /// below already may go anywhere but down.
     pub(crate) fn finish(
         &self,
-        memory: &mut Memory,
+        memory: &mut ControllerMemory,
         scratch: &mut Scratch,
         lowest_m: f64,
-        status: &mut Status,
+        status: &mut ControllerStatus,
     ) {
         let arm = self.chain.arm_joints;
         let bound = self.floor_m.map(|floor| (floor + SOFT_FLOOR_M).min(lowest_m));
@@ -198,7 +198,7 @@ impl CartesianController {
     }
 
     /// Positions after the tick, in range; speeds that led out of it are cut.
-    fn place(&self, memory: &Memory, scratch: &mut Scratch) {
+    fn place(&self, memory: &ControllerMemory, scratch: &mut Scratch) {
         for (j, joint) in self.chain.joints.iter().enumerate() {
             let free = memory.desired[j] + scratch.rates[j] * self.substep_s;
             // What carries the weight may hold a wanted position a little outside: it stays there.

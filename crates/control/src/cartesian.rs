@@ -1,6 +1,6 @@
 //! The controller: one tick turns a wanted motion of the hand into joint targets.
 //!
-//! A [`CartesianController`] never changes. Everything it remembers is in [`Memory`], so the same memory and the
+//! A [`CartesianController`] never changes. Everything it remembers is in [`ControllerMemory`], so the same memory and the
 //! same input give the same bits. [`Scratch`] holds nothing that counts from tick to tick.
 //!
 //! Arms of 4 or 5 joints are driven by their wrist, with the tool held down (`tool_down.rs`);
@@ -10,11 +10,11 @@ use nalgebra::{Quaternion, Rotation3, UnitQuaternion, Vector3};
 
 use crate::error::ControlError;
 use crate::limiter::{Motion, TargetLimiter};
-use crate::memory::Memory;
+use crate::memory::ControllerMemory;
 use crate::roles::{ArmKind, Roles};
 use crate::scratch::Scratch;
-use crate::settings::{Gravity, Method, Settings, State};
-use crate::status::Status;
+use crate::settings::{ControllerSettings, Gravity, KinematicsAt, Method};
+use crate::status::ControllerStatus;
 use crate::velocity::Velocity;
 use citrange_robot::{Chain, ChainJoint, ChainSite, Frame, Kinematics, RobotError};
 
@@ -33,7 +33,7 @@ const ABSURD: f64 = 1e6;
 #[derive(Clone, Debug)]
 pub struct CartesianController {
     pub(crate) chain: Chain,
-    pub(crate) settings: Settings,
+    pub(crate) settings: ControllerSettings,
     pub(crate) roles: Roles,
     /// Steps of integration in a tick, and the length of one. Everything that is counted once a
     /// tick (soft start, targets, windup) goes by `tick_s`, never by this.
@@ -64,7 +64,7 @@ impl CartesianController {
     /// When settings or chain make no sense, or the arm is of no kind that can be driven.
     pub fn new(
         chain: Chain,
-        settings: &Settings,
+        settings: &ControllerSettings,
         control_hz: u32,
         floor_z_m: Option<f64>,
     ) -> Result<Self, ControlError> {
@@ -92,8 +92,8 @@ impl CartesianController {
             limiter: TargetLimiter::new(&chain, control_hz),
             span_m: span_m(&chain),
             fade_s: FADE_S.max(2.0 * substep_s),
-            smooth: Settings::smoothing_at(settings.smooth_dq, steps_hz),
-            smooth_wrist: Settings::smoothing_at(settings.smooth_dq_wrist, steps_hz),
+            smooth: ControllerSettings::smoothing_at(settings.smooth_dq, steps_hz),
+            smooth_wrist: ControllerSettings::smoothing_at(settings.smooth_dq_wrist, steps_hz),
             smooth_brake: 1.0 - (-substep_s / settings.brake_s).exp(),
             limits: limits(&chain, settings, roles.kind),
             grip: grip(&chain),
@@ -120,7 +120,7 @@ impl CartesianController {
 
     /// The numbers in use.
     #[must_use]
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &ControllerSettings {
         &self.settings
     }
 
@@ -136,7 +136,7 @@ impl CartesianController {
     /// `soft_start_s`. Grippers keep their targets, so that nothing held is dropped. Numbers that
     /// are missing or not finite count as 0.
     #[must_use]
-    pub fn begin(&self, targets: &[f64], measured: &[f64]) -> Memory {
+    pub fn begin(&self, targets: &[f64], measured: &[f64]) -> ControllerMemory {
         let count = self.chain.joints.len();
         let number = |from: &[f64], j: usize| from.get(j).copied().filter(|n| n.is_finite());
         let mut desired = Vec::with_capacity(count);
@@ -157,7 +157,7 @@ impl CartesianController {
         let held = quaternion(&scratch.kinematics.site(&self.chain.tool));
         let in_force = |j: usize| number(targets, j).unwrap_or(desired[j]);
         let in_force: Vec<f64> = (0..count).map(in_force).collect();
-        Memory {
+        ControllerMemory {
             rates: vec![0.0; count],
             motion: Motion::at_rest(&in_force),
             offset,
@@ -181,24 +181,24 @@ impl CartesianController {
     /// Slices of the wrong length change nothing at all.
     pub fn step(
         &self,
-        memory: &mut Memory,
+        memory: &mut ControllerMemory,
         scratch: &mut Scratch,
         measured: &[f64],
         wanted: &Velocity,
         brake: bool,
         targets: &mut [f64],
-    ) -> Status {
+    ) -> ControllerStatus {
         let count = self.chain.joints.len();
         let lengths = [measured.len(), targets.len(), memory.desired.len(), scratch.next.len()];
         if lengths.iter().any(|n| *n != count) {
-            return Status { refused: true, ..Status::default() };
+            return ControllerStatus { refused: true, ..ControllerStatus::default() };
         }
         let is_sane = |n: f64| n.abs() < ABSURD;
         let refused = !(wanted.numbers().all(is_sane) && measured.iter().copied().all(is_sane));
         scratch.measured.copy_from_slice(if refused { &memory.desired } else { measured });
         let brake = brake || refused;
         let wanted = if brake { &Velocity::ZERO } else { wanted };
-        let mut status = Status::default();
+        let mut status = ControllerStatus::default();
         scratch.before.copy_from_slice(&memory.desired);
         if self.roles.kind == ArmKind::Twist {
             scratch.kinematics.update(&memory.desired);
@@ -208,7 +208,7 @@ impl CartesianController {
             scratch.held_off = (held * is.inverse()).scaled_axis();
         }
         for _ in 0..self.substeps {
-            status = Status { refused, ..Status::default() };
+            status = ControllerStatus { refused, ..ControllerStatus::default() };
             self.integrate(memory, scratch, wanted, brake, &mut status);
         }
         let bits = memory.blocked.iter().enumerate().map(|(j, is)| u32::from(*is != 0.0) << j);
@@ -221,15 +221,15 @@ impl CartesianController {
 
     fn integrate(
         &self,
-        memory: &mut Memory,
+        memory: &mut ControllerMemory,
         scratch: &mut Scratch,
         wanted: &Velocity,
         brake: bool,
-        status: &mut Status,
+        status: &mut ControllerStatus,
     ) {
         let from = match self.settings.state {
-            State::Targets => &memory.desired,
-            State::Measured => &scratch.measured,
+            KinematicsAt::Targets => &memory.desired,
+            KinematicsAt::Measured => &scratch.measured,
         };
         scratch.at.copy_from_slice(from);
         match (self.settings.method, self.roles.kind) {
@@ -243,7 +243,7 @@ impl CartesianController {
     }
 
     /// A tick towards rest for whoever has no measurement: an episode that ends.
-    pub fn rest(&self, memory: &mut Memory, targets: &mut [f64]) {
+    pub fn rest(&self, memory: &mut ControllerMemory, targets: &mut [f64]) {
         if targets.len() == memory.motion.pos.len() && self.settings.method != Method::Plain {
             self.limiter.brake(&mut memory.motion);
             targets.copy_from_slice(&memory.motion.pos);
@@ -281,7 +281,7 @@ impl CartesianController {
     }
 }
 
-fn limits(chain: &Chain, settings: &Settings, kind: ArmKind) -> Vec<f64> {
+fn limits(chain: &Chain, settings: &ControllerSettings, kind: ArmKind) -> Vec<f64> {
     let first_of_wrist = match kind {
         ArmKind::ToolDown { tilt, .. } => tilt,
         ArmKind::Twist => chain.arm_joints - 3,

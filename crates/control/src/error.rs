@@ -48,7 +48,7 @@ pub enum ControlError {
     Action(String),
     /// A memory that belongs to another controller.
     #[error("kept memory: {field}: {reason}")]
-    Memory {
+    ControllerMemory {
         /// Name of the field.
         field: String,
         /// What is wrong and what would be right.

@@ -1,16 +1,16 @@
 //! Arms under control: what a person or program asks for becomes joint targets.
 //!
 //! ```
-//! use citrange_control::Settings;
+//! use citrange_control::ControllerSettings;
 //!
 //! // A built-in profile, or one of your own that changes some numbers of it.
-//! let settings = Settings::parse("profile: default\nlin_speed_m_s: 0.06\n", "own.yaml")?;
+//! let settings = ControllerSettings::parse("profile: default\nlin_speed_m_s: 0.06\n", "own.yaml")?;
 //! assert_eq!(settings.lin_speed_m_s, 0.06);
-//! assert_eq!(settings.brake_s, Settings::load("default")?.brake_s);
+//! assert_eq!(settings.brake_s, ControllerSettings::load("default")?.brake_s);
 //! // Smoothing is written for 180 ticks a second; elsewhere the time constant stays.
-//! assert!(Settings::smoothing_at(settings.smooth_dq, 90) > settings.smooth_dq);
+//! assert!(ControllerSettings::smoothing_at(settings.smooth_dq, 90) > settings.smooth_dq);
 //! // What is wrong is said with what would be right.
-//! let wrong = Settings::parse("lin_sped_m_s: 0.06", "own.yaml").err().map(|e| e.to_string());
+//! let wrong = ControllerSettings::parse("lin_sped_m_s: 0.06", "own.yaml").err().map(|e| e.to_string());
 //! assert!(wrong.unwrap_or_default().contains("did you mean \"lin_speed_m_s\"?"));
 //! # Ok::<(), citrange_control::ControlError>(())
 //! ```
@@ -45,8 +45,8 @@ pub use action::Action;
 pub use cartesian::CartesianController;
 pub use error::ControlError;
 pub use limiter::{Motion, MotionLimits, TargetLimiter};
-pub use memory::Memory;
+pub use memory::ControllerMemory;
 pub use scratch::Scratch;
-pub use settings::{Gravity, Method, Settings, State, Workspace};
-pub use status::Status;
+pub use settings::{ControllerSettings, Gravity, KinematicsAt, Method, WorkspaceLimits};
+pub use status::ControllerStatus;
 pub use velocity::Velocity;

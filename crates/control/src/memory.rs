@@ -7,7 +7,7 @@ use crate::limiter::Motion;
 
 /// Memory of one arm under a controller.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Memory {
+pub struct ControllerMemory {
     /// Where the joints should be.
     pub(crate) desired: Vec<f64>,
     /// Their speeds after smoothing.
@@ -35,7 +35,7 @@ pub struct Memory {
 /// Every field under its name in a snapshot.
 const PREFIX: &str = "pilot/law/";
 
-impl Memory {
+impl ControllerMemory {
     /// Where the controller wants the joints, before it adds what gravity needs.
     #[must_use]
     pub fn desired(&self) -> &[f64] {
@@ -80,7 +80,7 @@ impl Memory {
         add("turn", &self.angular_rad_s);
     }
 
-    /// The memory that [`Memory::save`] left in a snapshot of a robot with `joints` joints.
+    /// The memory that [`ControllerMemory::save`] left in a snapshot of a robot with `joints` joints.
     ///
     /// # Errors
     /// When a field is missing, has the wrong length, or holds something that is not a number.
@@ -96,7 +96,7 @@ impl Memory {
                 Some(n) if !n.iter().all(|n| n.is_finite()) => "is not finite".to_owned(),
                 Some(n) => return Ok(n.clone()),
             };
-            Err(ControlError::Memory { field, reason })
+            Err(ControlError::ControllerMemory { field, reason })
         };
         let (held, angular) = (find("held", 4)?, find("turn", 3)?);
         Ok(Self {

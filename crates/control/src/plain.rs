@@ -6,22 +6,22 @@
 use nalgebra::Vector3;
 
 use crate::cartesian::CartesianController;
-use crate::memory::Memory;
+use crate::memory::ControllerMemory;
 use crate::roles::ArmKind;
 use crate::scratch::Scratch;
 use crate::settings::Gravity;
 use crate::solve;
-use crate::status::Status;
+use crate::status::ControllerStatus;
 use crate::velocity::Velocity;
 
 impl CartesianController {
     pub(crate) fn plain(
         &self,
-        memory: &mut Memory,
+        memory: &mut ControllerMemory,
         scratch: &mut Scratch,
         wanted: &Velocity,
         brake: bool,
-        status: &mut Status,
+        status: &mut ControllerStatus,
     ) {
         let ArmKind::ToolDown { tilt, roll } = self.roles.kind else { return };
         let s = &self.settings;

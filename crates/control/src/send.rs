@@ -8,11 +8,11 @@
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 
 use crate::cartesian::{CartesianController, quaternion};
-use crate::memory::Memory;
+use crate::memory::ControllerMemory;
 use crate::roles::ArmKind;
 use crate::scratch::Scratch;
 use crate::settings::{Gravity, Method};
-use crate::status::Status;
+use crate::status::ControllerStatus;
 use crate::velocity::Velocity;
 use citrange_robot::Kinematics;
 use citrange_robot::MAX_JOINTS;
@@ -35,11 +35,11 @@ impl CartesianController {
     /// `memory.motion` holds the targets.
     pub(crate) fn send(
         &self,
-        memory: &mut Memory,
+        memory: &mut ControllerMemory,
         scratch: &mut Scratch,
         wanted: &Velocity,
         brake: bool,
-        status: &mut Status,
+        status: &mut ControllerStatus,
     ) {
         // Taking an arm over, its weight is taken over too; then nothing moves unless it is driven.
         let is_new = memory.ticks * self.tick_s < self.settings.soft_start_s;
@@ -76,7 +76,7 @@ impl CartesianController {
     }
 
     /// The short controller sends what it wants.
-    fn send_as_it_is(&self, memory: &mut Memory, scratch: &Scratch) {
+    fn send_as_it_is(&self, memory: &mut ControllerMemory, scratch: &Scratch) {
         for (j, joint) in self.chain.joints.iter().enumerate() {
             let target = joint.clamp(memory.desired[j] + scratch.carry[j]);
             let speed = (target - memory.motion.pos[j]) / self.tick_s;
@@ -86,7 +86,7 @@ impl CartesianController {
     }
 
     /// Torques of gravity where the controller wants the joints.
-    fn weigh(&self, memory: &Memory, scratch: &mut Scratch) {
+    fn weigh(&self, memory: &ControllerMemory, scratch: &mut Scratch) {
         scratch.kinematics.update(&memory.desired);
         if self.settings.gravity == Gravity::Torque {
             scratch.kinematics.gravity_torques(&mut scratch.torques);
@@ -95,7 +95,7 @@ impl CartesianController {
 
     /// What is added to the wanted positions. While nothing is asked of the hand it stays as it is:
     /// an arm that nobody drives does not move.
-    fn carry(&self, memory: &mut Memory, scratch: &mut Scratch, is_driven: bool) {
+    fn carry(&self, memory: &mut ControllerMemory, scratch: &mut Scratch, is_driven: bool) {
         if self.settings.method == Method::Plain || is_driven {
             self.weigh(memory, scratch);
             let left = self.offset_left(memory.ticks);
@@ -154,14 +154,14 @@ impl CartesianController {
     /// changes with the pose; near the floor it stays as it is, and so does the way to rest.
     fn choose(
         &self,
-        memory: &mut Memory,
+        memory: &mut ControllerMemory,
         scratch: &mut Scratch,
         is_driven: bool,
-        status: &mut Status,
+        status: &mut ControllerStatus,
     ) -> bool {
         let [mut chosen, mut wanted, mut stop] = std::mem::take(&mut scratch.accelerations);
         self.limiter.accelerations(&memory.motion, &scratch.rates, &mut chosen);
-        let carried = |memory: &Memory, scratch: &mut Scratch| {
+        let carried = |memory: &ControllerMemory, scratch: &mut Scratch| {
             for j in 0..memory.desired.len() {
                 scratch.carry[j] = memory.motion.pos[j] - scratch.before[j];
             }
@@ -203,7 +203,7 @@ impl CartesianController {
     /// Below the floor it may go anywhere but down.
     fn rests_above(
         &self,
-        memory: &Memory,
+        memory: &ControllerMemory,
         scratch: &mut Scratch,
         accelerations: &[f64],
         is_weighed: bool,
@@ -248,7 +248,7 @@ impl CartesianController {
 
     /// A tool that turns as asked is held where the limiter lets it be, not where it would have
     /// been without.
-    fn hold_on(&self, memory: &mut Memory, scratch: &Scratch, brake: bool) {
+    fn hold_on(&self, memory: &mut ControllerMemory, scratch: &Scratch, brake: bool) {
         let is_turning = memory.angular_rad_s != [0.0; 3];
         if memory.motion.is_at_rest() {
             memory.angular_rad_s = [0.0; 3];

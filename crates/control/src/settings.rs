@@ -1,4 +1,4 @@
-//! Numbers of the control controller, with units in their names, as people write them in YAML.
+//! Numbers of the Cartesian controller, with units in their names, as people write them in YAML.
 //!
 //! A file may name a profile to start from and override some keys:
 //!
@@ -56,7 +56,7 @@ pub enum Gravity {
 /// Which joint positions the kinematics are computed at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum KinematicsAt {
     /// Those that are commanded: smooth, no feedback through the servos.
     Targets,
     /// Those that were measured.
@@ -66,7 +66,7 @@ pub enum State {
 /// Where the control point may go. What is absent is not limited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Workspace {
+pub struct WorkspaceLimits {
     /// Smallest and largest distance from the first joint's axis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub radius_m: Option<[f64; 2]>,
@@ -81,7 +81,7 @@ macro_rules! settings {
         /// All numbers of the controller.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
         #[serde(deny_unknown_fields)]
-        pub struct Settings {
+        pub struct ControllerSettings {
             $(
                 $(#[doc = $doc])*
                 $(#[serde(alias = $alias)] #[schemars(extend("x-aliases" = [$alias]))])?
@@ -89,7 +89,7 @@ macro_rules! settings {
             )*
             /// Where the control point may go; reach alone limits it when absent.
             #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub workspace: Option<Workspace>,
+            pub workspace: Option<WorkspaceLimits>,
         }
 
         #[derive(Debug, Deserialize)]
@@ -98,11 +98,11 @@ macro_rules! settings {
             #[serde(default)]
             profile: Option<String>,
             #[serde(default)]
-            workspace: Option<Workspace>,
+            workspace: Option<WorkspaceLimits>,
             $(#[serde(default $(, alias = $alias)?)] $key: Option<$kind>,)*
         }
 
-        impl Settings {
+        impl ControllerSettings {
             fn apply(&mut self, file: Overrides) {
                 $(if let Some(value) = file.$key { self.$key = value; })*
                 self.workspace = file.workspace.or(self.workspace);
@@ -115,7 +115,7 @@ settings! {
     /// How wishes become joint speeds.
     method: Method,
     /// Which joint positions the kinematics are computed at.
-    state: State,
+    state: KinematicsAt,
     /// What is done against gravity.
     gravity: Gravity,
     /// Whether the tilt joint cancels the pitch that the other joints cause, at once.
@@ -178,7 +178,7 @@ fn read(path: &str) -> Result<String, ControlError> {
         .map_err(|e| ControlError::File { path: path.into(), reason: e.to_string() })
 }
 
-impl Settings {
+impl ControllerSettings {
     /// Names of the built-in profiles.
     pub fn profiles() -> impl Iterator<Item = &'static str> + Clone {
         PROFILES.iter().map(|(name, _)| *name)

@@ -4,7 +4,7 @@ use citrange_robot::Chain;
 
 /// What limited the motion in a tick, and how the arm stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Status {
+pub struct ControllerStatus {
     /// Something given was not a number, or of the wrong length: the arm brakes.
     pub refused: bool,
     /// The floor is near.
@@ -25,7 +25,7 @@ pub struct Status {
     pub tilt_rad: f64,
 }
 
-impl Status {
+impl ControllerStatus {
     /// Whether anything limited the motion.
     #[must_use]
     pub fn is_limited(&self) -> bool {

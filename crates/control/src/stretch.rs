@@ -9,7 +9,7 @@ use nalgebra::{Matrix3, Vector3};
 use crate::cartesian::CartesianController;
 use crate::scratch::Scratch;
 use crate::solve;
-use crate::status::Status;
+use crate::status::ControllerStatus;
 
 /// The wall stands where the smallest singular value is this many times the damping.
 const WALL: f64 = 1.5;
@@ -29,7 +29,7 @@ impl CartesianController {
         scratch: &mut Scratch,
         columns: &[Vector3<f64>; 3],
         v: Vector3<f64>,
-        status: &Status,
+        status: &ControllerStatus,
     ) -> (Vector3<f64>, [f64; 3]) {
         let all = (v, [0.0; 3]);
         if !status.singular || status.sigma_min < SIGMA_MIN {

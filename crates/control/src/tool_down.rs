@@ -3,11 +3,11 @@
 use nalgebra::{Vector2, Vector3};
 
 use crate::cartesian::CartesianController;
-use crate::memory::Memory;
+use crate::memory::ControllerMemory;
 use crate::scratch::Scratch;
-use crate::settings::{Gravity, State};
+use crate::settings::{Gravity, KinematicsAt};
 use crate::solve;
-use crate::status::Status;
+use crate::status::ControllerStatus;
 use crate::velocity::Velocity;
 
 /// Squared length of the horizontal part of the tilt axis below which tilting does nothing.
@@ -33,7 +33,12 @@ impl CartesianController {
         (wrist, [column(0), column(1), column(2)])
     }
 
-    pub(crate) fn tilt_of(&self, scratch: &Scratch, tilt: usize, status: &mut Status) -> Tilt {
+    pub(crate) fn tilt_of(
+        &self,
+        scratch: &Scratch,
+        tilt: usize,
+        status: &mut ControllerStatus,
+    ) -> Tilt {
         let axis = self.tool_axis(&scratch.kinematics);
         let error = axis.cross(&-Vector3::z());
         status.tilt_rad = error.norm().atan2(-axis.z);
@@ -76,16 +81,16 @@ impl CartesianController {
 
     pub(crate) fn tool_down(
         &self,
-        memory: &mut Memory,
+        memory: &mut ControllerMemory,
         scratch: &mut Scratch,
         (tilt, roll): (usize, Option<usize>),
         (wanted, brake): (&Velocity, bool),
-        status: &mut Status,
+        status: &mut ControllerStatus,
     ) {
         let s = &self.settings;
         scratch.kinematics.update(&memory.desired);
         let lowest_m = scratch.kinematics.lowest_m();
-        if s.state == State::Measured {
+        if s.state == KinematicsAt::Measured {
             scratch.kinematics.update(&scratch.at);
         }
         let (wrist, columns) = self.wrist_columns(scratch);
@@ -171,7 +176,13 @@ impl CartesianController {
     }
 
     /// A wrist joint's speed within its limits.
-    fn wrist_rate(&self, joint: usize, memory: &Memory, rate: f64, status: &mut Status) -> f64 {
+    fn wrist_rate(
+        &self,
+        joint: usize,
+        memory: &ControllerMemory,
+        rate: f64,
+        status: &mut ControllerStatus,
+    ) -> f64 {
         let slow = rate.clamp(-self.limits[joint], self.limits[joint]);
         status.speed |= slow != rate;
         let [low, high] = self.room(joint, memory.desired[joint]);

@@ -6,11 +6,11 @@
 use nalgebra::{Quaternion, UnitQuaternion, Vector3, Vector6};
 
 use crate::cartesian::{CartesianController, quaternion};
-use crate::memory::Memory;
+use crate::memory::ControllerMemory;
 use crate::scratch::Scratch;
-use crate::settings::State;
+use crate::settings::KinematicsAt;
 use crate::solve;
-use crate::status::Status;
+use crate::status::ControllerStatus;
 use crate::velocity::Velocity;
 
 /// Metres that weigh as much as a radian. Long against the ways of a hand, so that where a joint
@@ -28,17 +28,17 @@ const POSTURE_PER_S: f64 = 0.5;
 impl CartesianController {
     pub(crate) fn twist(
         &self,
-        memory: &mut Memory,
+        memory: &mut ControllerMemory,
         scratch: &mut Scratch,
         wanted: &Velocity,
         brake: bool,
-        status: &mut Status,
+        status: &mut ControllerStatus,
     ) {
         let s = &self.settings;
         let arm = self.chain.arm_joints;
         scratch.kinematics.update(&memory.desired);
         let lowest_m = scratch.kinematics.lowest_m();
-        if s.state == State::Measured {
+        if s.state == KinematicsAt::Measured {
             scratch.kinematics.update(&scratch.at);
         }
         let tool = scratch.kinematics.site(&self.chain.tool);
@@ -123,7 +123,7 @@ impl CartesianController {
 
 /// Speeds that bring the arm towards its posture without moving the tool: projection onto the null
 /// space of the Jacobian.
-fn to_posture(memory: &Memory, columns: &[Vector6<f64>], lambda: f64, spare: &mut [f64]) {
+fn to_posture(memory: &ControllerMemory, columns: &[Vector6<f64>], lambda: f64, spare: &mut [f64]) {
     let pull = |j: usize| POSTURE_PER_S * (memory.posture[j] - memory.desired[j]);
     let moved = columns.iter().enumerate().map(|(j, c)| c * pull(j)).sum::<Vector6<f64>>();
     solve::damped(columns, &moved, lambda * 0.01, spare);

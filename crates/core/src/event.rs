@@ -90,9 +90,9 @@ pub struct TargetChosen {
     /// Where it is.
     #[serde(default)]
     pub object_m: Option<[f64; 3]>,
-    /// Orientation of the jaws about the vertical.
-    #[serde(default)]
-    pub jaw_turn_deg: Option<f64>,
+    /// Yaw of the jaws, against the arm's direction.
+    #[serde(default, rename = "jaw_turn_deg")]
+    pub jaw_yaw_deg: Option<f64>,
 }
 
 /// A thing is tried again.
@@ -111,9 +111,9 @@ pub struct Retry {
 /// What is done otherwise at another attempt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RetryChange {
-    /// Orientation of the jaws about the vertical.
-    #[serde(default)]
-    pub jaw_turn_deg: Option<f64>,
+    /// Yaw of the jaws, against the arm's direction.
+    #[serde(default, rename = "jaw_turn_deg")]
+    pub jaw_yaw_deg: Option<f64>,
 }
 
 /// A grasp was judged.
@@ -157,9 +157,9 @@ pub struct SpotChosen {
     pub target: String,
     /// Where it will lie.
     pub spot_m: [f64; 2],
-    /// Orientation of the jaws about the vertical.
-    #[serde(default)]
-    pub jaw_turn_deg: Option<f64>,
+    /// Yaw of the jaws, against the arm's direction.
+    #[serde(default, rename = "jaw_turn_deg")]
+    pub jaw_yaw_deg: Option<f64>,
 }
 
 /// A thing lies where it should.

@@ -17,7 +17,7 @@ impl Pose {
     /// The origin, unturned.
     pub const IDENTITY: Self = Self { pos_m: [0.0; 3], quat_wxyz: [1.0, 0.0, 0.0, 0.0] };
 
-    /// A pose turned by `yaw_rad` about the vertical.
+    /// A pose rotated by `yaw_rad` about the vertical.
     #[must_use]
     pub fn from_yaw(pos_m: [f64; 3], yaw_rad: f64) -> Self {
         let half = yaw_rad / 2.0;
@@ -50,7 +50,7 @@ pub fn between(from_m: [f64; 3], to_m: [f64; 3]) -> Isometry3<f64> {
     let along = to - from;
     let orientation =
         UnitQuaternion::rotation_between(&Vector3::z(), &along).unwrap_or_else(|| {
-            // Straight down: half a turn about x.
+            // Straight down: a rotation of 180 degrees about x.
             let flip = if along.z < 0.0 { std::f64::consts::PI } else { 0.0 };
             UnitQuaternion::from_axis_angle(&Vector3::x_axis(), flip)
         });
@@ -77,7 +77,7 @@ pub fn look_at(eye: [f64; 3], target: [f64; 3]) -> [f64; 4] {
     [q.w, q.i, q.j, q.k]
 }
 
-/// Turns a camera orientation from the MuJoCo/OpenGL convention (−Z forward, +Y up) into the
+/// Converts a camera orientation from the MuJoCo/OpenGL convention (−Z forward, +Y up) into the
 /// State's convention (+X forward, +Z up).
 #[must_use]
 pub fn forward_x_from_forward_minus_z(quat_wxyz: [f64; 4]) -> [f64; 4] {

@@ -88,7 +88,7 @@ impl Default for Fixtures {
 pub struct Lamps {
     /// Brightness, each lamp for itself.
     pub intensity: Factor,
-    /// Largest turn of a lamp about what it is aimed at.
+    /// Largest rotation of a lamp about what it is aimed at.
     pub direction_deg: f64,
     /// Light from everywhere, each of red, green and blue for itself.
     pub ambient: Factor,
@@ -279,17 +279,17 @@ fn scale_friction(parts: &mut [Part], range: Factor, mut rng: Rng) {
 fn relight(light: &mut Light, how: &Lamps, rng: &mut Rng) {
     let factor = draw(how.intensity, rng);
     light.diffuse_rgb = light.diffuse_rgb.map(|channel| scaled(channel, factor));
-    let turn = any_turn(how.direction_deg, rng);
+    let rotation = any_rotation(how.direction_deg, rng);
     let target = Vector3::from(light.target_m);
-    let moved = turn * (Vector3::from(light.pos_m) - target) + target;
-    // A lamp so near its target that the turn is rounded away stays where it is.
+    let moved = rotation * (Vector3::from(light.pos_m) - target) + target;
+    // A lamp so near its target that the rotation is rounded away stays where it is.
     if how.direction_deg > 0.0 && moved != target {
         light.pos_m = moved.into();
     }
 }
 
-/// A turn of at most `most_deg` about an axis in any direction.
-fn any_turn(most_deg: f64, rng: &mut Rng) -> UnitQuaternion<f64> {
+/// A rotation of at most `most_deg` about an axis in any direction.
+fn any_rotation(most_deg: f64, rng: &mut Rng) -> UnitQuaternion<f64> {
     let up = rng.uniform(-1.0, 1.0);
     let around = rng.uniform(0.0, std::f64::consts::TAU);
     let out = (1.0 - up * up).max(0.0).sqrt();
@@ -300,7 +300,7 @@ fn any_turn(most_deg: f64, rng: &mut Rng) -> UnitQuaternion<f64> {
 
 fn move_camera(camera: &mut Camera, how: &Cameras, rng: &mut Rng) {
     let shift: [f64; 3] = std::array::from_fn(|_| to_either_side(how.position_m, rng));
-    let turn = any_turn(how.orientation_deg, rng);
+    let rotation = any_rotation(how.orientation_deg, rng);
     let [narrow, wide] = FOVY_DEG;
     let fovy_deg = camera.fovy_deg + to_either_side(how.fovy_deg, rng);
     if how.fovy_deg > 0.0 && camera.fovy_deg < wide && camera.fovy_deg > narrow {
@@ -312,8 +312,8 @@ fn move_camera(camera: &mut Camera, how: &Cameras, rng: &mut Rng) {
     let Ok(pose) = camera.pose() else { return };
     let mut moved = pose.isometry();
     moved.translation.vector += Vector3::from(shift);
-    // Turned in its own frame, so that it stays where it is.
-    moved.rotation *= turn;
+    // Rotated in its own frame, so that it stays where it is.
+    moved.rotation *= rotation;
     let moved = Pose::from(moved);
     camera.pos_m = moved.pos_m;
     camera.quat_wxyz = Some(moved.quat_wxyz);

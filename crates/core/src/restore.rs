@@ -52,7 +52,7 @@ pub struct StartData {
     /// All joint velocities, in the order of the model.
     pub qvel: Option<Vec<f64>>,
     /// Simulation time in seconds.
-    pub time_secs: Option<f64>,
+    pub time_s: Option<f64>,
     /// Positions by name: 7 numbers for a free object, joint positions for a robot (as many of
     /// its joints, from the first, as there are numbers).
     pub named: BTreeMap<String, Vec<f64>>,

@@ -28,7 +28,7 @@ pub struct Scene {
     pub physics: Physics,
     /// Floor, sky and lights.
     #[serde(default)]
-    pub look: Look,
+    pub look: Appearance,
     /// Robots by name: `robot0`, `robot1`, …
     #[serde(default)]
     pub robots: BTreeMap<String, RobotPlacement>,
@@ -182,7 +182,7 @@ pub enum Cone {
 /// Floor, sky and lights. Colours are red, green, blue (and alpha) from 0 to 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Look {
+pub struct Appearance {
     /// The two colours of the checkered floor; one colour twice is a plain floor.
     pub floor_rgb: [[f32; 3]; 2],
     /// Side of one floor square.
@@ -199,7 +199,7 @@ pub struct Look {
     pub lights: Vec<Light>,
 }
 
-impl Default for Look {
+impl Default for Appearance {
     fn default() -> Self {
         Self {
             floor_rgb: [[0.62, 0.64, 0.66], [0.54, 0.56, 0.58]],
@@ -256,7 +256,7 @@ pub struct RobotPlacement {
     /// The point of the surface on which it stands.
     #[serde(default)]
     pub pos_m: [f64; 3],
-    /// Turn about the vertical.
+    /// Rotation about the vertical.
     #[serde(default)]
     pub yaw_deg: f64,
     /// Start pose by name (built-in robots); otherwise `joints`.
@@ -286,7 +286,7 @@ pub struct Fixture {
     /// Where it is.
     #[serde(default)]
     pub pos_m: [f64; 3],
-    /// Turn about the vertical.
+    /// Rotation about the vertical.
     #[serde(default)]
     pub yaw_deg: f64,
     /// What it is made of.
@@ -346,7 +346,7 @@ pub struct Place {
     /// Anywhere in a ring sector.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ring: Option<Ring>,
-    /// Turn about the vertical: one angle, or a range to draw from.
+    /// Rotation about the vertical: one angle, or a range to draw from.
     #[serde(default)]
     pub yaw_deg: Span,
     /// Height of the surface it stands on.

@@ -7,7 +7,7 @@ use citrange_core::rig::CameraSpec;
 use citrange_render::Image;
 use citrange_tape::Dataset;
 use citrange_video::mp4::{self, SampleInfo};
-use citrange_video::{Encoder, Settings};
+use citrange_video::{Encoder, EncoderSettings};
 
 use crate::context::RunContext;
 use crate::error::{Context as _, EpisodesError, Result};
@@ -78,7 +78,8 @@ impl Film {
             Some(encoder) => encoder,
             none => {
                 self.size = (image.width as u32, image.height as u32);
-                let settings = Settings { fps: self.fps, gop: self.fps, ..Settings::default() };
+                let settings =
+                    EncoderSettings { fps: self.fps, gop: self.fps, ..EncoderSettings::default() };
                 none.insert(Encoder::new(self.size.0, self.size.1, settings)?)
             }
         };

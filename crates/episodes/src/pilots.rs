@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use citrange_core::Pilot;
 use citrange_core::scene::{Job, Scene};
 use citrange_core::script::{Move, Script};
-use citrange_task::{Autopilot, Settings, Setup};
+use citrange_task::{Autopilot, AutopilotSettings, Setup};
 use serde::Serialize;
 
 use crate::cell::EpisodeRig;
@@ -28,7 +28,7 @@ pub struct PilotOptions {
 #[derive(Clone, Debug, Serialize)]
 pub struct PilotPlan {
     job: Option<Job>,
-    settings: Option<Settings>,
+    settings: Option<AutopilotSettings>,
 }
 
 impl PilotOptions {
@@ -52,7 +52,7 @@ impl PilotOptions {
                 self.targets.iter().map(|name| target(&job, name)).collect::<Result<_, _>>()?;
         }
         let profile = self.autopilot.as_deref().or(job.profile.as_deref()).unwrap_or("default");
-        let mut settings = Settings::load(profile)?;
+        let mut settings = AutopilotSettings::load(profile)?;
         settings.retries = self.retries.unwrap_or(settings.retries);
         Ok(PilotPlan { job: Some(job), settings: Some(settings) })
     }
@@ -93,7 +93,11 @@ impl PilotPlan {
 }
 
 /// An autopilot for a rig's robot.
-pub(crate) fn autopilot(rig: &dyn EpisodeRig, job: &Job, settings: &Settings) -> Result<Autopilot> {
+pub(crate) fn autopilot(
+    rig: &dyn EpisodeRig,
+    job: &Job,
+    settings: &AutopilotSettings,
+) -> Result<Autopilot> {
     let arm = rig.arm()?;
     Ok(Autopilot::new(Setup {
         chain: &arm.chain,

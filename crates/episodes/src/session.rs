@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use citrange_tape::{Header, Parent, Unit, new_uid, utc_now};
+use citrange_tape::{Parent, TapeHeader, Unit, new_uid, utc_now};
 
 use crate::cell::{EpisodeRig, RigIdentity};
 use crate::error::Result;
@@ -29,12 +29,12 @@ pub struct Choice<'a> {
 }
 
 /// The header of an episode that begins now, and its model.
-pub(crate) fn header(rig: &dyn EpisodeRig, choice: Choice<'_>) -> Result<(Header, Vec<u8>)> {
+pub(crate) fn header(rig: &dyn EpisodeRig, choice: Choice<'_>) -> Result<(TapeHeader, Vec<u8>)> {
     let scene = rig.scene();
     let RigIdentity { engine, model_hash, model, robots } = rig.identity()?;
     let task = choice.task.unwrap_or(&scene.task);
     let task = if task.trim().is_empty() { &scene.title } else { task };
-    let header = Header {
+    let header = TapeHeader {
         uid: new_uid(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         engine,

@@ -12,7 +12,7 @@ use citrange_core::yaml::from_yaml;
 use citrange_core::{Randomise, RestoreReport, Rig as _, RigSpec, Scene, Snapshot, StartData};
 use citrange_robot::Chain;
 use citrange_sim::{CompiledScene, SceneSource, SimError, SimRig, load_scene};
-use citrange_tape::{Episode, Header, Play};
+use citrange_tape::{Episode, Play, TapeHeader};
 use citrange_teleop::telemetry::SceneInfo;
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ fn scene_of(tape: &Episode) -> Result<Arc<CompiledScene>> {
 }
 
 /// The text of a tape's model, if the scene still compiles to it.
-pub(crate) fn model_xml(header: &Header) -> Option<String> {
+pub(crate) fn model_xml(header: &TapeHeader) -> Option<String> {
     let source = SceneSource { scene: header.scene.clone()?, folder: PathBuf::from(".") };
     let same = CompiledScene::new(&source).ok();
     let same = same.filter(|s| s.model_hash == header.model_hash && !s.xml.is_empty());

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use citrange_hdf5::{
-    Array, Attr, Compression, Demo, DemoAttrs, Images, InitialStateData, Kind, RobomimicDemo,
+    Array, Attr, Compression, Demo, DemoAttrs, FileLayout, Images, InitialStateData, RobomimicDemo,
     RobomimicHeader, RobomimicWriter, Series, read_demo, read_robomimic, sniff, write_demo_with,
 };
 use serde_json::{Value, json};
@@ -140,8 +140,8 @@ fn robomimic(path: &str) -> Result<(), Anything> {
 
 fn dump(path: &str) -> Result<Value, Anything> {
     Ok(match sniff(path)? {
-        Kind::Demo => dump_demo(&read_demo(path)?)?,
-        Kind::Robomimic => {
+        FileLayout::Demo => dump_demo(&read_demo(path)?)?,
+        FileLayout::Robomimic => {
             let file = read_robomimic(path)?;
             let mut demos = Vec::new();
             for (k, name) in file.demos.iter().enumerate() {
@@ -164,7 +164,7 @@ fn dump(path: &str) -> Result<Value, Anything> {
                 "time": header.time, "other": attrs(&header.other),
             })
         }
-        Kind::Other(what) => json!({"kind": "other", "what": what}),
+        FileLayout::Other(what) => json!({"kind": "other", "what": what}),
     })
 }
 

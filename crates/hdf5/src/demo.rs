@@ -64,7 +64,7 @@ pub struct DemoAttrs {
     pub success: Option<bool>,
     /// Whether looks were varied while recording.
     pub randomization_enabled: Option<bool>,
-    /// The seed of that: a number or text, as found.
+    /// The random seed of that: a number or text, as found.
     pub randomization_seed: Option<Attr>,
     /// Attributes with other names, or with a type that their name does not promise.
     pub other: BTreeMap<String, Attr>,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::demo::is_joint_name;
 use crate::reader::{Node, Source, or_leave};
-use crate::{Array, Attr, Demo, DemoAttrs, Hdf5Error, InitialStateData, Kind, Series};
+use crate::{Array, Attr, Demo, DemoAttrs, FileLayout, Hdf5Error, InitialStateData, Series};
 
 /// Reads one episode. Pictures stay in the file and are read when asked for; keep the file.
 ///
@@ -16,9 +16,9 @@ pub fn read_demo(path: impl AsRef<Path>) -> Result<Demo, Hdf5Error> {
     let source = Source::open(path.as_ref())?;
     let root = source.root()?;
     match crate::sniff::kind_of(&root)? {
-        Kind::Demo => {}
-        Kind::Robomimic => return Err(layout(&source, "a robomimic file".into())),
-        Kind::Other(what) => return Err(layout(&source, what)),
+        FileLayout::Demo => {}
+        FileLayout::Robomimic => return Err(layout(&source, "a robomimic file".into())),
+        FileLayout::Other(what) => return Err(layout(&source, what)),
     }
     let mut demo = Demo { attrs: attributes(root.attrs()?), ..Demo::default() };
     let unread = &mut demo.unread;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::demo::is_joint_name;
-use crate::encode::Kind;
+use crate::encode::ElementType;
 use crate::writer::{GroupParts, Writer};
 use crate::{Array, Attr, Compression, Demo, Hdf5Error, InitialStateData, Series};
 
@@ -57,7 +57,7 @@ pub fn write_demo_with(
     if let Some(dones) = &demo.dones {
         let dims = [dones.len() as u64];
         let bytes = dones.iter().map(|&d| [u8::from(d)]);
-        root.link("dones", out.dataset("dones", Kind::Bool, Some(&dims), bytes)?);
+        root.link("dones", out.dataset("dones", ElementType::Bool, Some(&dims), bytes)?);
     }
     if !demo.cameras.is_empty() {
         let mut group = GroupParts::default();
@@ -77,7 +77,7 @@ pub fn write_demo_with(
         for (name, bytes) in &demo.blobs {
             let dims = [bytes.len() as u64];
             let whole = std::iter::once(bytes);
-            group.link(name, out.dataset(name, Kind::U8, Some(&dims), whole)?);
+            group.link(name, out.dataset(name, ElementType::U8, Some(&dims), whole)?);
         }
         root.link("citrange", out.group("citrange", &group)?);
     }

@@ -24,7 +24,7 @@ mod message {
 
 /// Element types that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ElementType {
     F64,
     F32,
     I64,
@@ -38,7 +38,7 @@ pub(crate) enum Kind {
     Bytes(u32),
 }
 
-impl Kind {
+impl ElementType {
     /// Bytes of an element.
     pub(crate) fn size(self) -> u32 {
         match self {
@@ -148,7 +148,7 @@ impl Header {
     /// Header of a dataset.
     pub(crate) fn dataset(
         object: &str,
-        kind: Kind,
+        kind: ElementType,
         dims: Option<&[u64]>,
         layout: &Layout,
     ) -> Result<Self, Hdf5Error> {
@@ -184,7 +184,7 @@ impl Header {
     pub(crate) fn attribute(
         &mut self,
         name: &str,
-        kind: Kind,
+        kind: ElementType,
         dims: Option<&[u64]>,
         elements: &[u8],
     ) -> Result<(), Hdf5Error> {
@@ -270,7 +270,8 @@ mod tests {
     #[test]
     fn attributes_over_64_kb_are_refused_with_advice() {
         let mut header = Header::group("/", &[]).unwrap();
-        let error = header.attribute("a", Kind::F64, Some(&[9000]), &[0; 72_000]).unwrap_err();
+        let error =
+            header.attribute("a", ElementType::F64, Some(&[9000]), &[0; 72_000]).unwrap_err();
         assert!(error.to_string().contains("use a dataset"), "{error}");
     }
 

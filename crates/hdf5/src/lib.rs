@@ -69,7 +69,7 @@ pub use images::Images;
 pub use robomimic::{RobomimicDemo, RobomimicHeader};
 pub use robomimic_read::{RobomimicFile, read_robomimic};
 pub use robomimic_write::RobomimicWriter;
-pub use sniff::{Kind, NOT_HDF5, sniff};
+pub use sniff::{FileLayout, NOT_HDF5, sniff};
 pub use writer::Compression;
 
 use robomimic::is_demo_name;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::reader::{Node, Source, or_leave};
 use crate::robomimic::demo_number;
-use crate::{Attr, Hdf5Error, Kind, RobomimicDemo, RobomimicHeader};
+use crate::{Attr, FileLayout, Hdf5Error, RobomimicDemo, RobomimicHeader};
 
 /// An open file of demonstrations.
 pub struct RobomimicFile {
@@ -34,9 +34,9 @@ pub fn read_robomimic(path: impl AsRef<Path>) -> Result<RobomimicFile, Hdf5Error
         path: source.path().to_owned(),
     };
     match crate::sniff::kind_of(&root)? {
-        Kind::Robomimic => {}
-        Kind::Demo => return Err(layout("a single-episode demo file")),
-        Kind::Other(what) => return Err(layout(&what)),
+        FileLayout::Robomimic => {}
+        FileLayout::Demo => return Err(layout("a single-episode demo file")),
+        FileLayout::Other(what) => return Err(layout(&what)),
     }
     let Some(data) = root.group("data")? else { return Err(layout("no group `data`")) };
     let mut attrs = data.attrs()?;

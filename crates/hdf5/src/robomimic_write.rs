@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::demo_write::series;
-use crate::encode::Kind;
+use crate::encode::ElementType;
 use crate::writer::{GroupParts, Writer};
 use crate::{Attr, Compression, Hdf5Error, RobomimicDemo, RobomimicHeader};
 
@@ -71,7 +71,7 @@ impl RobomimicWriter {
         if let Some(dones) = &demo.dones {
             let dims = [dones.len() as u64];
             let numbers = dones.iter().map(|&d| i64::from(d).to_le_bytes());
-            group.link("dones", out.dataset("dones", Kind::I64, Some(&dims), numbers)?);
+            group.link("dones", out.dataset("dones", ElementType::I64, Some(&dims), numbers)?);
         }
         for (key, all) in [("obs", &demo.obs), ("next_obs", &demo.next_obs)] {
             if !all.is_empty() {
@@ -109,7 +109,7 @@ impl RobomimicWriter {
             bytes.resize(width, 0);
             bytes
         });
-        let kind = Kind::Bytes(width as u32);
+        let kind = ElementType::Bytes(width as u32);
         let address = self.out.dataset(name, kind, Some(&dims), padded)?;
         self.mask.link(name, address);
         Ok(())

@@ -12,7 +12,7 @@ use flate2::Compression as Level;
 use flate2::write::ZlibEncoder;
 
 use crate::chunks::{Chunk, tree};
-use crate::encode::{Header, Kind, Layout, SUPERBLOCK_BYTES, UNDEFINED, superblock};
+use crate::encode::{ElementType, Header, Layout, SUPERBLOCK_BYTES, UNDEFINED, superblock};
 use crate::{Array, Attr, Hdf5Error, Images};
 
 /// How pictures are stored.
@@ -97,7 +97,7 @@ impl Writer {
     pub(crate) fn dataset(
         &mut self,
         name: &str,
-        kind: Kind,
+        kind: ElementType,
         dims: Option<&[u64]>,
         elements: impl Iterator<Item = impl AsRef<[u8]>>,
     ) -> Result<u64, Hdf5Error> {
@@ -115,7 +115,7 @@ impl Writer {
     pub(crate) fn numbers(&mut self, name: &str, array: &Array) -> Result<u64, Hdf5Error> {
         let dims: Vec<u64> = array.shape().iter().map(|&d| d as u64).collect();
         let dims = (!dims.is_empty()).then_some(&dims[..]);
-        self.dataset(name, Kind::F64, dims, array.data().iter().map(|v| v.to_le_bytes()))
+        self.dataset(name, ElementType::F64, dims, array.data().iter().map(|v| v.to_le_bytes()))
     }
 
     /// Numbers rounded to single precision, where the layout has them so.
@@ -123,23 +123,23 @@ impl Writer {
         let dims: Vec<u64> = array.shape().iter().map(|&d| d as u64).collect();
         let dims = (!dims.is_empty()).then_some(&dims[..]);
         let rounded = array.data().iter().map(|v| (*v as f32).to_le_bytes());
-        self.dataset(name, Kind::F32, dims, rounded)
+        self.dataset(name, ElementType::F32, dims, rounded)
     }
 
     pub(crate) fn list(&mut self, name: &str, values: &[f64]) -> Result<u64, Hdf5Error> {
         let dims = [values.len() as u64];
-        self.dataset(name, Kind::F64, Some(&dims), values.iter().map(|v| v.to_le_bytes()))
+        self.dataset(name, ElementType::F64, Some(&dims), values.iter().map(|v| v.to_le_bytes()))
     }
 
     pub(crate) fn text(&mut self, name: &str, text: &str) -> Result<u64, Hdf5Error> {
         let references = self.heap(name, &[text])?;
-        self.dataset(name, Kind::Text, None, std::iter::once(references))
+        self.dataset(name, ElementType::Text, None, std::iter::once(references))
     }
 
     pub(crate) fn texts(&mut self, name: &str, texts: &[String]) -> Result<u64, Hdf5Error> {
         let references = self.heap(name, texts)?;
         let dims = [texts.len() as u64];
-        self.dataset(name, Kind::Text, Some(&dims), std::iter::once(references))
+        self.dataset(name, ElementType::Text, Some(&dims), std::iter::once(references))
     }
 
     pub(crate) fn images(
@@ -168,7 +168,8 @@ impl Writer {
                 let bytes = self.at - start;
                 let address = if bytes == 0 { UNDEFINED } else { start };
                 let layout = Layout::Contiguous { address, bytes };
-                let header = Header::dataset(name, Kind::U8, Some(&dims), &layout)?.finish()?;
+                let header =
+                    Header::dataset(name, ElementType::U8, Some(&dims), &layout)?.finish()?;
                 return self.block(&header);
             }
         };
@@ -189,7 +190,7 @@ impl Writer {
         self.write(&nodes)?;
         let chunk = [1].into_iter().chain(size.iter().map(|&d| d as u32)).collect();
         let layout = Layout::Gzip { address, chunk, level };
-        let header = Header::dataset(name, Kind::U8, Some(&dims), &layout)?.finish()?;
+        let header = Header::dataset(name, ElementType::U8, Some(&dims), &layout)?.finish()?;
         self.block(&header)
     }
 
@@ -244,20 +245,20 @@ impl Writer {
         let mut header = Header::group(name, &parts.links)?;
         for (key, value) in &parts.attrs {
             let (kind, dims, elements) = match value {
-                Attr::Bool(b) => (Kind::Bool, None, vec![u8::from(*b)]),
-                Attr::Int(i) => (Kind::I64, None, i.to_le_bytes().to_vec()),
+                Attr::Bool(b) => (ElementType::Bool, None, vec![u8::from(*b)]),
+                Attr::Int(i) => (ElementType::I64, None, i.to_le_bytes().to_vec()),
                 Attr::Unsigned(u) => match i64::try_from(*u) {
-                    Ok(i) => (Kind::I64, None, i.to_le_bytes().to_vec()),
-                    Err(_) => (Kind::U64, None, u.to_le_bytes().to_vec()),
+                    Ok(i) => (ElementType::I64, None, i.to_le_bytes().to_vec()),
+                    Err(_) => (ElementType::U64, None, u.to_le_bytes().to_vec()),
                 },
-                Attr::Float(f) => (Kind::F64, None, f.to_le_bytes().to_vec()),
-                Attr::Text(text) => (Kind::Text, None, self.heap(key, &[text])?),
+                Attr::Float(f) => (ElementType::F64, None, f.to_le_bytes().to_vec()),
+                Attr::Text(text) => (ElementType::Text, None, self.heap(key, &[text])?),
                 Attr::Texts(texts) => {
-                    (Kind::Text, Some([texts.len() as u64]), self.heap(key, texts)?)
+                    (ElementType::Text, Some([texts.len() as u64]), self.heap(key, texts)?)
                 }
                 Attr::Floats(values) => {
                     let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-                    (Kind::F64, Some([values.len() as u64]), bytes)
+                    (ElementType::F64, Some([values.len() as u64]), bytes)
                 }
             };
             header.attribute(key, kind, dims.as_ref().map(|d| &d[..]), &elements)?;

@@ -74,7 +74,7 @@ pub use isa::{Avx2, Avx512, Isa, Scalar};
 pub use kernel::Kernel;
 pub use mask::Mask;
 pub use simd::Simd;
-pub use triple::{Triple, add, along, cross, dot, scale, store, sub, turned};
+pub use triple::{Triple, add, along, cross, dot, rotated, scale, store, sub};
 
 /// Lanes of 32 bits in a vector.
 pub const LANES: usize = 16;

@@ -21,7 +21,7 @@ fn polynomial<S: Simd>(of: [f32; 3], x2: F32x16<S>) -> F32x16<S> {
     ((x2 * of[0] + of[1]) * x2 + of[2]) * x2
 }
 
-/// With the sign turned where the second bit of the quadrant is set.
+/// With the sign changed where the second bit of the quadrant is set.
 #[inline(always)]
 fn signed<S: Simd>(number: F32x16<S>, quadrant: I32x16<S>) -> F32x16<S> {
     (number.to_bits() ^ (quadrant & 2).shift_left(30)).from_bits()

@@ -58,7 +58,7 @@ pub fn along<S: Simd>(a: &Triple<S>, direction: &[f32; 3]) -> F32x16<S> {
 /// Scalar products with three directions: the rows of a matrix.
 #[inline(always)]
 #[must_use]
-pub fn turned<S: Simd>(rows: &[[f32; 3]; 3], a: &Triple<S>) -> Triple<S> {
+pub fn rotated<S: Simd>(rows: &[[f32; 3]; 3], a: &Triple<S>) -> Triple<S> {
     [along(a, &rows[0]), along(a, &rows[1]), along(a, &rows[2])]
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::agree;
 use crate::column::Column;
-use crate::commit::Stage;
+use crate::commit::PendingCommit;
 use crate::data;
 use crate::dataset::Dataset;
 use crate::episodes::{self, EPISODES_PER_FILE, EpisodeMeta, VideoSpan};
@@ -121,12 +121,12 @@ impl Dataset {
     }
 
     /// Everything but the renames.
-    pub(crate) fn prepare(&self, episode: &NewEpisode) -> Result<(Stage, Self)> {
+    pub(crate) fn prepare(&self, episode: &NewEpisode) -> Result<(PendingCommit, Self)> {
         self.validate(episode)?;
         let mut next = self.clone();
         let codecs = next.look_at_videos(episode)?;
         files::create_dir(&self.root)?;
-        let mut stage = Stage::begin(&self.root)?;
+        let mut stage = PendingCommit::begin(&self.root)?;
         self.require_unchanged()?;
 
         let index = self.episodes.len();
@@ -145,8 +145,8 @@ impl Dataset {
                 |e| e.videos.get(key).map(|v| v.file),
                 |id| self.info.video_file(key, id),
             )?;
-            let to_secs = episode.length as f64 / f64::from(self.info.fps);
-            meta.videos.insert(key.clone(), VideoSpan { file, from_secs: 0.0, to_secs });
+            let to_s = episode.length as f64 / f64::from(self.info.fps);
+            meta.videos.insert(key.clone(), VideoSpan { file, from_s: 0.0, to_s });
             let name = self.info.video_file(key, file).map_err(LerobotError::Invalid)?;
             files::link_or_copy(&video.path, &stage.add(name))?;
             if index == 0 {

@@ -17,7 +17,7 @@ pub struct CheckOptions {
     /// Decode the videos: finds frozen pictures for sure, and compares camera statistics.
     pub deep: bool,
     /// Pictures that do not change for this long while joints move are frozen, seconds.
-    pub frozen_secs: f64,
+    pub frozen_s: f64,
     /// A joint step this many times the usual one around it (the 95 % largest within half a
     /// second) is a jump…
     pub jump_factor: f64,
@@ -30,7 +30,7 @@ impl Default for CheckOptions {
         Self {
             joint_limits: None,
             deep: false,
-            frozen_secs: 0.5,
+            frozen_s: 0.5,
             jump_factor: 8.0,
             jump_part_of_range: 0.05,
         }
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(changed(&|_| {}), Vec::<&str>::new());
         let span = |e: &mut EpisodeMeta, shift: f64| {
             let span = e.videos.get_mut(key).unwrap();
-            span.to_secs += shift;
+            span.to_s += shift;
         };
         assert_eq!(changed(&|e| span(e, 0.05)), ["video-span"]);
         assert_eq!(changed(&|e| e.tasks = vec!["unheard of".into()])[0], "task-text");

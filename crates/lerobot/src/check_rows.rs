@@ -10,7 +10,7 @@ use crate::info::DEFAULT_FEATURES;
 use crate::stats::{FeatureStats, Stats, quantile_of_sorted};
 
 /// How far a timestamp may be off; the reader of lerobot refuses more.
-pub(crate) const TOLERANCE_SECS: f64 = 1e-4;
+pub(crate) const TOLERANCE_S: f64 = 1e-4;
 /// The feature with the measured joints.
 const STATE: &str = "observation.state";
 /// A joint counts as using at least this part of its limits.
@@ -131,7 +131,7 @@ fn check_counters(
     let off = |k: usize, t: f64| (t - k as f64 / fps).abs();
     // Not "off more than": a NaN must be found too.
     let wrong = times.iter().enumerate().find(|(k, t)| {
-        let near = off(*k, f64::from(**t)) < TOLERANCE_SECS;
+        let near = off(*k, f64::from(**t)) < TOLERANCE_S;
         !near
     });
     if let Some((k, t)) = wrong {

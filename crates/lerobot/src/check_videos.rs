@@ -6,7 +6,7 @@ use citrange_video::mp4::Movie;
 
 use crate::av1;
 use crate::check::CheckOptions;
-use crate::check_rows::{Motion, TOLERANCE_SECS};
+use crate::check_rows::{Motion, TOLERANCE_S};
 use crate::dataset::Dataset;
 use crate::findings::{At, Findings};
 use crate::image_stats::ImageStats;
@@ -93,16 +93,16 @@ pub(crate) fn check(
         let Some(span) = meta.videos.get(key) else { continue };
         let here = At { episode: Some(*index), ..at() };
         let length = meta.length as f64 / f64::from(fps);
-        let fits = (span.from_secs - next).abs() < TOLERANCE_SECS
-            && (span.to_secs - span.from_secs - length).abs() < TOLERANCE_SECS;
+        let fits = (span.from_s - next).abs() < TOLERANCE_S
+            && (span.to_s - span.from_s - length).abs() < TOLERANCE_S;
         if !fits {
-            let (a, b, end) = (span.from_secs, span.to_secs, next + length);
+            let (a, b, end) = (span.from_s, span.to_s, next + length);
             let message =
                 format!("it spans {a:.4} to {b:.4} s, it should be {next:.4} to {end:.4} s");
             found.error("video-span", here.clone(), message);
         }
-        next = span.to_secs;
-        let first = (span.from_secs * f64::from(fps)).round().max(0.0) as usize;
+        next = span.to_s;
+        let first = (span.from_s * f64::from(fps)).round().max(0.0) as usize;
         let moves = motion.get(index).cloned().unwrap_or_default();
         let episode = Episode { first, length: meta.length, moves, at: here };
         if options.deep {
@@ -131,7 +131,7 @@ impl Episode {
         found: &mut Findings,
     ) -> bool {
         let secs = (run.len().saturating_sub(1)) as f64 / f64::from(fps);
-        if secs < options.frozen_secs || self.moves.over(run.clone()) < MOVES_PART {
+        if secs < options.frozen_s || self.moves.over(run.clone()) < MOVES_PART {
             return false;
         }
         let message = format!("the picture stands still for {secs:.2} s while the joints move");

@@ -22,12 +22,12 @@ const FORMAT_VERSION: u32 = 1;
 struct Intent {
     format_version: u32,
     tool_version: String,
-    moves: Vec<Move>,
+    moves: Vec<Rename>,
 }
 
 /// One rename: a name inside the commit folder, a path inside the dataset.
 #[derive(Clone, Serialize, Deserialize)]
-struct Move {
+struct Rename {
     from: String,
     to: String,
 }
@@ -65,16 +65,16 @@ fn is_at(_: &File, path: &Path) -> bool {
     path.exists()
 }
 
-/// Files on their way into a dataset. Dropped before [`Stage::commit`], it leaves no trace.
-pub(crate) struct Stage {
+/// Files on their way into a dataset. Dropped before [`PendingCommit::commit`], it leaves no trace.
+pub(crate) struct PendingCommit {
     root: PathBuf,
     dir: PathBuf,
-    moves: Vec<Move>,
+    moves: Vec<Rename>,
     armed: bool,
     _lock: Lock,
 }
 
-impl Stage {
+impl PendingCommit {
     /// Takes the lock, finishes or removes what an earlier process left, starts empty.
     pub(crate) fn begin(root: &Path) -> Result<Self> {
         let lock = Lock::take(root)?;
@@ -89,7 +89,7 @@ impl Stage {
     pub(crate) fn add(&mut self, to: String) -> PathBuf {
         let from = format!("{:04}.part", self.moves.len());
         let path = self.dir.join(&from);
-        self.moves.push(Move { from, to });
+        self.moves.push(Rename { from, to });
         #[cfg(test)]
         full_disk::on_add(&path);
         path
@@ -100,7 +100,7 @@ impl Stage {
         self.commit_up_to(usize::MAX)
     }
 
-    /// Like [`Stage::commit`], but stops dead after some renames, as a crash would.
+    /// Like [`PendingCommit::commit`], but stops dead after some renames, as a crash would.
     pub(crate) fn commit_up_to(mut self, renames: usize) -> Result<()> {
         files::sync_dir(&self.dir)?;
         let intent = Intent {
@@ -116,7 +116,7 @@ impl Stage {
     }
 }
 
-impl Drop for Stage {
+impl Drop for PendingCommit {
     fn drop(&mut self) {
         if self.armed {
             // The error that brought us here is the one to tell.
@@ -126,7 +126,7 @@ impl Drop for Stage {
 }
 
 /// Renames in order, each durable before the next, then removes the intent.
-fn carry_out(root: &Path, moves: &[Move], renames: usize) -> Result<()> {
+fn carry_out(root: &Path, moves: &[Rename], renames: usize) -> Result<()> {
     let dir = root.join(DIR);
     for step in moves.iter().take(renames) {
         let (from, to) = (dir.join(&step.from), root.join(&step.to));
@@ -238,8 +238,8 @@ pub(crate) mod full_disk {
 mod tests {
     use super::*;
 
-    fn stage(root: &Path) -> Stage {
-        let mut stage = Stage::begin(root).unwrap();
+    fn stage(root: &Path) -> PendingCommit {
+        let mut stage = PendingCommit::begin(root).unwrap();
         for name in ["videos/c/a.mp4", "data/a.parquet", "meta/info.json"] {
             files::write_synced(&stage.add(name.into()), name.as_bytes()).unwrap();
         }
@@ -281,7 +281,7 @@ mod tests {
             let intent = Intent {
                 format_version: 1,
                 tool_version: String::new(),
-                moves: vec![Move { from: "0".into(), to: to.into() }],
+                moves: vec![Rename { from: "0".into(), to: to.into() }],
             };
             fs::write(dir.path().join(DIR).join("0"), "x").unwrap();
             fs::write(dir.path().join(DIR).join(INTENT), crate::info::pretty(&intent)).unwrap();

@@ -283,9 +283,9 @@ impl Dataset {
             let e = std::io::Error::from(std::io::ErrorKind::NotFound);
             return Err(io("open", &path)(e));
         }
-        let first = (span.from_secs * f64::from(self.info.fps)).round();
+        let first = (span.from_s * f64::from(self.info.fps)).round();
         if !(0.0..1e15).contains(&first) {
-            let reason = format!("episode {index} of {key:?} starts at {} s", span.from_secs);
+            let reason = format!("episode {index} of {key:?} starts at {} s", span.from_s);
             return Err(damaged(&path, reason));
         }
         Ok(VideoFrames { path, first_frame: first as usize, count: meta.length })

@@ -23,9 +23,9 @@ pub struct VideoSpan {
     /// The file.
     pub file: FileId,
     /// Start in the file, seconds.
-    pub from_secs: f64,
+    pub from_s: f64,
     /// End in the file, seconds.
-    pub to_secs: f64,
+    pub to_s: f64,
 }
 
 /// One row of `meta/episodes`.
@@ -123,8 +123,8 @@ fn read_row(
             key.into(),
             VideoSpan {
                 file: file(&kind)?,
-                from_secs: cell(&format!("{kind}/from_timestamp"))?,
-                to_secs: cell(&format!("{kind}/to_timestamp"))?,
+                from_s: cell(&format!("{kind}/from_timestamp"))?,
+                to_s: cell(&format!("{kind}/to_timestamp"))?,
             },
         );
     }
@@ -208,8 +208,8 @@ fn columns(
         };
         out.push((format!("videos/{key}/chunk_index"), count(&|r| span(r).file.chunk)));
         out.push((format!("videos/{key}/file_index"), count(&|r| span(r).file.file)));
-        out.push((format!("videos/{key}/from_timestamp"), secs(&|r| span(r).from_secs)));
-        out.push((format!("videos/{key}/to_timestamp"), secs(&|r| span(r).to_secs)));
+        out.push((format!("videos/{key}/from_timestamp"), secs(&|r| span(r).from_s)));
+        out.push((format!("videos/{key}/to_timestamp"), secs(&|r| span(r).to_s)));
     }
     for (name, feature) in features.iter().filter(|(_, f)| f.dtype != "string") {
         for list in LISTS {

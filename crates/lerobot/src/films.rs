@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use citrange_video::mp4::Movie;
-use citrange_video::{Part, can_join, join};
+use citrange_video::{MoviePart, can_join, join};
 
 use crate::error::{Result, invalid};
 use crate::files;
@@ -42,11 +42,11 @@ impl Film {
         if let (true, Some(cut)) = (self.whole, self.cuts.first()) {
             return files::link_or_copy(&cut.path, out).map(drop);
         }
-        let parts: Result<Vec<Part<'_>>> = self
+        let parts: Result<Vec<MoviePart<'_>>> = self
             .cuts
             .iter()
             .map(|cut| match (u32::try_from(cut.frames.start), u32::try_from(cut.frames.end)) {
-                (Ok(from), Ok(to)) => Ok(Part { path: &cut.path, from, to }),
+                (Ok(from), Ok(to)) => Ok(MoviePart { path: &cut.path, from, to }),
                 _ => invalid(format!("{}: too many frames", cut.path.display())),
             })
             .collect();
@@ -85,7 +85,7 @@ pub(crate) fn plan(
                 outline.frames
             ));
         }
-        let share = outline.bytes / outline.frames.max(1) as u64 * frames.len() as u64;
+        let cut_bytes = outline.bytes / outline.frames.max(1) as u64 * frames.len() as u64;
         let to_encode = outline.to_encode(frames.start, frames.end);
         if to_encode > 0 && !outline.can_encode {
             let (before, after) = outline.keys_near(frames.start);
@@ -97,19 +97,19 @@ pub(crate) fn plan(
                 piece.episode
             ));
         }
-        let cut = Cut { path: video.path, frames, bytes: share, to_encode };
+        let cut = Cut { path: video.path, frames, bytes: cut_bytes, to_encode };
         let fits = packing == Packing::Packed
-            && bytes + share < limit
+            && bytes + cut_bytes < limit
             && matches!((&first, &opened), (Some(a), Some(b)) if can_join(a, b).is_ok());
         match films.last_mut() {
             Some(film) if fits => {
                 film.pieces.end = at + 1;
                 film.cuts.push(cut);
-                bytes += share;
+                bytes += cut_bytes;
             }
             _ => {
                 films.push(Film { pieces: at..at + 1, cuts: vec![cut], whole: false });
-                (first, bytes) = (opened, share);
+                (first, bytes) = (opened, cut_bytes);
             }
         }
     }

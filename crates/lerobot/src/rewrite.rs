@@ -350,10 +350,10 @@ impl<'a> Build<'a> {
                 film.make(&path)?;
                 let mut at = 0;
                 for meta in &mut self.episodes[film.pieces.clone()] {
-                    let from_secs = at as f64 / fps;
+                    let from_s = at as f64 / fps;
                     at += meta.length;
-                    let to_secs = at as f64 / fps;
-                    meta.videos.insert(key.clone(), VideoSpan { file: id, from_secs, to_secs });
+                    let to_s = at as f64 / fps;
+                    meta.videos.insert(key.clone(), VideoSpan { file: id, from_s, to_s });
                 }
                 id = id.next(self.info.chunks_size);
                 step();

@@ -9,7 +9,7 @@ use citrange_core::rng::Rng;
 use citrange_core::shape::PosedShape;
 use citrange_plan::{Arm, Collider, ColliderSettings, Config, JointLimit, Motions, Obstacles};
 use citrange_robot::Robot;
-use citrange_space::{Grid, Snapshot};
+use citrange_space::{Grid, MapSnapshot};
 use serde_json::Value;
 
 type Failure = Box<dyn std::error::Error>;
@@ -41,7 +41,7 @@ fn voxels(problem: &Value) -> Result<Obstacles, Failure> {
     let grid = Grid::new([-1.3, -1.3, -0.3], [1.3, 1.3, 2.3], 0.05)?;
     let cells = list(&problem["voxels"]).filter_map(|v| grid.cell(numbers(v)));
     let keys: Vec<u32> = cells.map(|cell| grid.key(cell)).collect();
-    let map = Some(Arc::new(Snapshot::from_voxels(&grid, &keys)?));
+    let map = Some(Arc::new(MapSnapshot::from_voxels(&grid, &keys)?));
     Ok(Obstacles { map, ..Obstacles::default() })
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use citrange_core::shape::PosedShape;
-use citrange_space::Snapshot;
+use citrange_space::MapSnapshot;
 
 /// Everything that a robot must not touch, but itself.
 ///
@@ -15,7 +15,7 @@ pub struct Obstacles {
     /// Solids, in the world.
     pub solids: Vec<PosedShape>,
     /// Voxels, as cubes.
-    pub map: Option<Arc<Snapshot>>,
+    pub map: Option<Arc<MapSnapshot>>,
 }
 
 impl Obstacles {

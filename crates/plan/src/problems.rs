@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use citrange_core::Pose;
 use citrange_core::shape::PosedShape;
-use citrange_space::{Grid, Snapshot};
+use citrange_space::{Grid, MapSnapshot};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -225,7 +225,7 @@ impl Problem {
         let keys: Option<Vec<u32>> =
             self.voxels_m.iter().map(|at| grid.cell(*at).map(|cell| grid.key(cell))).collect();
         let keys = keys.ok_or_else(|| PlanError::bad(what(), "a voxel that is no number"))?;
-        let map = Snapshot::from_voxels_within(&grid, &keys, reach_m)?;
+        let map = MapSnapshot::from_voxels_within(&grid, &keys, reach_m)?;
         Ok(Obstacles { map: Some(Arc::new(map)), ..Obstacles::default() })
     }
 }

@@ -17,7 +17,7 @@ use citrange_plan::{
     Arm, Collider, ColliderSettings, Config, JointLimit, Motions, Obstacles, Touched,
 };
 use citrange_robot::{Robot, RobotSettings};
-use citrange_space::{Grid, Snapshot};
+use citrange_space::{Grid, MapSnapshot};
 use nalgebra::{Isometry3, Point3, Quaternion, UnitQuaternion, Vector3};
 
 thread_local! {
@@ -93,7 +93,7 @@ fn surroundings(rng: &mut Rng) -> Obstacles {
 }
 
 /// Small heaps of cubes.
-fn cubes(rng: &mut Rng, heaps: usize) -> Snapshot {
+fn cubes(rng: &mut Rng, heaps: usize) -> MapSnapshot {
     let grid = Grid::new([-1.0, -1.0, 0.0], [1.0, 1.0, 2.0], 0.05).unwrap();
     let mut keys = Vec::new();
     for _ in 0..heaps {
@@ -103,7 +103,7 @@ fn cubes(rng: &mut Rng, heaps: usize) -> Snapshot {
             keys.push(grid.key(cell));
         }
     }
-    Snapshot::from_voxels(&grid, &keys).unwrap()
+    MapSnapshot::from_voxels(&grid, &keys).unwrap()
 }
 
 /// The least gap to anything, by looking at everything.

@@ -13,7 +13,7 @@ use citrange_plan::{
     Problems, Request, SearchSettings, Touched, make_plan,
 };
 use citrange_robot::Robot;
-use citrange_space::{Grid, Snapshot};
+use citrange_space::{Grid, MapSnapshot};
 use nalgebra::{Isometry3, Point3, Rotation3, UnitQuaternion, Vector3};
 
 const EACH: usize = 250;
@@ -120,10 +120,10 @@ fn obstacle_in(arm: &Arm, joints: &[f64], kind: usize, rng: &mut Rng) -> Obstacl
 }
 
 /// A map in which one voxel is occupied.
-fn map_with(at: Vector3<f64>) -> Arc<Snapshot> {
+fn map_with(at: Vector3<f64>) -> Arc<MapSnapshot> {
     let grid = Grid::new([-1.5, -1.5, -0.6], [1.5, 1.5, 2.6], 0.05).unwrap();
     let cell = grid.cell(at.into()).unwrap();
-    Arc::new(Snapshot::from_voxels(&grid, &[grid.key(cell)]).unwrap())
+    Arc::new(MapSnapshot::from_voxels(&grid, &[grid.key(cell)]).unwrap())
 }
 
 struct Bench {

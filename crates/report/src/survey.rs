@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use citrange_core::event::TaskState;
 use citrange_core::scene::{Goal, Scene};
-use citrange_tape::{Dataset, Header, TapeError};
+use citrange_tape::{Dataset, TapeError, TapeHeader};
 use serde::Serialize;
 
 use crate::numbers::Numbers;
@@ -81,7 +81,7 @@ pub struct Survey {
 struct Told {
     story: Story,
     goal_m: Option<[f64; 2]>,
-    header: Header,
+    header: TapeHeader,
 }
 
 impl Survey {
@@ -169,7 +169,7 @@ impl EpisodeFacts {
 }
 
 impl About {
-    fn add(&mut self, header: &Header) {
+    fn add(&mut self, header: &TapeHeader) {
         if let Some(scene) = &header.scene
             && self.scene.is_none()
         {
@@ -237,7 +237,7 @@ fn read(dataset: &Dataset, episode: usize) -> Result<Option<Told>, TapeError> {
 }
 
 /// Where the goal's middle was at the start.
-fn goal_m(scene: &Scene, header: &Header) -> Option<[f64; 2]> {
+fn goal_m(scene: &Scene, header: &TapeHeader) -> Option<[f64; 2]> {
     let object = match &scene.job.as_ref()?.goal {
         Goal::VirtualPlate { center_m: [x, y, _], .. } => return Some([*x, *y]),
         Goal::Plate { object, .. } | Goal::TopOf { object } => object,

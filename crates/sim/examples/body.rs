@@ -1,4 +1,4 @@
-//! Writes a robot's body (shapes, covering balls, pairs of links) as JSON to standard output:
+//! Writes a robot's body (shapes, covering spheres, pairs of links) as JSON to standard output:
 //! `cargo run -p citrange-sim --example body -- ur5 > ur5.json`. Overhang in metres as a second
 //! argument.
 #![allow(clippy::print_stdout)] // the JSON is the point of it

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use citrange_control::{Action, CartesianController, Memory, Scratch, Settings, Status};
+use citrange_control::{
+    Action, CartesianController, ControllerMemory, ControllerSettings, ControllerStatus, Scratch,
+};
 use citrange_core::run::RunError;
 use citrange_core::tape::NoTape;
 use citrange_core::{
@@ -37,8 +39,8 @@ struct ActionPilot {
     /// Joint targets in force.
     targets: Vec<f64>,
     /// The controller's memory; none after positions were sent, which are not the controller's.
-    memory: Option<Memory>,
-    status: Status,
+    memory: Option<ControllerMemory>,
+    status: ControllerStatus,
 }
 
 impl Pilot for ActionPilot {
@@ -48,7 +50,7 @@ impl Pilot for ActionPilot {
 
     fn begin(&mut self, start: &Start<'_>) -> Result<(), BoxError> {
         self.targets = start.targets.to_vec();
-        (self.action, self.memory, self.status) = (None, None, Status::default());
+        (self.action, self.memory, self.status) = (None, None, ControllerStatus::default());
         Ok(())
     }
 
@@ -110,7 +112,7 @@ impl Arm {
     /// When the scene has no robot, it cannot be driven, or a camera is not known.
     pub fn connect(
         scene: Arc<CompiledScene>,
-        settings: &Settings,
+        settings: &ControllerSettings,
         cameras: Option<&[String]>,
     ) -> Result<Self, SimError> {
         let rig = SimRig::new(Arc::clone(&scene), cameras)?;
@@ -130,7 +132,7 @@ impl Arm {
             action: None,
             targets: Vec::new(),
             memory: None,
-            status: Status::default(),
+            status: ControllerStatus::default(),
         };
         let episode = Loop::begin(pilot, rig, NoTape, &RunSettings::default()).map_err(failed)?;
         let mut arm = Self { episode, kinematics, joints, seen: Observation::default() };
@@ -227,7 +229,7 @@ impl Arm {
 
     /// What limited the controller in its last tick.
     #[must_use]
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> ControllerStatus {
         self.episode.pilot().status
     }
 

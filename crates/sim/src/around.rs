@@ -52,10 +52,10 @@ impl World {
                     SimError::Scene { scene: scene.scene.name.clone(), reason }
                 })?,
             };
-            let turn = Matrix3::from_row_slice(&data.geom_xmat()[geom]);
-            let turn = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix(&turn));
+            let rotation = Matrix3::from_row_slice(&data.geom_xmat()[geom]);
+            let rotation = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix(&rotation));
             let at = Translation3::from(data.geom_xpos()[geom]);
-            let pose = (Isometry3::from_parts(at, turn) * geom_from_shape).into();
+            let pose = (Isometry3::from_parts(at, rotation) * geom_from_shape).into();
             solids.push(SolidAround {
                 body: scene.body_names()[body].clone(),
                 can_move: model.body_weldid()[body] != 0,

@@ -234,7 +234,7 @@ impl<'a> Bodies<'a> {
     }
 }
 
-/// Balls whose hull covers a shape, in the shape's frame.
+/// Spheres whose hull covers a shape, in the shape's frame.
 fn outline(model: &MjModel, geom: usize) -> Vec<(Point3<f64>, f64)> {
     let [a, b, _] = model.geom_size()[geom];
     let [x, y, z, half_x, half_y, half_z] = model.geom_aabb()[geom];
@@ -243,9 +243,9 @@ fn outline(model: &MjModel, geom: usize) -> Vec<(Point3<f64>, f64)> {
         MjtGeomBase::mjGEOM_SPHERE => vec![(Point3::origin(), a)],
         MjtGeomBase::mjGEOM_CAPSULE => both.map(|s| (Point3::new(0.0, 0.0, s * b), a)).to_vec(),
         MjtGeomBase::mjGEOM_CYLINDER => {
-            let turn = std::f64::consts::TAU / f64::from(RIM_POINTS);
-            let radius = a / (turn / 2.0).cos();
-            let rim = |k: u32| (turn * f64::from(k)).sin_cos();
+            let segment_rad = std::f64::consts::TAU / f64::from(RIM_POINTS);
+            let radius = a / (segment_rad / 2.0).cos();
+            let rim = |k: u32| (segment_rad * f64::from(k)).sin_cos();
             let points = (0..RIM_POINTS).map(rim).flat_map(|(sin, cos)| {
                 both.map(|s| (Point3::new(radius * cos, radius * sin, s * b), 0.0))
             });

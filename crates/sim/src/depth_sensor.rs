@@ -33,15 +33,15 @@ pub struct DepthSensor {
     pub max_m: f64,
     /// Neighbours whose depths differ by more than this part of the depth are at an edge.
     pub edge_ratio: f64,
-    /// Share of the pixels at edges that get a depth between front and back.
+    /// Fraction of the pixels at edges that get a depth between front and back.
     pub flying: f64,
-    /// Share of the pixels at edges that see nothing.
+    /// Fraction of the pixels at edges that see nothing.
     pub edge_dropout: f64,
     /// Surfaces seen at a flatter angle than this, between view and surface, are hardly seen.
     pub grazing_rad: f64,
-    /// Share of the pixels on such surfaces that see nothing.
+    /// Fraction of the pixels on such surfaces that see nothing.
     pub grazing_dropout: f64,
-    /// Share of all pixels that see nothing, in spots of a few pixels.
+    /// Fraction of all pixels that see nothing, in spots of a few pixels.
     pub dropout: f64,
     /// Whether what only one of the two imagers sees is lost.
     pub shadow: bool,
@@ -194,7 +194,7 @@ impl DepthSensor {
             let reason = format!("{pixels} pixels in rows of {width}, room for {room}");
             return Err(SimError::Sensor { what: "depth picture".to_owned(), reason });
         }
-        let shares = [
+        let fractions = [
             ("correlation", self.correlation),
             ("flying", self.flying),
             ("edge_dropout", self.edge_dropout),
@@ -202,8 +202,8 @@ impl DepthSensor {
             ("grazing_dropout", self.grazing_dropout),
             ("dropout", self.dropout),
         ];
-        if let Some((key, share)) = shares.iter().find(|(_, s)| !(0.0..=1.0).contains(s)) {
-            return Err(SimError::sensor(key, format!("{share} is not from 0 to 1")));
+        if let Some((key, fraction)) = fractions.iter().find(|(_, s)| !(0.0..=1.0).contains(s)) {
+            return Err(SimError::sensor(key, format!("{fraction} is not from 0 to 1")));
         }
         let lengths = [
             ("subpixel", self.subpixel),

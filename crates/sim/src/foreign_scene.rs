@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use citrange_core::scene::{Look, Object, Physics, Place, RobotPlacement, Span};
+use citrange_core::scene::{Appearance, Object, Physics, Place, RobotPlacement, Span};
 use citrange_core::{Rates, Scene};
 use mujoco_rs::mujoco_c::{mjtBias, mjtDisableBit, mjtGain, mjtIntegrator, mjtTrn};
 use mujoco_rs::prelude::*;
@@ -66,7 +66,7 @@ impl CompiledScene {
             task: String::new(),
             rates,
             physics: Physics::default(),
-            look: Look::default(),
+            look: Appearance::default(),
             robots: BTreeMap::new(),
             fixtures: BTreeMap::new(),
             objects: BTreeMap::new(),
@@ -85,10 +85,10 @@ impl CompiledScene {
 }
 
 /// Physics as the model has it, if whole steps fill a frame.
-fn rates(timestep_secs: f64, frame_hz: u32) -> Rates {
+fn rates(timestep_s: f64, frame_hz: u32) -> Rates {
     let frame_hz = frame_hz.max(1);
     // What is no number is one step.
-    let steps = (1.0 / timestep_secs / f64::from(frame_hz)).round();
+    let steps = (1.0 / timestep_s / f64::from(frame_hz)).round();
     let steps = if steps >= 1.0 { steps.min(10_000.0) as u32 } else { 1 };
     let divides = |ticks: &u32| steps.is_multiple_of(*ticks) && frame_hz * ticks <= CONTROL_HZ;
     let ticks = (1..=steps).rev().find(divides).unwrap_or(1);

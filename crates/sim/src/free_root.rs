@@ -13,24 +13,24 @@ const ROUNDER: f64 = 1.5 * (1_u64 << (MANTISSA_BITS - GRID_BITS)) as f64;
 
 /// Angular velocity in the world frame, on a grid of 2^-46 of the fastest axis (1.4e-14).
 pub(crate) fn world_from_body(quat_wxyz: [f64; 4], w_body: [f64; 3]) -> [f64; 3] {
-    on_grid(turned(&matrix_from_quat(quat_wxyz), w_body))
+    on_grid(rotated(&matrix_from_quat(quat_wxyz), w_body))
 }
 
 /// The body-frame velocity that [`world_from_body`] turns into exactly `w_world`, when that is
 /// on the grid (as every velocity that was read is).
 pub(crate) fn body_from_world(quat_wxyz: [f64; 4], w_world: [f64; 3]) -> [f64; 3] {
     let m = matrix_from_quat(quat_wxyz);
-    let turned_back = |w: [f64; 3]| -> [f64; 3] {
+    let rotated_back = |w: [f64; 3]| -> [f64; 3] {
         std::array::from_fn(|i| m[i] * w[0] + m[3 + i] * w[1] + m[6 + i] * w[2])
     };
-    let w_body = turned_back(w_world);
+    let w_body = rotated_back(w_world);
     // The matrix is orthogonal only up to rounding: correct by what the way back misses.
-    let back = turned(&m, w_body);
-    let missing = turned_back(std::array::from_fn(|i| w_world[i] - back[i]));
+    let back = rotated(&m, w_body);
+    let missing = rotated_back(std::array::from_fn(|i| w_world[i] - back[i]));
     std::array::from_fn(|i| w_body[i] + missing[i])
 }
 
-fn turned(m: &[f64; 9], w: [f64; 3]) -> [f64; 3] {
+fn rotated(m: &[f64; 9], w: [f64; 3]) -> [f64; 3] {
     std::array::from_fn(|i| m[3 * i] * w[0] + m[3 * i + 1] * w[1] + m[3 * i + 2] * w[2])
 }
 
@@ -75,7 +75,7 @@ mod tests {
             let again = world_from_body(quat, body_from_world(quat, world));
             inexact += usize::from(again.map(f64::to_bits) != world.map(f64::to_bits));
             for i in 0..3 {
-                let plain = turned(&matrix_from_quat(quat), w)[i];
+                let plain = rotated(&matrix_from_quat(quat), w)[i];
                 assert!((world[i] - plain).abs() <= 2e-14 * scale * 2.0);
             }
         }

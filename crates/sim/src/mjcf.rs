@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use citrange_core::Pose;
 use citrange_core::Scene;
-use citrange_core::scene::{Camera, Cone, Integrator, Look};
+use citrange_core::scene::{Appearance, Camera, Cone, Integrator};
 use citrange_core::shape::{Part, RING_SEGMENTS, Shape};
 
 /// Groups 0 to 2 are seen, 3 is for collision shapes only.
@@ -68,7 +68,7 @@ pub(crate) fn world_text(scene: &Scene) -> String {
     )
 }
 
-fn look_assets(look: &Look) -> String {
+fn look_assets(look: &Appearance) -> String {
     // One texture repeat holds two squares, and covers 2/texrepeat metres of an endless plane.
     let repeat = 1.0 / look.floor_square_m;
     format!(
@@ -85,7 +85,7 @@ fn look_assets(look: &Look) -> String {
     )
 }
 
-fn look_bodies(look: &Look) -> String {
+fn look_bodies(look: &Appearance) -> String {
     let mut out = format!(
         "<geom name=\"floor\" type=\"plane\" size=\"0 0 0.1\" pos=\"0 0 {}\" material=\"floor\"/>\n",
         look.floor_z_m

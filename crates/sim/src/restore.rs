@@ -58,12 +58,12 @@ impl World {
     pub fn set_row(
         &mut self,
         env: usize,
-        time_secs: f64,
+        time_s: f64,
         qpos: &[f64],
         qvel: &[f64],
     ) -> Result<(), SimError> {
         self.check_env(env)?;
-        self.set_arrays(env, time_secs, qpos, qvel).map_err(|reason| SimError::State {
+        self.set_arrays(env, time_s, qpos, qvel).map_err(|reason| SimError::State {
             env,
             field: "positions and velocities".into(),
             reason,
@@ -107,10 +107,10 @@ impl World {
                     lacks.push("velocities (taken as zero)".to_owned());
                     &still
                 });
-                if start.time_secs.is_none() {
+                if start.time_s.is_none() {
                     lacks.push("simulation time (taken as zero)".to_owned());
                 }
-                self.set_arrays(env, start.time_secs.unwrap_or(0.0), qpos, qvel)?;
+                self.set_arrays(env, start.time_s.unwrap_or(0.0), qpos, qvel)?;
                 lacks.push(UNKNOWN.to_owned());
                 Ok(lacks)
             }
@@ -175,7 +175,7 @@ impl World {
             let all = qpos.len();
             return Err(format!("{unknown} of {all} positions are not named; level 3 has all"));
         }
-        self.set_arrays(env, start.time_secs.unwrap_or(0.0), &qpos, &still)?;
+        self.set_arrays(env, start.time_s.unwrap_or(0.0), &qpos, &still)?;
         let mut lacks = vec!["velocities (taken as zero)".to_owned(), UNKNOWN.to_owned()];
         if unknown > 0 {
             lacks
@@ -188,7 +188,7 @@ impl World {
     fn set_arrays(
         &mut self,
         env: usize,
-        time_secs: f64,
+        time_s: f64,
         qpos: &[f64],
         qvel: &[f64],
     ) -> Result<(), String> {
@@ -207,7 +207,7 @@ impl World {
                     .join(", ")
             ));
         }
-        let all = qpos.iter().chain(qvel).chain([&time_secs]);
+        let all = qpos.iter().chain(qvel).chain([&time_s]);
         if let Some(bad) = all.into_iter().find(|n| !n.is_finite()) {
             return Err(format!("it holds {bad}"));
         }
@@ -216,7 +216,7 @@ impl World {
         let env_ = &mut self.envs[env];
         let data = &mut env_.data;
         data.reset();
-        data.set_time(time_secs);
+        data.set_time(time_s);
         data.qpos_mut().copy_from_slice(qpos);
         data.qvel_mut().copy_from_slice(qvel);
         let ctrl = data.ctrl_mut();
@@ -226,7 +226,7 @@ impl World {
                 ctrl[servo] = qpos[joint.qpos];
             }
         }
-        env_.step = (time_secs * hz).round().max(0.0) as u64;
+        env_.step = (time_s * hz).round().max(0.0) as u64;
         self.refresh(env);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use citrange_core::scene::{Look, Physics, RobotPlacement};
+use citrange_core::scene::{Appearance, Physics, RobotPlacement};
 use citrange_core::{Rates, Scene};
 use citrange_robot::{Robot, RobotDetails, RobotSettings};
 
@@ -55,7 +55,7 @@ pub fn compiled_robot(model: &str, folder: &Path) -> Result<Robot, SimError> {
         task: String::new(),
         rates: Rates { physics_hz: 100, control_hz: 100, frame_hz: 100 },
         physics: Physics::default(),
-        look: Look::default(),
+        look: Appearance::default(),
         robots: [(NAME.to_owned(), placement)].into(),
         fixtures: BTreeMap::new(),
         objects: BTreeMap::new(),

@@ -43,7 +43,8 @@ pub struct SanityReport {
     /// Simulated over wall time, all environments together.
     pub real_time_factor: f64,
     /// Wall time spent on stepping.
-    pub wall_secs: f64,
+    #[serde(rename = "wall_secs")]
+    pub wall_s: f64,
     /// Mean energy of an environment at the start.
     pub energy_start_j: f64,
     /// At the end.
@@ -98,7 +99,7 @@ pub fn try_scene(
     let contacts =
         (0..envs).map(|e| world.contact_summary(e).map(|c| c.0)).sum::<Result<usize, _>>()?;
     let physics_steps = ticks * u64::from(rates.steps_per_tick()) * envs as u64;
-    let wall_secs = busy.as_secs_f64();
+    let wall_s = busy.as_secs_f64();
     let simulated_s = ticks as f64 / f64::from(rates.control_hz) * envs as f64;
     let gain = energy_end_j - energy_start_j;
     let mut problems = Vec::new();
@@ -114,9 +115,9 @@ pub fn try_scene(
         envs,
         threads: world.num_threads(),
         physics_steps,
-        steps_per_sec: physics_steps as f64 / wall_secs,
-        real_time_factor: simulated_s / wall_secs,
-        wall_secs,
+        steps_per_sec: physics_steps as f64 / wall_s,
+        real_time_factor: simulated_s / wall_s,
+        wall_s,
         energy_start_j,
         energy_end_j,
         contacts_per_env: contacts as f64 / envs as f64,

@@ -14,7 +14,7 @@ use crate::layout::{Tree, name_of};
 
 /// What a geom is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum GeomUse {
     Solid,
     Seen,
 }
@@ -27,7 +27,7 @@ impl CompiledScene {
     /// # Errors
     /// When there is no such robot, or it has a shape that is none of a solid body.
     pub fn link_shapes(&self, robot: &str) -> Result<Vec<LinkShape>, SimError> {
-        self.shapes_of(robot, Side::Solid)
+        self.shapes_of(robot, GeomUse::Solid)
     }
 
     /// The shapes that cameras see of a robot, in the same frames: finer than what it collides
@@ -36,10 +36,10 @@ impl CompiledScene {
     /// # Errors
     /// As [`CompiledScene::link_shapes`].
     pub fn seen_shapes(&self, robot: &str) -> Result<Vec<LinkShape>, SimError> {
-        self.shapes_of(robot, Side::Seen)
+        self.shapes_of(robot, GeomUse::Seen)
     }
 
-    fn shapes_of(&self, robot: &str, side: Side) -> Result<Vec<LinkShape>, SimError> {
+    fn shapes_of(&self, robot: &str, side: GeomUse) -> Result<Vec<LinkShape>, SimError> {
         let tree = self.layout.robot(robot)?;
         let bodies = Bodies::new(self, &tree.joints, tree.bodies.start);
         let mut shapes = Vec::new();
@@ -74,7 +74,7 @@ impl CompiledScene {
         let tree = self.layout.robot(robot)?;
         let bodies = Bodies::new(self, &tree.joints, tree.bodies.start);
         let mut links: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
-        for body in self.geoms_of(tree, Side::Solid).into_keys() {
+        for body in self.geoms_of(tree, GeomUse::Solid).into_keys() {
             links.entry(bodies.place(body).0).or_default().push(body);
         }
         // The engine packs the two bodies of an exclusion into one number.
@@ -98,7 +98,7 @@ impl CompiledScene {
     }
 
     /// Per body of a robot, its geoms of one side; those of the other where it has none.
-    fn geoms_of(&self, tree: &Tree, side: Side) -> BTreeMap<usize, Vec<usize>> {
+    fn geoms_of(&self, tree: &Tree, side: GeomUse) -> BTreeMap<usize, Vec<usize>> {
         let model = &self.model;
         let mut solid: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         let mut seen: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -112,8 +112,8 @@ impl CompiledScene {
             }
         }
         let (mut wanted, other) = match side {
-            Side::Solid => (solid, seen),
-            Side::Seen => (seen, solid),
+            GeomUse::Solid => (solid, seen),
+            GeomUse::Seen => (seen, solid),
         };
         for (body, geoms) in other {
             wanted.entry(body).or_insert(geoms);

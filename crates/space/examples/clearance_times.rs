@@ -8,7 +8,9 @@ use std::time::Instant;
 
 use citrange_core::rng::Rng;
 use citrange_robot::{Configs, Robot};
-use citrange_space::{Checker, Clearance, CollisionSettings, Grid, Isa, Settings, Snapshot};
+use citrange_space::{
+    Checker, Clearance, CollisionSettings, Grid, Isa, MapSnapshot, PipelineSettings,
+};
 
 /// Few enough for a run to be over before another process gets the core.
 const CONFIGS: usize = 512;
@@ -18,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("needs the path of a body's JSON")?;
     let body: Robot = serde_json::from_str(&std::fs::read_to_string(path)?)?;
     println!(
-        "{}: {} balls, {} pairs",
+        "{}: {} spheres, {} pairs",
         body.chain().robot,
         body.spheres().len(),
         body.checked_pairs().len()
@@ -60,8 +62,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// A table, a wall and boxes in the default workspace: no more than `count` voxels.
-fn cell(voxel_m: f64, count: usize, rng: &mut Rng) -> Result<Snapshot, Box<dyn std::error::Error>> {
-    let workspace = Settings::default().workspace;
+fn cell(
+    voxel_m: f64,
+    count: usize,
+    rng: &mut Rng,
+) -> Result<MapSnapshot, Box<dyn std::error::Error>> {
+    let workspace = PipelineSettings::default().workspace;
     let grid = Grid::new(workspace.lower_m, workspace.upper_m, voxel_m)?;
     let mut keys = std::collections::BTreeSet::new();
     let mut fill = |low: [f64; 3], high: [f64; 3]| {
@@ -79,7 +85,7 @@ fn cell(voxel_m: f64, count: usize, rng: &mut Rng) -> Result<Snapshot, Box<dyn s
         let size = [rng.uniform(0.08, 0.2), rng.uniform(0.08, 0.2), rng.uniform(0.08, 0.6)];
         fill(corner, std::array::from_fn(|a| corner[a] + size[a]));
     }
-    Ok(Snapshot::from_voxels(&grid, &keys.into_iter().collect::<Vec<u32>>())?)
+    Ok(MapSnapshot::from_voxels(&grid, &keys.into_iter().collect::<Vec<u32>>())?)
 }
 
 /// Least and median time per configuration, in nanoseconds.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::SpaceError;
 use crate::map::MapSettings;
-use crate::settings::Settings;
+use crate::settings::PipelineSettings;
 
 /// A cell. Everything has a default: an empty file is a cell without robot and cameras.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -24,7 +24,7 @@ pub struct Cell {
     /// The robot, if there is one.
     pub robot: Option<CellRobot>,
     /// How a frame becomes voxels.
-    pub pipeline: Settings,
+    pub pipeline: PipelineSettings,
     /// How voxels become a map.
     pub map: MapSettings,
 }
@@ -37,7 +37,7 @@ pub struct CellCamera {
     #[serde(alias = "camera_xyz", alias = "xyz")]
     #[schemars(extend("x-aliases" = ["camera_xyz", "xyz"]))]
     pub xyz_m: [f64; 3],
-    /// Turns about the world's x, then y, then z.
+    /// Rotations about the world's x, then y, then z.
     #[serde(alias = "camera_rpy", alias = "rpy")]
     #[schemars(extend("x-aliases" = ["camera_rpy", "rpy"]))]
     pub rpy_deg: [f64; 3],

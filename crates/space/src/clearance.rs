@@ -12,7 +12,7 @@ use citrange_lanes::LANES;
 use citrange_robot::Configs;
 
 use crate::error::SpaceError;
-use crate::map::Snapshot;
+use crate::map::MapSnapshot;
 use kernel::{Lookup, below};
 use near::Near;
 
@@ -53,7 +53,7 @@ impl Checker {
     /// answer for each, or the robot has no sphere.
     pub fn clearance(
         &mut self,
-        snapshot: &Snapshot,
+        snapshot: &MapSnapshot,
         configs: &Configs,
         out: &mut [Clearance],
     ) -> Result<(), SpaceError> {
@@ -156,7 +156,7 @@ impl Checker {
     /// answer for each, or a margin is no number or beyond the map's reach.
     pub fn collides(
         &mut self,
-        snapshot: &Snapshot,
+        snapshot: &MapSnapshot,
         configs: &Configs,
         settings: &CollisionSettings,
         out: &mut [bool],

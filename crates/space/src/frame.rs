@@ -31,7 +31,7 @@ pub struct VoxelFrame {
     /// What became of the points.
     pub counts: Counts,
     /// How long the stages took.
-    pub times: Vec<(Stage, Duration)>,
+    pub times: Vec<(PipelineStage, Duration)>,
 }
 
 /// What became of a point.
@@ -125,7 +125,7 @@ impl Counts {
 
 /// A stage that is timed. Fused stages share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Stage {
+pub enum PipelineStage {
     /// Transform, crop, robot, support and sums per voxel, in one sweep.
     Front,
     /// Statistical outlier removal.
@@ -136,7 +136,7 @@ pub enum Stage {
     Clusters,
 }
 
-impl Stage {
+impl PipelineStage {
     /// For people and JSON.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::cell::Cell;
 use crate::cell_frames::CellFrame;
 use crate::error::SpaceError;
-use crate::frame::{Counts, Fate, Stage};
+use crate::frame::{Counts, Fate, PipelineStage};
 use crate::map::{Map, MapReport};
 use crate::pipeline::Pipeline;
 
@@ -17,14 +17,14 @@ const FRAME_NS: u64 = 33_333_333;
 
 /// How frames are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RunSettings {
+pub struct RunnerSettings {
     /// Threads of the pipeline.
     pub threads: usize,
     /// Do each frame this often; the median time is told.
     pub repeat: u32,
 }
 
-impl Default for RunSettings {
+impl Default for RunnerSettings {
     fn default() -> Self {
         Self { threads: 1, repeat: 1 }
     }
@@ -33,7 +33,7 @@ impl Default for RunSettings {
 /// A pipeline and the map of all that it was given.
 #[derive(Debug)]
 pub struct FrameRunner {
-    settings: RunSettings,
+    settings: RunnerSettings,
     /// The pipeline; its last frame is the last that was run.
     pub pipeline: Pipeline,
     /// What all frames together show.
@@ -55,7 +55,7 @@ pub struct FrameReport {
     /// What became of the points.
     pub counts: Counts,
     /// How long the stages took.
-    pub stages: Vec<(Stage, Duration)>,
+    pub stages: Vec<(PipelineStage, Duration)>,
     /// How long the pipeline took.
     pub pipeline_time: Duration,
     /// What changed in the map.
@@ -71,7 +71,7 @@ impl FrameRunner {
     ///
     /// # Errors
     /// When a setting is out of range.
-    pub fn new(cell: &Cell, settings: RunSettings) -> Result<Self, SpaceError> {
+    pub fn new(cell: &Cell, settings: RunnerSettings) -> Result<Self, SpaceError> {
         let pipeline = Pipeline::new(cell.pipeline.clone())?.with_threads(settings.threads);
         let map = Map::new(&cell.map, pipeline.grid())?;
         Ok(Self { settings, pipeline, map, frames: 0 })

@@ -3,7 +3,7 @@
 //! ```
 //! use citrange_core::Pose;
 //! use citrange_cloud::{Cloud, View};
-//! use citrange_space::{Map, MapSettings, Pipeline, PosedRobot, Settings, Solid};
+//! use citrange_space::{Map, MapSettings, Pipeline, PosedRobot, PipelineSettings, Solid};
 //!
 //! // A wall 0.52 m in front of a camera that looks along the world's z.
 //! let xyz_m: Vec<[f32; 3]> = (0..64 * 48)
@@ -11,10 +11,10 @@
 //!     .collect();
 //! let cloud = Cloud::new(xyz_m, Vec::new(), 64, 1_000_000)?;
 //! let view = View { world_from_camera: Pose::IDENTITY, pinhole: None };
-//! // The robot is a ball that covers a part of it.
+//! // The robot is a sphere that covers a part of it.
 //! let solids = [Solid::capsule(0, [0.0, 0.0, 0.5], [0.0, 0.0, 0.5], 0.1)];
 //!
-//! let mut pipeline = Pipeline::new(Settings::default())?;
+//! let mut pipeline = Pipeline::new(PipelineSettings::default())?;
 //! let robot = PosedRobot { solids: &solids, ..PosedRobot::default() };
 //! let frame = pipeline.run(&cloud, &view.world_from_camera, &robot)?;
 //! assert!(frame.voxels.len() > 50);
@@ -65,14 +65,14 @@ pub use cell_frames::{CellBody, CellFrame, CellFrames};
 pub use citrange_lanes::Isa;
 pub use clearance::{Checker, Clearance, CollisionSettings};
 pub use error::SpaceError;
-pub use frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
+pub use frame::{Counts, Fate, PipelineStage, Voxel, VoxelFrame};
 pub use frame_picture::FramePicture;
-pub use frame_runner::{FrameReport, FrameRunner, RunSettings};
+pub use frame_runner::{FrameReport, FrameRunner, RunnerSettings};
 pub use front::self_filter::PosedRobot;
 pub use grid::Grid;
 pub use map::{
-    Carving, CellState, Layer, Layered, LayeredMap, Map, MapReport, MapSettings, MapVoxel,
-    Snapshot, Track, TrackSettings,
+    Carving, CellState, Layer, Layered, LayeredMap, Map, MapReport, MapSettings, MapSnapshot,
+    MapVoxel, Track, TrackSettings,
 };
 pub use mapper::Mapper;
 pub use outliers::{OutlierScratch, PictureXyz};
@@ -80,6 +80,6 @@ pub use pipeline::Pipeline;
 pub use query::{NO_VOXEL, Nearest, RayBatch};
 pub use save_frame::save_frame;
 pub use settings::{
-    Clusters, EndEffectorSpheres, OutlierMode, Outliers, SelfFilter, Settings, Support,
+    Clusters, EndEffectorSpheres, OutlierMode, Outliers, PipelineSettings, SelfFilter, Support,
 };
 pub use solid::{Form, Solid};

@@ -22,6 +22,6 @@ mod writer;
 pub(crate) use bits::{at_or_after, at_or_before, ones};
 pub use layered::{Layer, Layered, LayeredMap};
 pub use settings::{MapSettings, TrackSettings};
-pub use snapshot::{CellState, MapVoxel, Snapshot};
+pub use snapshot::{CellState, MapSnapshot, MapVoxel};
 pub use tracks::Track;
 pub use writer::{Carving, Map, MapReport};

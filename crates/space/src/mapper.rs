@@ -8,9 +8,9 @@ use citrange_core::{CameraImage, Pose};
 
 use crate::error::SpaceError;
 use crate::front::self_filter::PosedRobot;
-use crate::map::{Map, MapReport, MapSettings, Snapshot};
+use crate::map::{Map, MapReport, MapSettings, MapSnapshot};
 use crate::pipeline::Pipeline;
-use crate::settings::Settings;
+use crate::settings::PipelineSettings;
 
 /// A map that is fed with what cameras deliver. Depths are read where they lie: only voxels and
 /// the map's own picture of them are kept.
@@ -25,7 +25,7 @@ impl Mapper {
     ///
     /// # Errors
     /// Names the setting that is out of range.
-    pub fn new(settings: Settings, map: &MapSettings) -> Result<Self, SpaceError> {
+    pub fn new(settings: PipelineSettings, map: &MapSettings) -> Result<Self, SpaceError> {
         let pipeline = Pipeline::new(settings)?;
         let map = Map::new(map, pipeline.grid())?;
         Ok(Self { pipeline, map })
@@ -91,7 +91,7 @@ impl Mapper {
 
     /// What is known now, to be asked by planners and pilots on any thread.
     #[must_use]
-    pub fn snapshot(&self) -> Arc<Snapshot> {
+    pub fn snapshot(&self) -> Arc<MapSnapshot> {
         self.map.snapshot()
     }
 

@@ -18,19 +18,19 @@ use citrange_lanes::Isa;
 
 mod curve;
 mod decide;
+mod distribute;
 mod field;
 mod kernels;
 mod lens;
 mod networks;
 mod picture;
 mod search;
-mod share;
 mod unordered;
 mod window;
 
 use curve::Curve;
 use decide::{Measured, Order, decide};
-use field::Field;
+use field::PointTiles;
 use lens::Lens;
 use picture::{Picture, Worker};
 use window::Windows;
@@ -55,7 +55,7 @@ pub struct PictureXyz<'a> {
 /// Finds statistical outliers; keeps its memory for the next cloud.
 #[derive(Debug, Default)]
 pub struct OutlierScratch {
-    field: Field,
+    field: PointTiles,
     curve: Curve,
     row_points: Vec<u32>,
     windows: Windows,

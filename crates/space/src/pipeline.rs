@@ -7,16 +7,16 @@ use citrange_core::Pose;
 
 use crate::clusters::Grouping;
 use crate::error::SpaceError;
-use crate::frame::{Counts, Fate, Stage, Voxel, VoxelFrame};
+use crate::frame::{Counts, Fate, PipelineStage, Voxel, VoxelFrame};
 use crate::front::fates;
-use crate::front::self_filter::{Own, PosedRobot};
+use crate::front::self_filter::{PosedRobot, RobotVolume};
 use crate::front::support::Confirm;
-use crate::front::sweep::{Job, Strips, Survivors, Sweeper};
+use crate::front::sweep::{Strips, Survivors, SweepJob, Sweeper};
 use crate::front::transform::CellTransform;
 use crate::front::voxels::Rules;
 use crate::grid::Grid;
 use crate::outliers::{OutlierScratch, PictureXyz};
-use crate::settings::Settings;
+use crate::settings::PipelineSettings;
 use citrange_cloud::Points;
 use citrange_lanes::Isa;
 
@@ -30,9 +30,9 @@ const MAX_POINTS: usize = 16_000_000;
 /// instructions and the number of threads.
 #[derive(Debug)]
 pub struct Pipeline {
-    settings: Settings,
+    settings: PipelineSettings,
     isa: Isa,
-    own: Own,
+    own: RobotVolume,
     /// One per thread; the first gathers what all found.
     sweepers: Vec<Sweeper>,
     grouping: Grouping,
@@ -48,7 +48,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// Names the setting that is out of range.
-    pub fn new(settings: Settings) -> Result<Self, SpaceError> {
+    pub fn new(settings: PipelineSettings) -> Result<Self, SpaceError> {
         let grid = settings.grid()?;
         let frame = VoxelFrame {
             stamp_ns: 0,
@@ -61,7 +61,7 @@ impl Pipeline {
         Ok(Self {
             settings,
             isa: Isa::best(),
-            own: Own::default(),
+            own: RobotVolume::default(),
             sweepers: vec![Sweeper::new(grid.cells())],
             grouping: Grouping::default(),
             picture: [const { Vec::new() }; 3],
@@ -88,7 +88,7 @@ impl Pipeline {
 
     /// Its settings.
     #[must_use]
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &PipelineSettings {
         &self.settings
     }
 
@@ -160,7 +160,7 @@ impl Pipeline {
         self.frame.times.clear();
         let strips = Strips::of(points);
         let confirm = self.settings.support.as_ref().filter(|_| strips.picture).map(Confirm::new);
-        let job = Job {
+        let job = SweepJob {
             points,
             to_cell: &to_cell,
             own: &self.own,
@@ -172,19 +172,19 @@ impl Pipeline {
         let job = match &self.settings.outliers {
             Some(settings) => {
                 let left = survivors(&mut self.picture, points.len());
-                share(&mut self.sweepers, &job, strips, 0..strips.count(), Some(left));
-                watch.note(Stage::Front);
+                distribute(&mut self.sweepers, &job, strips, 0..strips.count(), Some(left));
+                watch.note(PipelineStage::Front);
                 let [x, y, z] = &self.picture;
                 let width = if strips.picture { points.width() } else { points.len() };
                 let picture = PictureXyz { x, y, z, width };
                 let threads = self.sweepers.len();
                 let outliers = self.outliers.find(&picture, settings, self.isa, threads);
-                watch.note(Stage::Outliers);
-                Job { outliers, ..job }
+                watch.note(PipelineStage::Outliers);
+                SweepJob { outliers, ..job }
             }
             None => job,
         };
-        share(&mut self.sweepers, &job, strips, 0..strips.count(), None);
+        distribute(&mut self.sweepers, &job, strips, 0..strips.count(), None);
         let Some((first, others)) = self.sweepers.split_first_mut() else { return Ok(()) };
         let (slots, counts) = (&mut first.slots, &mut self.frame.counts);
         *counts = first.counts;
@@ -192,7 +192,7 @@ impl Pipeline {
             slots.merge(&other.slots);
             counts.add_all(&other.counts);
         }
-        watch.note(Stage::Front);
+        watch.note(PipelineStage::Front);
         let rules = Rules {
             grid: &self.frame.grid,
             confirmed: confirm.is_some(),
@@ -202,7 +202,7 @@ impl Pipeline {
         };
         let voxels = &mut self.frame.voxels;
         rules.collect(slots, voxels, counts);
-        watch.note(Stage::Voxels);
+        watch.note(PipelineStage::Voxels);
         self.frame.clusters = 0;
         if let Some(clusters) = &self.settings.clusters {
             let dropped = |voxel: &Voxel| {
@@ -214,7 +214,7 @@ impl Pipeline {
             };
             let least = clusters.min_voxels;
             self.frame.clusters = self.grouping.number(&self.frame.grid, voxels, least, dropped);
-            watch.note(Stage::Clusters);
+            watch.note(PipelineStage::Clusters);
         }
         if voxels.len() > self.settings.num_voxels {
             let (found, limit) = (voxels.len(), self.settings.num_voxels);
@@ -233,12 +233,12 @@ impl Pipeline {
 /// Notes how long stages take.
 struct Watch<'a> {
     began: Instant,
-    times: &'a mut Vec<(Stage, Duration)>,
+    times: &'a mut Vec<(PipelineStage, Duration)>,
 }
 
 impl Watch<'_> {
     /// The stage ends and the next one begins.
-    fn note(&mut self, stage: Stage) {
+    fn note(&mut self, stage: PipelineStage) {
         let now = Instant::now();
         let took = now - self.began;
         tracing::trace!(stage = stage.name(), ?took, "pipeline");
@@ -258,9 +258,9 @@ fn survivors(picture: &mut [Vec<f32>; 3], points: usize) -> Survivors<'_> {
 }
 
 /// Sweeps strips with as many threads as there are sweepers.
-fn share<P: Points>(
+fn distribute<P: Points>(
     sweepers: &mut [Sweeper],
-    job: &Job<'_, P>,
+    job: &SweepJob<'_, P>,
     strips: Strips,
     range: Range<usize>,
     survivors: Option<Survivors<'_>>,
@@ -270,8 +270,8 @@ fn share<P: Points>(
         [one] => one.sweep(job, strips, range, survivors),
         many => {
             let (left, right) = many.split_at_mut(many.len() / 2);
-            let share_of_left = range.len() * left.len() / (left.len() + right.len());
-            let middle = range.start + share_of_left;
+            let for_left = range.len() * left.len() / (left.len() + right.len());
+            let middle = range.start + for_left;
             let (before, after) = match survivors {
                 Some(all) => {
                     let (before, after) = all.split(strips.start(middle));
@@ -280,8 +280,8 @@ fn share<P: Points>(
                 None => (None, None),
             };
             rayon::join(
-                || share(left, job, strips, range.start..middle, before),
-                || share(right, job, strips, middle..range.end, after),
+                || distribute(left, job, strips, range.start..middle, before),
+                || distribute(right, job, strips, middle..range.end, after),
             );
         }
     }

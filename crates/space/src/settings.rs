@@ -9,7 +9,7 @@ use crate::grid::Grid;
 /// Settings of a [`crate::Pipeline`]. A stage that is `None` is left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Settings {
+pub struct PipelineSettings {
     /// The box of the world that matters; everything else is cropped away.
     pub workspace: Workspace,
     /// Edge of a voxel.
@@ -84,13 +84,15 @@ pub enum OutlierMode {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Support {
-    /// Neighbours agree when their depths differ by less than this part of the depth, times their
+    /// Neighbours agree when their depths differ by less than this fraction of the depth, times their
     /// distance in pixels.
     pub depth_ratio: f64,
     /// How many neighbours must agree.
     pub neighbours: u32,
-    /// Which part of the neighbours that were seen must agree.
-    pub share: f64,
+    /// Which fraction of the neighbours that were seen must agree.
+    #[serde(alias = "share")]
+    #[schemars(extend("x-aliases" = ["share"]))]
+    pub fraction: f64,
 }
 
 /// Voxels that touch at a face or an edge are one group.
@@ -103,7 +105,7 @@ pub struct Clusters {
     pub min_voxels: usize,
 }
 
-impl Default for Settings {
+impl Default for PipelineSettings {
     fn default() -> Self {
         Self {
             workspace: Workspace::default(),
@@ -140,7 +142,7 @@ impl Default for Outliers {
 
 impl Default for Support {
     fn default() -> Self {
-        Self { depth_ratio: 0.006, neighbours: 2, share: 0.3 }
+        Self { depth_ratio: 0.006, neighbours: 2, fraction: 0.3 }
     }
 }
 
@@ -150,7 +152,7 @@ impl Default for Clusters {
     }
 }
 
-impl Settings {
+impl PipelineSettings {
     /// The cells of the workspace; checks everything else on the way.
     ///
     /// # Errors
@@ -165,7 +167,7 @@ impl Settings {
             ("robot_voxel_safe_distance_m", self.robot_voxel_safe_distance_m),
             ("outliers.std_ratio", self.outliers.map(|o| o.std_ratio)),
             ("support.depth_ratio", self.support.map(|s| s.depth_ratio)),
-            ("support.share", self.support.map(|s| s.share)),
+            ("support.fraction", self.support.map(|s| s.fraction)),
         ];
         for (key, value) in lengths {
             if let Some(value) = value.filter(|v| !(v.is_finite() && *v >= 0.0)) {
@@ -178,8 +180,8 @@ impl Settings {
         if self.support.is_some_and(|s| s.neighbours > 24) {
             return Err(SpaceError::setting("support.neighbours", "24 neighbours are asked"));
         }
-        if self.support.is_some_and(|s| s.share > 1.0) {
-            return Err(SpaceError::setting("support.share", "must be 0 to 1"));
+        if self.support.is_some_and(|s| s.fraction > 1.0) {
+            return Err(SpaceError::setting("support.fraction", "must be 0 to 1"));
         }
         if self.num_voxels == 0 {
             return Err(SpaceError::setting("num_voxels", "must be above 0"));

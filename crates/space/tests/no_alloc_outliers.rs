@@ -29,7 +29,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// A wall with holes and far points; which ones depends on the seed.
+/// A wall with holes and far points; which ones depends on the random seed.
 fn picture(seed: usize) -> [Vec<f32>; 3] {
     let (width, height) = (160, 60);
     let mut axes = [Vec::new(), Vec::new(), Vec::new()];

@@ -12,7 +12,7 @@ use citrange_core::{
     CameraImage, Command, Commanded, Observation, Outcome, Picture, Rates, RigSpec, Snapshot,
     Tape as _,
 };
-use citrange_tape::{Header, RecordSettings, Recorder, Unit, new_uid, utc_now};
+use citrange_tape::{RecordSettings, Recorder, TapeHeader, Unit, new_uid, utc_now};
 use serde_json::{Value, json};
 
 const RATES: Rates = Rates { physics_hz: 360, control_hz: 180, frame_hz: 30 };
@@ -97,8 +97,8 @@ fn spread(mut all: Vec<Duration>) -> Value {
     json!({ "count": all.len(), "p50": at(0.5), "p99": at(0.99), "p99.9": at(0.999), "max": at(1.0) })
 }
 
-fn header(rig: RigSpec) -> Header {
-    Header {
+fn header(rig: RigSpec) -> TapeHeader {
+    TapeHeader {
         uid: new_uid(),
         tool_version: "0".into(),
         engine: "none".into(),

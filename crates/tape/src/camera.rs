@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use citrange_core::rig::CameraSpec;
 use citrange_core::{Picture, PictureError};
 use citrange_lerobot::ImageStats;
-use citrange_video::{Encoder, Settings};
+use citrange_video::{Encoder, EncoderSettings};
 
 use crate::coded::{Coded, CodedPicture, CodedPictures, png_of};
 use crate::error::TapeError;
@@ -42,7 +42,7 @@ pub enum WhenFull {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
     /// H.264 video.
-    Video(Settings),
+    Video(EncoderSettings),
     /// Every picture as PNG, without loss.
     Images,
 }
@@ -219,10 +219,10 @@ impl Worker {
         }
         self.writer.sync()?;
         let how = match &self.coder.kind {
-            Kind::Video(encoder) => {
+            PictureCoder::Video(encoder) => {
                 Coded::Video { config: encoder.avc_config().unwrap_or_default().to_vec() }
             }
-            Kind::Images => Coded::Png,
+            PictureCoder::Images => Coded::Png,
         };
         Ok(CodedPictures { log, how, pictures: self.coded, stats: Some(self.stats), damage: None })
     }
@@ -236,7 +236,7 @@ impl Worker {
         let _span = tracing::trace_span!("encode", camera = self.name).entered();
         let (width, height) = (self.coder.width, self.coder.height);
         let key = match (&mut self.coder.kind, rgb) {
-            (Kind::Video(encoder), rgb) => {
+            (PictureCoder::Video(encoder), rgb) => {
                 let sample = match rgb {
                     Some(rgb) => encoder.encode(rgb)?,
                     None => encoder.repeat()?,
@@ -245,17 +245,17 @@ impl Worker {
                 self.bytes.extend_from_slice(sample.data);
                 sample.key
             }
-            (Kind::Images, Some(rgb)) => {
+            (PictureCoder::Images, Some(rgb)) => {
                 self.bytes = png_of(rgb, width, height)?;
                 true
             }
             // The bytes of the picture before are still there.
-            (Kind::Images, None) => true,
+            (PictureCoder::Images, None) => true,
         };
         if self.coded.is_empty() {
             let config = match &self.coder.kind {
-                Kind::Video(encoder) => encoder.avc_config().unwrap_or_default(),
-                Kind::Images => &[],
+                PictureCoder::Video(encoder) => encoder.avc_config().unwrap_or_default(),
+                PictureCoder::Images => &[],
             };
             self.writer.append(kind::CAMERA, &[config])?;
         }
@@ -266,12 +266,12 @@ impl Worker {
 }
 
 struct Coder {
-    kind: Kind,
+    kind: PictureCoder,
     width: usize,
     height: usize,
 }
 
-enum Kind {
+enum PictureCoder {
     Video(Box<Encoder>),
     Images,
 }
@@ -279,10 +279,12 @@ enum Kind {
 impl Coder {
     fn new(spec: &CameraSpec, storage: Storage) -> Result<Self, TapeError> {
         let kind = match storage {
-            Storage::Video(settings) => {
-                Kind::Video(Box::new(Encoder::new(spec.width_px, spec.height_px, settings)?))
-            }
-            Storage::Images => Kind::Images,
+            Storage::Video(settings) => PictureCoder::Video(Box::new(Encoder::new(
+                spec.width_px,
+                spec.height_px,
+                settings,
+            )?)),
+            Storage::Images => PictureCoder::Images,
         };
         Ok(Self { kind, width: spec.width_px as usize, height: spec.height_px as usize })
     }

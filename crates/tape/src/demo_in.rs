@@ -8,7 +8,7 @@ use std::path::Path;
 use citrange_core::StartData;
 use citrange_core::restore::BodyPose;
 use citrange_hdf5::{
-    Array, Attr, Demo, Images, InitialStateData, Kind, RobomimicDemo, RobomimicHeader, Series,
+    Array, Attr, Demo, FileLayout, Images, InitialStateData, RobomimicDemo, RobomimicHeader, Series,
 };
 
 use crate::demo::{ACTIONS, FRAME_HZ, FRAMES, JOINT_TARGETS, TAPE, TASK, check_range};
@@ -74,8 +74,10 @@ impl DemoEpisode {
     pub fn read(path: &Path) -> Result<Vec<Self>, TapeError> {
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         match citrange_hdf5::sniff(path)? {
-            Kind::Demo => Ok(vec![Self::of_demo(citrange_hdf5::read_demo(path)?, name, path)]),
-            Kind::Robomimic => {
+            FileLayout::Demo => {
+                Ok(vec![Self::of_demo(citrange_hdf5::read_demo(path)?, name, path)])
+            }
+            FileLayout::Robomimic => {
                 let file = citrange_hdf5::read_robomimic(path)?;
                 let all = (0..file.demos.len()).map(|index| {
                     let name = format!("{name} {}", file.demos[index]);
@@ -83,7 +85,7 @@ impl DemoEpisode {
                 });
                 all.collect()
             }
-            Kind::Other(what) => {
+            FileLayout::Other(what) => {
                 let reason = format!("{what}: no recording that is known here");
                 Err(TapeError::Log { path: path.to_owned(), reason })
             }
@@ -225,7 +227,7 @@ fn is_so101(demo: &RobomimicDemo) -> bool {
     own && numbers("joint_pos") && numbers("actions")
 }
 
-/// A rate that is a whole number but for the last frame's share.
+/// A rate that is a whole number but for the last frame's fraction.
 fn whole(hz: f64) -> Option<f64> {
     let near = hz.round();
     ((hz - near).abs() < 0.02 * near).then_some(near)
@@ -278,7 +280,7 @@ fn start_of(demo: &Demo) -> StartData {
         bodies: bodies(&arrays),
         qpos: arrays.qpos,
         qvel: arrays.qvel,
-        time_secs: arrays.time,
+        time_s: arrays.time,
         named,
         flattened: demo.initial_state.clone(),
     }

@@ -7,10 +7,10 @@ use citrange_core::{Event, Outcome, Snapshot};
 use serde::{Deserialize, Serialize};
 
 use crate::error::TapeError;
-use crate::header::Header;
+use crate::header::TapeHeader;
 use crate::log::{Damage, read_file, read_records};
 use crate::record::{
-    Frame, Layout, Tick, frame_of, indexed_of, kind, numbers, tick_of, times_of, wrist_of,
+    Layout, TapedFrame, TapedTick, frame_of, indexed_of, kind, numbers, tick_of, times_of, wrist_of,
 };
 
 /// An episode.
@@ -19,13 +19,13 @@ pub struct Episode {
     /// Where it was read from.
     pub path: PathBuf,
     /// What was known when it began.
-    pub header: Header,
+    pub header: TapeHeader,
     /// The compiled model, MuJoCo's binary file; empty for a real robot.
     pub model: Vec<u8>,
     /// Frames in order.
-    pub frames: Vec<Frame>,
+    pub frames: Vec<TapedFrame>,
     /// Ticks in order.
-    pub ticks: Vec<Tick>,
+    pub ticks: Vec<TapedTick>,
     /// Events with the tick they belong to.
     pub events: Vec<(u64, Event)>,
     /// How it ended; `None` if the recorder never said.
@@ -84,7 +84,7 @@ impl Episode {
             .next()
             .filter(|r| r.kind == kind::HEADER)
             .ok_or_else(|| fail("its header is damaged or missing".into()))?;
-        let header: Header = serde_json::from_slice(header.payload)
+        let header: TapeHeader = serde_json::from_slice(header.payload)
             .map_err(|e| fail(format!("its header cannot be read: {e}")))?;
         let mut episode = Self {
             path: path.to_owned(),

@@ -5,7 +5,7 @@ use citrange_lerobot::Info;
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::STATE;
-use crate::record::Frame;
+use crate::record::TapedFrame;
 use crate::units::JointUnit;
 
 /// Names of the wrist's position, in metres of the world.
@@ -36,7 +36,7 @@ pub struct SeenState<'a> {
     pub wrist_pos_m: Option<[f64; 3]>,
 }
 
-impl Frame {
+impl TapedFrame {
     /// What was seen, for [`StateFeatures::row`].
     #[must_use]
     pub fn seen(&self) -> SeenState<'_> {

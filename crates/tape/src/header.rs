@@ -12,7 +12,7 @@ use crate::units::Unit;
 
 /// The first record of every tape.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Header {
+pub struct TapeHeader {
     /// Name of the episode, unique in the world.
     pub uid: String,
     /// Citrange version that recorded it.
@@ -33,7 +33,7 @@ pub struct Header {
     pub pilot: String,
     /// Seed of the run.
     pub seed: u64,
-    /// Episode index within the run: with the seed it decides everything random.
+    /// Episode index within the run: with the random seed it decides everything random.
     pub episode: u64,
     /// Joints, rates, cameras.
     pub rig: RigSpec,
@@ -56,7 +56,7 @@ pub struct Header {
     pub parent: Option<Parent>,
 }
 
-impl Header {
+impl TapeHeader {
     /// The header of an episode that is made again, byte for byte, if it is cut off: without the
     /// time at which it happens to be made, under a name that is given.
     #[must_use]
@@ -65,7 +65,7 @@ impl Header {
     }
 }
 
-impl Header {
+impl TapeHeader {
     /// Where an imported episode comes from; `None` for one that was recorded here.
     #[must_use]
     pub fn imported(&self) -> Option<Imported> {

@@ -7,7 +7,7 @@ use citrange_core::Outcome;
 use serde::{Deserialize, Serialize};
 
 use crate::error::TapeError;
-use crate::header::{Header, Parent, Play};
+use crate::header::{Parent, Play, TapeHeader};
 use crate::units::JointUnit;
 
 const FORMAT_VERSION: u32 = 1;
@@ -51,7 +51,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub(crate) fn new(header: &Header, frames: Range<usize>, outcome: Outcome) -> Self {
+    pub(crate) fn new(header: &TapeHeader, frames: Range<usize>, outcome: Outcome) -> Self {
         Self {
             uid: header.uid.clone(),
             frames,

@@ -33,7 +33,7 @@ pub struct Motion {
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateRow {
     /// Simulated time in seconds.
-    pub time_secs: f64,
+    pub time_s: f64,
     /// All joint positions.
     pub qpos: Vec<f64>,
     /// All joint velocities.
@@ -97,7 +97,7 @@ impl DemoEpisode {
         let (states, matched) = (self.states.as_ref()?, self.matched.as_ref()?);
         let row = |index: usize| {
             let row = states.row(index)?;
-            let mut state = StateRow { time_secs: *row.first()?, ..base.clone() };
+            let mut state = StateRow { time_s: *row.first()?, ..base.clone() };
             for (slot, place) in matched.slots.iter().zip(&matched.places) {
                 let Some((q, v)) = place else { continue };
                 let (nq, nv) = if slot.is_free { (7, 6) } else { (1, 1) };

@@ -11,7 +11,7 @@ use citrange_core::Outcome;
 use crate::dataset::{ACTION, Dataset, STATE, lock, units_said, write_synced};
 use crate::episode::Episode;
 use crate::error::TapeError;
-use crate::header::Header;
+use crate::header::TapeHeader;
 use crate::index::{Entry, Found, INDEX, Index, SIDE, tape_files, tape_name};
 use crate::tapes::{RowBits, tape_row};
 
@@ -224,7 +224,7 @@ struct Old {
 
 /// A tape that can be used.
 struct Known {
-    header: Header,
+    header: TapeHeader,
     outcome: Outcome,
     /// A key of what a row of each frame holds.
     rows: Vec<u64>,

@@ -4,7 +4,7 @@ use citrange_core::tape::{FrameRecord, TickRecord};
 
 /// Kinds of records. Numbers are part of the format.
 pub(crate) mod kind {
-    /// JSON of the [`crate::Header`].
+    /// JSON of the [`crate::TapeHeader`].
     pub(crate) const HEADER: u8 = 1;
     /// The compiled model, deflated.
     pub(crate) const MODEL: u8 = 2;
@@ -36,7 +36,7 @@ pub(crate) mod kind {
 
 /// A frame as read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Frame {
+pub struct TapedFrame {
     /// Frames since the episode began.
     pub index: u64,
     /// Physics step.
@@ -72,7 +72,7 @@ pub struct SensorTimes {
 
 /// A tick as read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tick {
+pub struct TapedTick {
     /// Ticks since the episode began.
     pub index: u64,
     /// What the pilot asked for.
@@ -106,13 +106,13 @@ pub(crate) fn frame_bytes(frame: &FrameRecord<'_>) -> Vec<u8> {
     bytes
 }
 
-pub(crate) fn frame_of(bytes: &[u8], layout: usize) -> Option<Frame> {
+pub(crate) fn frame_of(bytes: &[u8], layout: usize) -> Option<TapedFrame> {
     let mut from = Cursor(bytes);
     let (index, step, wall_ns) = (from.u64()?, from.u64()?, from.u64()?);
     let joints = from.u32()? as usize;
     let (joint_pos, joint_vel) = (from.f64s(joints)?, from.f64s(joints)?);
     let state = from.f64s(from.0.len() / 8)?;
-    let frame = Frame {
+    let frame = TapedFrame {
         index,
         step,
         wall_ns,
@@ -203,7 +203,7 @@ pub(crate) fn tick_bytes(tick: &TickRecord<'_>) -> Vec<u8> {
     bytes
 }
 
-pub(crate) fn tick_of(bytes: &[u8]) -> Option<Tick> {
+pub(crate) fn tick_of(bytes: &[u8]) -> Option<TapedTick> {
     let mut from = Cursor(bytes);
     let index = from.u64()?;
     let flags = from.take(1)?[0];
@@ -214,7 +214,7 @@ pub(crate) fn tick_of(bytes: &[u8]) -> Option<Tick> {
     let executed = if flags & 2 == 0 { from.f64s(actuators)? } else { limited.clone() };
     let digests = (0..digests).map(|_| from.u64()).collect::<Option<_>>()?;
     let requested_vel = Vec::new();
-    let tick = Tick { index, requested, requested_vel, limited, executed, digests };
+    let tick = TapedTick { index, requested, requested_vel, limited, executed, digests };
     from.0.is_empty().then_some(tick)
 }
 

@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{BoxError, Event, Outcome, Snapshot, Tape};
-use citrange_video::Settings;
+use citrange_video::EncoderSettings;
 
 use crate::camera::{CameraWriter, Storage, WhenFull, camera_log, give_way};
 use crate::coded::CodedPictures;
 use crate::episode::{End, Episode, deflate};
 use crate::error::TapeError;
 use crate::features::SeenState;
-use crate::header::Header;
+use crate::header::TapeHeader;
 use crate::log::LogWriter;
 use crate::record::{
     Layout, SensorTimes, frame_bytes, indexed_bytes, kind, put, tick_bytes, times_bytes,
@@ -48,7 +48,7 @@ pub struct RecordSettings {
 
 impl Default for RecordSettings {
     fn default() -> Self {
-        let video = Settings::default();
+        let video = EncoderSettings::default();
         Self {
             video_qp: video.qp,
             video_gop: video.gop,
@@ -61,7 +61,7 @@ impl Default for RecordSettings {
 /// An episode being recorded into a folder of its own.
 pub struct Recorder {
     folder: PathBuf,
-    header: Header,
+    header: TapeHeader,
     records: RecordWriter,
     failure: Failure,
     cameras: Vec<CameraWriter>,
@@ -117,7 +117,7 @@ impl Row {
 pub struct Recording {
     pub(crate) folder: PathBuf,
     pub(crate) tape: PathBuf,
-    pub(crate) header: Header,
+    pub(crate) header: TapeHeader,
     pub(crate) rows: Vec<Row>,
     pub(crate) cameras: Vec<CodedPictures>,
     pub(crate) outcome: Outcome,
@@ -149,7 +149,7 @@ impl Recorder {
     /// When the folder or files cannot be made, or a camera cannot be coded.
     pub fn begin(
         folder: &Path,
-        header: Header,
+        header: TapeHeader,
         model: &[u8],
         settings: &RecordSettings,
     ) -> Result<Self, TapeError> {
@@ -173,7 +173,7 @@ impl Recorder {
             let fps = header.rig.rates.frame_hz;
             let storage = match header.images.contains(&spec.name) {
                 true => Storage::Images,
-                false => Storage::Video(Settings { fps, qp, gop }),
+                false => Storage::Video(EncoderSettings { fps, qp, gop }),
             };
             let path = camera_log(folder, &spec.name);
             let how = (settings, sync_every);
@@ -430,7 +430,7 @@ impl Recording {
         let wrong = |reason: String| Err(TapeError::Log { path: path.clone(), reason });
         // An import can be made again; the tape that it brings keeps its own word.
         let repeatable = self.header.repeatable;
-        if (Header { repeatable, ..tape.header.clone() }) != self.header {
+        if (TapeHeader { repeatable, ..tape.header.clone() }) != self.header {
             return wrong("the tape to keep is of another episode".into());
         }
         if first.checked_add(self.rows.len()).is_none_or(|end| end > tape.len()) {

@@ -9,7 +9,7 @@ use crate::camera::camera_log;
 use crate::coded::CodedPictures;
 use crate::episode::{End, Episode};
 use crate::error::TapeError;
-use crate::header::Header;
+use crate::header::TapeHeader;
 use crate::log::{LogWriter, PREFIX, Record, read_file, read_records};
 use crate::record::{index_of, kind};
 use crate::recorder::{Recording, Row, TAPE_LOG};
@@ -43,7 +43,7 @@ pub(crate) fn is_repeatable(folder: &Path) -> Result<bool, TapeError> {
     // What is no tape, or a torn one, is looked at by `recover`.
     let Ok((records, _)) = read_records(&bytes, &log) else { return Ok(false) };
     let header = records.first().filter(|record| record.kind == kind::HEADER);
-    let header = header.and_then(|r| serde_json::from_slice::<Header>(r.payload).ok());
+    let header = header.and_then(|r| serde_json::from_slice::<TapeHeader>(r.payload).ok());
     Ok(header.is_some_and(|header| header.repeatable))
 }
 

@@ -15,7 +15,7 @@ const LEROBOT_ARMS: [&str; 7] = ["so100", "so101", "so_follower", "koch", "omx",
 /// A joint may be this part of its range beyond its limits: real arms are calibrated by hand.
 const SLACK: f64 = 0.05;
 /// No joint turns further in radians than once around, nearly.
-const TURN: f64 = 6.3;
+const FULL_CIRCLE: f64 = 6.3;
 
 /// What the rows of an episode ask of a robot: radians and metres, joints in the robot's order.
 #[derive(Clone, Debug, PartialEq)]
@@ -254,8 +254,8 @@ fn guess(robot: Option<&str>, rig: &RigSpec, values: &Values) -> (Unit, String) 
     let because = |more: &str| {
         format!("robot type {said}, arm joints from {low:.1} to {high:.1} in the dataset; {more}")
     };
-    if widest <= TURN {
-        return (Unit::Radians, because("nothing is beyond one turn in radians"));
+    if widest <= FULL_CIRCLE {
+        return (Unit::Radians, because("nothing is beyond one revolution in radians"));
     }
     let (degrees, percent) = (values.fits(rig, Unit::Degrees), values.fits(rig, Unit::Percent));
     // Drivers clip percent at 100; an arm in degrees stops there only by chance.

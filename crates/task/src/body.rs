@@ -4,15 +4,15 @@ use citrange_robot::{Chain, HandGoal, HandPose, Tolerance, ToolDownIk, wrapped};
 use nalgebra::Vector3;
 
 use crate::error::TaskError;
-use crate::moves::Place;
-use crate::settings::{HeightsOf, Settings};
+use crate::moves::HandTarget;
+use crate::settings::{AutopilotSettings, HeightsOf};
 
 /// A fit may miss its point by this much.
 const REACH_M: f64 = 0.0005;
 /// Distances from the axis that are tried.
 const RING_STEP_M: f64 = 0.01;
 const RING_STEPS: u32 = 100;
-/// And its turn by this much: near the end of its reach an arm cannot do better.
+/// And its yaw by this much: near the end of its reach an arm cannot do better.
 const REACH_YAW_RAD: f64 = 0.15;
 
 #[derive(Clone, Debug)]
@@ -25,8 +25,8 @@ pub(crate) struct Body {
     hang_m: f64,
     /// The first joint's axis, on the floor.
     axis_m: [f64; 2],
-    /// Turn of the jaws against the arm's direction in the home pose.
-    home_turn_rad: f64,
+    /// Yaw of the jaws against the arm's direction in the home pose.
+    home_yaw_rad: f64,
     /// Grasp point for a thing of no width.
     grasp_m: Vector3<f64>,
     jaw_axis: Vector3<f64>,
@@ -44,7 +44,7 @@ impl Body {
         chain: &Chain,
         home: &[f64],
         floor_z_m: f64,
-        settings: &Settings,
+        settings: &AutopilotSettings,
     ) -> Result<Self, TaskError> {
         let mut ik = ToolDownIk::new(chain, home)?;
         let grasp = *ik.grasp();
@@ -55,14 +55,14 @@ impl Body {
             HeightsOf::Tool => 0.0,
             HeightsOf::Wrist => wrist_m.z - hand.at_m.z,
         };
-        let fraction = settings.joint_speed_share;
+        let fraction = settings.joint_speed_fraction;
         let mut body = Self {
             chain: chain.clone(),
             home: home.to_vec(),
             floor_z_m,
             hang_m,
             axis_m: [anchor.x, anchor.y],
-            home_turn_rad: 0.0,
+            home_yaw_rad: 0.0,
             grasp_m: Vector3::from(grasp.point_m),
             jaw_axis: Vector3::from(grasp.jaw_axis).normalize(),
             from_face: grasp.from_face,
@@ -75,7 +75,7 @@ impl Body {
             speeds: chain.joints.iter().map(|j| j.max_speed.unwrap_or(1.0) * fraction).collect(),
             ik,
         };
-        body.home_turn_rad = hand.jaw_yaw_rad() - body.azimuth(&hand.at_m);
+        body.home_yaw_rad = hand.jaw_yaw_rad() - body.azimuth(&hand.at_m);
         body.ring_m = body.ring(body.height(settings.transport_height), &hand.at_m);
         Ok(body)
     }
@@ -87,7 +87,7 @@ impl Body {
         let home = self.home.clone();
         let mut reaches = |radius: f64| {
             let at_m = self.base(z_m) + Vector3::new(out.x, out.y, 0.0) * radius;
-            self.reach(&Place { at_m, turn_rad: 0.0 }, &home).is_some()
+            self.reach(&HandTarget { at_m, relative_yaw_rad: 0.0 }, &home).is_some()
         };
         // From where the hand is at home, inwards and outwards until it ends.
         let mut last = |step: f64| {
@@ -139,24 +139,27 @@ impl Body {
         Vector3::new(self.axis_m[0], self.axis_m[1], z_m)
     }
 
-    pub(crate) fn goal(&self, place: &Place) -> HandGoal {
+    pub(crate) fn goal(&self, place: &HandTarget) -> HandGoal {
         HandGoal { at_m: place.at_m, jaw_yaw_rad: self.yaw(place) }
     }
 
-    /// Turn of the jaws in the world.
-    pub(crate) fn yaw(&self, place: &Place) -> f64 {
-        self.azimuth(&place.at_m) + self.home_turn_rad + place.turn_rad
+    /// Yaw of the jaws in the world.
+    pub(crate) fn yaw(&self, place: &HandTarget) -> f64 {
+        self.azimuth(&place.at_m) + self.home_yaw_rad + place.relative_yaw_rad
     }
 
-    /// The turn against the arm's direction that makes a turn in the world.
-    pub(crate) fn turn_for(&self, at_m: &Vector3<f64>, yaw_rad: f64) -> f64 {
-        wrapped(yaw_rad - self.azimuth(at_m) - self.home_turn_rad)
+    /// The yaw against the arm's direction that makes a yaw in the world.
+    pub(crate) fn relative_yaw(&self, at_m: &Vector3<f64>, yaw_rad: f64) -> f64 {
+        wrapped(yaw_rad - self.azimuth(at_m) - self.home_yaw_rad)
     }
 
     /// Where the hand is for some joints.
-    pub(crate) fn place(&mut self, joints: &[f64]) -> Place {
+    pub(crate) fn place(&mut self, joints: &[f64]) -> HandTarget {
         let hand = self.ik.hand(joints);
-        Place { at_m: hand.at_m, turn_rad: self.turn_for(&hand.at_m, hand.jaw_yaw_rad()) }
+        HandTarget {
+            at_m: hand.at_m,
+            relative_yaw_rad: self.relative_yaw(&hand.at_m, hand.jaw_yaw_rad()),
+        }
     }
 
     pub(crate) fn hand(&mut self, joints: &[f64]) -> HandPose {
@@ -164,7 +167,7 @@ impl Body {
     }
 
     /// Joints for a place, if the arm gets there from `near` or from home.
-    pub(crate) fn reach(&mut self, place: &Place, near: &[f64]) -> Option<Vec<f64>> {
+    pub(crate) fn reach(&mut self, place: &HandTarget, near: &[f64]) -> Option<Vec<f64>> {
         let mut joints = near.to_vec();
         let goal = self.goal(place);
         let within = self.within;

@@ -1,24 +1,24 @@
-//! How a thing is taken and let go: which way the jaws are turned, so that the arm reaches and the
-//! jaws meet nothing else.
+//! How a thing is taken and let go: with which yaw of the jaws, so that the arm reaches and the jaws
+//! meet nothing else.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
 use nalgebra::Vector3;
 
 use crate::body::Body;
-use crate::moves::Place;
-use crate::settings::{Settings, Turn};
+use crate::moves::HandTarget;
+use crate::settings::{AutopilotSettings, GraspYaw};
 
 /// Room beyond this does not make a grasp better.
 const ROOMY_M: f64 = 0.015;
-/// What a radian of turn costs in metres of room: the arm's own way is the smoothest.
-const TURN_COST_M: f64 = 0.004;
+/// What a radian of yaw costs in metres of room: the arm's own way is the smoothest.
+const YAW_COST_M: f64 = 0.004;
 /// What it costs to do again what failed before.
 const AGAIN_COST_M: f64 = 0.02;
-/// Turns nearer than this are the same.
-const SAME_TURN_RAD: f64 = 0.6;
-/// Turns tried for round things, to both sides.
-const TURNS: i32 = 8;
+/// Yaws nearer than this are the same.
+const SAME_YAW_RAD: f64 = 0.6;
+/// Yaws tried for round things, to both sides.
+const YAWS: i32 = 8;
 /// Points of the hand this far above a thing do not meet it.
 const OVER_M: f64 = 0.004;
 
@@ -65,43 +65,47 @@ impl Around {
     }
 }
 
-/// Turns of the jaws in which a thing at `at_m` can be taken, the arm's own way first.
-fn turns(body: &Body, how: Turn, at_m: &Vector3<f64>, yaw_rad: f64) -> Vec<f64> {
+/// Yaws of the jaws, against the arm's direction, with which a thing at `at_m` can be taken, the arm's own way first.
+fn yaws(body: &Body, how: GraspYaw, at_m: &Vector3<f64>, yaw_rad: f64) -> Vec<f64> {
     match how {
-        Turn::Free => {
-            let step = PI / f64::from(TURNS);
-            let both = (1..TURNS).flat_map(|k| [f64::from(k) * step, -f64::from(k) * step]);
+        GraspYaw::Free => {
+            let step = PI / f64::from(YAWS);
+            let both = (1..YAWS).flat_map(|k| [f64::from(k) * step, -f64::from(k) * step]);
             std::iter::once(0.0).chain(both).collect()
         }
-        Turn::Faces => (0..4)
-            .map(|quarter| body.turn_for(at_m, yaw_rad + f64::from(quarter) * FRAC_PI_2))
+        GraspYaw::Faces => (0..4)
+            .map(|quarter| body.relative_yaw(at_m, yaw_rad + f64::from(quarter) * FRAC_PI_2))
             .collect(),
     }
 }
 
 /// A thing and how it is to be taken.
-pub(crate) struct Take<'a> {
+pub(crate) struct GraspQuery<'a> {
     /// Its middle.
     pub(crate) at_m: Vector3<f64>,
-    /// Its turn about the vertical.
+    /// Its yaw in the world.
     pub(crate) yaw_rad: f64,
     /// What is around it.
     pub(crate) around: &'a Around,
-    /// Turns that failed before.
+    /// Yaws that failed before.
     pub(crate) failed: &'a [f64],
 }
 
-/// The best turn to take a thing: reachable over it, at it and lifted, clear of the floor, with
+/// The best yaw to take a thing: reachable over it, at it and lifted, clear of the floor, with
 /// most room around. `None` when the arm does not reach it at all.
-pub(crate) fn grasp_turn(body: &mut Body, settings: &Settings, take: &Take<'_>) -> Option<f64> {
+pub(crate) fn grasp_yaw(
+    body: &mut Body,
+    settings: &AutopilotSettings,
+    take: &GraspQuery<'_>,
+) -> Option<f64> {
     let heights = [settings.approach_height, settings.lift_height].map(|h| body.height(h));
     let home = body.home.clone();
     let mut best: Option<(f64, f64)> = None;
-    for turn in turns(body, settings.turn, &take.at_m, take.yaw_rad) {
-        let low = beside(body, settings, &take.at_m, turn);
+    for relative_yaw_rad in yaws(body, settings.grasp_yaw, &take.at_m, take.yaw_rad) {
+        let low = beside(body, settings, &take.at_m, relative_yaw_rad);
         let Some(mut joints) = body.reach(&low, &home) else { continue };
         let reaches = heights.iter().all(|z| {
-            let high = Place { at_m: Vector3::new(low.at_m.x, low.at_m.y, *z), ..low };
+            let high = HandTarget { at_m: Vector3::new(low.at_m.x, low.at_m.y, *z), ..low };
             body.reach(&high, &joints).is_some()
         });
         body.set_jaws(settings.gripper_open, &mut joints);
@@ -111,47 +115,48 @@ pub(crate) fn grasp_turn(body: &mut Body, settings: &Settings, take: &Take<'_>) 
             continue;
         }
         let room = take.around.room(body, &joints);
-        let again = take.failed.iter().any(|old| (old - turn).abs() < SAME_TURN_RAD);
-        let score =
-            room.min(ROOMY_M) - TURN_COST_M * turn.abs() - if again { AGAIN_COST_M } else { 0.0 };
+        let again = take.failed.iter().any(|old| (old - relative_yaw_rad).abs() < SAME_YAW_RAD);
+        let score = room.min(ROOMY_M)
+            - YAW_COST_M * relative_yaw_rad.abs()
+            - if again { AGAIN_COST_M } else { 0.0 };
         if best.is_none_or(|(other, _)| score > other) {
-            best = Some((score, turn));
+            best = Some((score, relative_yaw_rad));
         }
     }
-    best.map(|(_, turn)| turn)
+    best.map(|(_, relative_yaw_rad)| relative_yaw_rad)
 }
 
 /// Where the hand goes to close its jaws around a thing: a little off on the side of the jaw that
 /// does not move.
 pub(crate) fn beside(
     body: &Body,
-    settings: &Settings,
+    settings: &AutopilotSettings,
     at_m: &Vector3<f64>,
-    turn_rad: f64,
-) -> Place {
+    relative_yaw_rad: f64,
+) -> HandTarget {
     let at_m = at_m + Vector3::z() * settings.grasp_offset_m;
-    // The turn is against the arm's direction, which the small step aside hardly changes.
-    let (sin, cos) = body.yaw(&Place { at_m, turn_rad }).sin_cos();
+    // The yaw is against the arm's direction, which the small step aside hardly changes.
+    let (sin, cos) = body.yaw(&HandTarget { at_m, relative_yaw_rad }).sin_cos();
     let aside = Vector3::new(cos, sin, 0.0) * settings.grasp_clearance_m;
-    Place { at_m: at_m - aside, turn_rad }
+    HandTarget { at_m: at_m - aside, relative_yaw_rad }
 }
 
-/// The best turn to let a thing go at a place of the hand; `None` when it is not reached. `yaws`
-/// are the turns in the world that are possible, or none when any is.
-pub(crate) fn release_turn(
+/// The best yaw to let a thing go at a place of the hand; `None` when it is not reached. `yaw_rad`
+/// is the thing's yaw in the world where it matters.
+pub(crate) fn release_yaw(
     body: &mut Body,
-    settings: &Settings,
+    settings: &AutopilotSettings,
     at_m: &Vector3<f64>,
     yaw_rad: Option<f64>,
     around: &Around,
     near: &[f64],
 ) -> Option<f64> {
     let over_m = Vector3::new(at_m.x, at_m.y, at_m.z.max(body.height(settings.transport_height)));
-    let how = if yaw_rad.is_some() { settings.turn } else { Turn::Free };
+    let how = if yaw_rad.is_some() { settings.grasp_yaw } else { GraspYaw::Free };
     let mut best: Option<(f64, f64)> = None;
-    for turn_rad in turns(body, how, at_m, yaw_rad.unwrap_or(0.0)) {
-        let low = Place { at_m: *at_m, turn_rad };
-        let over = Place { at_m: over_m, turn_rad };
+    for relative_yaw_rad in yaws(body, how, at_m, yaw_rad.unwrap_or(0.0)) {
+        let low = HandTarget { at_m: *at_m, relative_yaw_rad };
+        let over = HandTarget { at_m: over_m, relative_yaw_rad };
         let Some(mut joints) = body.reach(&low, near) else { continue };
         if body.reach(&over, &joints).is_none() {
             continue;
@@ -161,10 +166,10 @@ pub(crate) fn release_turn(
             body.set_jaws(jaws, &mut joints);
             room = room.min(around.room(body, &joints));
         }
-        let score = room.min(ROOMY_M) - TURN_COST_M * turn_rad.abs();
+        let score = room.min(ROOMY_M) - YAW_COST_M * relative_yaw_rad.abs();
         if best.is_none_or(|(other, _)| score > other) {
-            best = Some((score, turn_rad));
+            best = Some((score, relative_yaw_rad));
         }
     }
-    best.map(|(_, turn)| turn)
+    best.map(|(_, relative_yaw_rad)| relative_yaw_rad)
 }

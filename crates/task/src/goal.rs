@@ -94,7 +94,7 @@ impl Goal {
         Some(Rim { center_m: [x, y], radius_m: *radius_m, top_m: z + rim_m })
     }
 
-    /// The turn that things must have there, if one.
+    /// The yaw that things must have there, if one.
     pub(crate) fn yaw(&self, seen: &Observation) -> Option<f64> {
         match self {
             Self::Top { .. } => self.seen(seen).map(yaw),
@@ -103,8 +103,8 @@ impl Goal {
     }
 }
 
-/// Turn of an object about the vertical.
+/// Yaw of an object about the vertical.
 pub(crate) fn yaw(object: &ObjectSeen) -> f64 {
-    let turn: UnitQuaternion<f64> = object.pose.isometry().rotation;
-    turn.euler_angles().2
+    let rotation: UnitQuaternion<f64> = object.pose.isometry().rotation;
+    rotation.euler_angles().2
 }

@@ -14,6 +14,6 @@ pub mod plate;
 
 pub use evidence::{Doubt, Evidence, GraspSample, GraspSettings, GraspVerdict};
 pub use grasp::GraspDetector;
-pub use pickup::{Color, HandView, Pickup, PickupSettings, RedReason, assess};
+pub use pickup::{HandView, Pickup, PickupColour, PickupSettings, RedReason, assess};
 pub use placed::{NotPlaced, Placed, PlacementDetector, PlacementSettings, Region, Resting};
 pub use plate::{PlateSettings, PlateState, PlateWatch};

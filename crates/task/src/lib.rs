@@ -1,14 +1,14 @@
 //! An arm that works by itself: picks things up, puts them where they belong, and judges whether
-//! it did. [`Autopilot`] is the Pilot; a scene's `job` says what to do, [`Settings`] how.
+//! it did. [`Autopilot`] is the Pilot; a scene's `job` says what to do, [`AutopilotSettings`] how.
 //!
 //! ```
-//! use citrange_task::Settings;
+//! use citrange_task::AutopilotSettings;
 //!
 //! // The numbers of a profile, some of them changed.
 //! let text = "profile: panda\nretries: 0\nplacement: {}\n";
-//! let settings = Settings::parse(text, "mine.yaml")?;
+//! let settings = AutopilotSettings::parse(text, "mine.yaml")?;
 //! assert_eq!(settings.retries, 0);
-//! assert_eq!(settings.lift_height, Settings::load("panda")?.lift_height);
+//! assert_eq!(settings.lift_height, AutopilotSettings::load("panda")?.lift_height);
 //! // Durations are counted in frames.
 //! assert_eq!(settings.frames_s(settings.frames_per_second), 1.0);
 //! # Ok::<(), citrange_task::TaskError>(())
@@ -20,7 +20,7 @@
 //! | what happens in a state | `states/`, with what is in `work.rs` |
 //! | what must hold in every state | `watch.rs` |
 //! | numbers, profiles | `settings.rs`, `/crates/task/profiles` |
-//! | how the jaws are turned to take and to let go | `choice.rs` |
+//! | which yaw the jaws have to take and to let go | `choice.rs` |
 //! | how the hand moves | `moves.rs`; its arm `body.rs` |
 //! | whether something is held, graspable, placed, moved | `judge/` |
 //! | where things go on the plate | `spots.rs`; what the goal is `goal.rs` |
@@ -43,6 +43,6 @@ mod watch;
 mod work;
 
 pub use error::TaskError;
-pub use pilot::{Autopilot, Setup, Status};
+pub use pilot::{Autopilot, AutopilotProgress, Setup};
 pub use reason::{Reason, State};
-pub use settings::{HeightsOf, Settings, Turn};
+pub use settings::{AutopilotSettings, GraspYaw, HeightsOf};

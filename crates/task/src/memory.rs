@@ -5,11 +5,11 @@ use nalgebra::Vector3;
 
 use crate::judge::memory::{array, count, put, take, vector};
 use crate::judge::{GraspDetector, GraspSample, GraspVerdict, PlacementDetector, PlateWatch};
-use crate::moves::{Line, Place, Ramp, Swing};
+use crate::moves::{HandTarget, Ramp, StraightMove, Swing};
 use crate::reason::{Reason, State};
 
-/// Turns of the jaws that failed on the thing in hand; older ones are forgotten.
-pub(crate) const FAILED_TURNS: usize = 4;
+/// Yaws of the jaws that failed on the thing in hand; older ones are forgotten.
+pub(crate) const FAILED_YAWS: usize = 4;
 
 /// What became of one thing.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,20 +56,20 @@ pub(crate) struct Memory {
     /// Joint targets in force.
     pub(crate) joints: Vec<f64>,
     /// Where the hand was sent, without the correction.
-    pub(crate) hand: Place,
+    pub(crate) hand: HandTarget,
     /// What the hand is sent aside by, because the arm hangs a little.
     pub(crate) correction_m: Vector3<f64>,
     pub(crate) jaws: f64,
     pub(crate) jaws_from: f64,
-    pub(crate) line: Option<Line>,
+    pub(crate) line: Option<StraightMove>,
     pub(crate) swing: Option<Swing>,
-    /// Turn of the jaws with which the thing is taken.
-    pub(crate) turn_rad: f64,
-    pub(crate) failed_turns: [Option<f64>; FAILED_TURNS],
+    /// Yaw of the jaws, against the arm's direction, with which the thing is taken.
+    pub(crate) relative_yaw_rad: f64,
+    pub(crate) failed_yaws: [Option<f64>; FAILED_YAWS],
     /// Where the thing is in the hand.
     pub(crate) carried_m: Vector3<f64>,
     /// Where the hand lets it go.
-    pub(crate) release: Place,
+    pub(crate) release: HandTarget,
     pub(crate) grip: GraspBelief,
     pub(crate) was_held: bool,
     pub(crate) grasp: Option<GraspDetector>,
@@ -79,7 +79,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    pub(crate) fn new(joints: &[f64], hand: Place, jaws: f64, targets: usize) -> Self {
+    pub(crate) fn new(joints: &[f64], hand: HandTarget, jaws: f64, targets: usize) -> Self {
         Self {
             state: State::Idle,
             ticks: 0,
@@ -93,8 +93,8 @@ impl Memory {
             jaws_from: jaws,
             line: None,
             swing: None,
-            turn_rad: 0.0,
-            failed_turns: [None; FAILED_TURNS],
+            relative_yaw_rad: 0.0,
+            failed_yaws: [None; FAILED_YAWS],
             carried_m: Vector3::zeros(),
             release: hand,
             grip: GraspBelief::Unknown,
@@ -125,9 +125,9 @@ impl Memory {
         let swing = self.swing.as_ref().unwrap_or(&still);
         out.extend(swing.from.iter().chain(&swing.to));
         out.extend([swing.ramp.length, swing.ramp.done, swing.ramp.speed]);
-        out.push(self.turn_rad);
-        for turn in self.failed_turns {
-            put(out, turn.map(|t| [t]));
+        out.push(self.relative_yaw_rad);
+        for yaw in self.failed_yaws {
+            put(out, yaw.map(|t| [t]));
         }
         out.extend(&self.carried_m);
         put_place(out, &self.release);
@@ -170,10 +170,10 @@ impl Memory {
         let (from, to) = (list(numbers, joints)?, list(numbers, joints)?);
         let [length, done, speed] = array(numbers)?;
         let swing = Swing { from, to, ramp: Ramp { length, done, speed } };
-        let turn_rad = numbers.next()?;
-        let mut failed_turns = [None; FAILED_TURNS];
-        for turn in &mut failed_turns {
-            *turn = take::<1>(numbers)?.map(|[t]| t);
+        let relative_yaw_rad = numbers.next()?;
+        let mut failed_yaws = [None; FAILED_YAWS];
+        for yaw in &mut failed_yaws {
+            *yaw = take::<1>(numbers)?.map(|[t]| t);
         }
         let carried_m = vector(numbers)?;
         let release = take_place(numbers)?;
@@ -211,8 +211,8 @@ impl Memory {
             jaws_from,
             line,
             swing: has_swing.then_some(swing),
-            turn_rad,
-            failed_turns,
+            relative_yaw_rad,
+            failed_yaws,
             carried_m,
             release,
             grip,
@@ -242,26 +242,26 @@ fn list(numbers: &mut impl Iterator<Item = f64>, length: usize) -> Option<Vec<f6
     (list.len() == length).then_some(list)
 }
 
-fn put_place(out: &mut Vec<f64>, place: &Place) {
+fn put_place(out: &mut Vec<f64>, place: &HandTarget) {
     out.extend(&place.at_m);
-    out.push(place.turn_rad);
+    out.push(place.relative_yaw_rad);
 }
 
-fn take_place(numbers: &mut impl Iterator<Item = f64>) -> Option<Place> {
-    Some(Place { at_m: vector(numbers)?, turn_rad: numbers.next()? })
+fn take_place(numbers: &mut impl Iterator<Item = f64>) -> Option<HandTarget> {
+    Some(HandTarget { at_m: vector(numbers)?, relative_yaw_rad: numbers.next()? })
 }
 
-fn line_numbers(line: &Line) -> [f64; 12] {
+fn line_numbers(line: &StraightMove) -> [f64; 12] {
     let (a, b) = (&line.from, &line.to);
     [
         a.at_m.x,
         a.at_m.y,
         a.at_m.z,
-        a.turn_rad,
+        a.relative_yaw_rad,
         b.at_m.x,
         b.at_m.y,
         b.at_m.z,
-        b.turn_rad,
+        b.relative_yaw_rad,
         line.ramp.length,
         line.ramp.done,
         line.ramp.speed,
@@ -269,10 +269,12 @@ fn line_numbers(line: &Line) -> [f64; 12] {
     ]
 }
 
-fn line_of(n: [f64; 12]) -> Line {
-    let place =
-        |at: usize| Place { at_m: Vector3::new(n[at], n[at + 1], n[at + 2]), turn_rad: n[at + 3] };
-    Line {
+fn line_of(n: [f64; 12]) -> StraightMove {
+    let place = |at: usize| HandTarget {
+        at_m: Vector3::new(n[at], n[at + 1], n[at + 2]),
+        relative_yaw_rad: n[at + 3],
+    };
+    StraightMove {
         from: place(0),
         to: place(4),
         ramp: Ramp { length: n[8], done: n[9], speed: n[10] },

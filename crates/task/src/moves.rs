@@ -3,12 +3,12 @@
 
 use nalgebra::Vector3;
 
-/// Where the hand is sent: the grasp point, and the orientation of the jaws against the arm's direction
-/// (so that one that the wrist can do stays possible when the arm swings round).
+/// Where the hand is sent: the grasp point, and the yaw of the jaws against the arm's direction (so that
+/// one that the wrist can do stays possible when the arm swings round).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct HandTarget {
     pub(crate) at_m: Vector3<f64>,
-    pub(crate) turn_rad: f64,
+    pub(crate) relative_yaw_rad: f64,
 }
 
 /// What a second of motion may do.
@@ -72,26 +72,33 @@ impl Ramp {
 
 /// A straight line of the hand.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Line {
-    pub(crate) from: Place,
-    pub(crate) to: Place,
+pub(crate) struct StraightMove {
+    pub(crate) from: HandTarget,
+    pub(crate) to: HandTarget,
     pub(crate) ramp: Ramp,
     pub(crate) speed_m_s: f64,
 }
 
-impl Line {
-    /// A line at a speed; a turn of the jaws on the way may make it slower.
-    pub(crate) fn new(from: Place, to: Place, speed_m_s: f64, turn_speed_rad_s: f64) -> Self {
+impl StraightMove {
+    /// A line at a speed; a rotation of the jaws on the way may make it slower.
+    pub(crate) fn new(
+        from: HandTarget,
+        to: HandTarget,
+        speed_m_s: f64,
+        yaw_speed_rad_s: f64,
+    ) -> Self {
         let way = (to.at_m - from.at_m).norm();
-        let turn = (to.turn_rad - from.turn_rad).abs() * speed_m_s / turn_speed_rad_s;
-        Self { from, to, ramp: Ramp::new(way.max(turn)), speed_m_s }
+        let turn =
+            (to.relative_yaw_rad - from.relative_yaw_rad).abs() * speed_m_s / yaw_speed_rad_s;
+        Self { from, to, ramp: Ramp::new(way.max(rotation)), speed_m_s }
     }
 
-    pub(crate) fn at(&self, ramp: &Ramp) -> Place {
+    pub(crate) fn at(&self, ramp: &Ramp) -> HandTarget {
         let fraction = ramp.fraction();
-        Place {
+        HandTarget {
             at_m: self.from.at_m.lerp(&self.to.at_m, fraction),
-            turn_rad: self.from.turn_rad + (self.to.turn_rad - self.from.turn_rad) * fraction,
+            relative_yaw_rad: self.from.relative_yaw_rad
+                + (self.to.relative_yaw_rad - self.from.relative_yaw_rad) * fraction,
         }
     }
 }
@@ -160,9 +167,10 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_on_the_spot_takes_its_time() {
-        let place = |turn_rad| Place { at_m: Vector3::new(0.2, 0.0, 0.1), turn_rad };
-        let mut line = Line::new(place(0.0), place(1.0), 0.3, 2.0);
+    fn a_rotation_on_the_spot_takes_its_time() {
+        let place =
+            |relative_yaw_rad| HandTarget { at_m: Vector3::new(0.2, 0.0, 0.1), relative_yaw_rad };
+        let mut line = StraightMove::new(place(0.0), place(1.0), 0.3, 2.0);
         let limits = Limits { speed: line.speed_m_s, acceleration: 1000.0 };
         let mut time_s = 0.0;
         while !line.ramp.is_over() {
@@ -170,7 +178,7 @@ mod tests {
             time_s += 0.01;
         }
         assert!((0.49..0.56).contains(&time_s), "a radian at 2 rad/s took {time_s} s");
-        assert_eq!(line.at(&line.ramp).turn_rad, 1.0);
+        assert_eq!(line.at(&line.ramp).relative_yaw_rad, 1.0);
     }
 
     #[test]

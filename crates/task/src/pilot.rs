@@ -15,7 +15,7 @@ use crate::error::TaskError;
 use crate::goal::{Goal, object_index};
 use crate::memory::{GraspBelief, Memory};
 use crate::reason::{Reason, State};
-use crate::settings::Settings;
+use crate::settings::AutopilotSettings;
 use crate::table::{Step, row};
 
 /// Name of the memory in snapshots.
@@ -34,13 +34,13 @@ pub struct Setup<'a> {
     /// What is to be done.
     pub job: &'a Job,
     /// All numbers.
-    pub settings: Settings,
+    pub settings: AutopilotSettings,
 }
 
 /// Picks things up and puts them where they belong, and judges whether it did.
 #[derive(Clone, Debug)]
 pub struct Autopilot {
-    pub(crate) settings: Settings,
+    pub(crate) settings: AutopilotSettings,
     pub(crate) body: Body,
     pub(crate) objects: Vec<ObjectSpec>,
     pub(crate) rates: Rates,
@@ -56,7 +56,7 @@ pub struct Autopilot {
 
 /// What the autopilot is at, for people to watch.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Status {
+pub struct AutopilotProgress {
     /// State of the machine.
     pub state: &'static str,
     /// Name of the thing in hand.
@@ -134,10 +134,10 @@ impl Autopilot {
 
     /// What it is at.
     #[must_use]
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> AutopilotProgress {
         let memory = self.memory.as_ref();
         let fetches = memory.map_or(&[][..], |m| &m.fetches);
-        Status {
+        AutopilotProgress {
             state: memory.map_or(State::Idle, |m| m.state).name(),
             target: memory.and_then(|m| m.current).map(|n| self.target_name(n).to_owned()),
             attempt: memory

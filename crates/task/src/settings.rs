@@ -43,10 +43,10 @@ pub enum HeightsOf {
     Wrist,
 }
 
-/// How the jaws are turned to take a thing.
+/// Which yaws of the jaws a thing may be taken with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Turn {
+pub enum GraspYaw {
     /// As the other things leave room: the thing is round.
     Free,
     /// Flat on two opposite faces: the thing is square.
@@ -56,7 +56,7 @@ pub enum Turn {
 /// All numbers of the autopilot. Heights are above the floor of the rig.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Settings {
+pub struct AutopilotSettings {
     /// Frames per second that step sizes and durations are counted in.
     pub frames_per_second: f64,
     /// What the heights are heights of.
@@ -81,10 +81,13 @@ pub struct Settings {
     pub lift_step_size: f64,
     /// How quickly the hand gains and loses speed.
     pub acceleration_m_s2: f64,
-    /// How quickly the jaws turn about the vertical.
-    pub turn_speed_rad_s: f64,
+    /// How quickly the jaws rotate about the vertical.
+    // Tapes and names of runs are made from these keys: old words stay in them.
+    #[serde(rename = "turn_speed_rad_s")]
+    pub yaw_speed_rad_s: f64,
     /// Fraction of each joint's largest speed that may be used.
-    pub joint_speed_share: f64,
+    #[serde(rename = "joint_speed_share")]
+    pub joint_speed_fraction: f64,
     /// Largest tilt of the tool.
     pub max_tilt_deg: f64,
     /// Farthest the hand may be from where it was sent; farther means something is in its way.
@@ -99,8 +102,9 @@ pub struct Settings {
     pub gripper_closed: f64,
     /// How far they open to let it go.
     pub gripper_release: f64,
-    /// How the jaws are turned.
-    pub turn: Turn,
+    /// Which yaws of the jaws a thing may be taken with.
+    #[serde(rename = "turn")]
+    pub grasp_yaw: GraspYaw,
     /// Frames in which the jaws close.
     pub grasp_duration_steps: f64,
     /// Frames in which the grasp settles.
@@ -145,7 +149,7 @@ pub struct Settings {
     pub spots: SpotSettings,
 }
 
-impl Settings {
+impl AutopilotSettings {
     /// Names of the built-in profiles.
     pub fn profiles() -> impl Iterator<Item = &'static str> + Clone {
         PROFILES.iter().map(|(name, _)| *name)
@@ -227,7 +231,7 @@ impl Settings {
             ("descend_step_size", self.descend_step_size),
             ("lift_step_size", self.lift_step_size),
             ("acceleration_m_s2", self.acceleration_m_s2),
-            ("turn_speed_rad_s", self.turn_speed_rad_s),
+            ("turn_speed_rad_s", self.yaw_speed_rad_s),
             ("max_tilt_deg", self.max_tilt_deg),
             ("blocked_m", self.blocked_m),
             ("grasp_duration_steps", self.grasp_duration_steps),
@@ -252,7 +256,7 @@ impl Settings {
             ("grasp_settle_duration_steps", self.grasp_settle_duration_steps),
         ];
         let fractions = [
-            ("joint_speed_share", self.joint_speed_share),
+            ("joint_speed_share", self.joint_speed_fraction),
             ("retreat_fraction", self.retreat_fraction),
             ("gripper_open", self.gripper_open),
             ("gripper_closed", self.gripper_closed),
@@ -267,7 +271,7 @@ impl Settings {
         if let Some((key, n)) = fractions.iter().find(|(_, n)| !(0.0..=1.0).contains(n)) {
             return Err(format!("{key}: {n} must be between 0 and 1"));
         }
-        if self.joint_speed_share == 0.0 {
+        if self.joint_speed_fraction == 0.0 {
             return Err("joint_speed_share: must be above 0, or nothing ever moves".into());
         }
         if self.gripper_closed >= self.gripper_open.min(self.gripper_release) {
@@ -295,7 +299,7 @@ fn profile(name: &str) -> Result<&'static str, TaskError> {
     let found = PROFILES.iter().find(|(known, _)| *known == name);
     found
         .map(|(_, text)| *text)
-        .ok_or_else(|| TaskError::unknown("profile", name, Settings::profiles()))
+        .ok_or_else(|| TaskError::unknown("profile", name, AutopilotSettings::profiles()))
 }
 
 /// The values of a file over those of the profile it names.

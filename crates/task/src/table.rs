@@ -5,7 +5,7 @@ use citrange_core::{Observation, Outcome};
 use crate::memory::Memory;
 use crate::pilot::Autopilot;
 use crate::reason::{Reason, State};
-use crate::settings::Settings;
+use crate::settings::AutopilotSettings;
 use crate::states;
 
 /// What a state wants after a tick.
@@ -22,7 +22,7 @@ pub(crate) enum Step {
 }
 
 /// A number of the settings, and what it means to go beyond it.
-type Limit = (fn(&Settings) -> f64, Reason);
+type Limit = (fn(&AutopilotSettings) -> f64, Reason);
 
 /// What the machine does in a state.
 pub(crate) struct Row {

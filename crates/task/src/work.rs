@@ -7,10 +7,10 @@ use nalgebra::Vector3;
 use crate::choice::{Around, Obstacle};
 use crate::judge::{NotPlaced, Placed, PlacementDetector, Region, Resting};
 use crate::memory::Memory;
-use crate::moves::{Limits, Line, Place};
+use crate::moves::{HandTarget, Limits, StraightMove};
 use crate::pilot::Autopilot;
 use crate::reason::Reason;
-use crate::settings::Turn;
+use crate::settings::GraspYaw;
 
 /// Most that the hand is sent aside for an arm that hangs.
 const MOST_CORRECTION_M: f64 = 0.02;
@@ -69,7 +69,7 @@ impl Autopilot {
             return Placed::Unknown(NotPlaced::NotSeen);
         };
         let box_m = &self.objects[object].box_m;
-        let is_round = self.settings.turn == Turn::Free;
+        let is_round = self.settings.grasp_yaw == GraspYaw::Free;
         let resting = Resting {
             box_m,
             rest_height_m: is_round.then(|| (box_m[1][2] - box_m[0][2]) / 2.0),
@@ -94,9 +94,9 @@ impl Autopilot {
     }
 
     /// Sends the hand along a line from where it was sent last.
-    pub(crate) fn send(&self, m: &mut Memory, to: Place, step_m: f64) {
+    pub(crate) fn send(&self, m: &mut Memory, to: HandTarget, step_m: f64) {
         let speed = self.settings.speed_m_s(step_m);
-        m.line = Some(Line::new(m.hand, to, speed, self.settings.turn_speed_rad_s));
+        m.line = Some(StraightMove::new(m.hand, to, speed, self.settings.yaw_speed_rad_s));
     }
 
     /// Follows the line; answers whether its end is reached.
@@ -124,7 +124,11 @@ impl Autopilot {
     }
 
     /// Joints that bring the hand to a place, near those in force.
-    pub(crate) fn joints_for(&mut self, m: &Memory, place: &Place) -> Result<Vec<f64>, Reason> {
+    pub(crate) fn joints_for(
+        &mut self,
+        m: &Memory,
+        place: &HandTarget,
+    ) -> Result<Vec<f64>, Reason> {
         let mut goal = self.body.goal(place);
         goal.at_m += m.correction_m;
         let mut joints = m.joints.clone();

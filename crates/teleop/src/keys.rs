@@ -1,6 +1,6 @@
 //! Keys and sticks: what a person holds, and the motion it means.
 
-use citrange_control::{Settings, Velocity};
+use citrange_control::{ControllerSettings, Velocity};
 use citrange_robot::Chain;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
@@ -151,7 +151,7 @@ pub struct Speeds {
 impl Speeds {
     /// The speeds that settings give an arm.
     #[must_use]
-    pub fn of(settings: &Settings, chain: &Chain) -> Self {
+    pub fn of(settings: &ControllerSettings, chain: &Chain) -> Self {
         let gripper = chain.joints.iter().find(|joint| joint.gripper.is_some());
         let gripper_per_s = match gripper {
             Some(joint) if joint.is_slide => settings.grip_speed_m_s,

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use citrange_control::{CartesianController, Settings};
+use citrange_control::{CartesianController, ControllerSettings};
 use citrange_core::{Command, Observation, Pilot as _};
 use citrange_robot::Chain;
 use citrange_teleop::{DriverLock, HeldKeys, Key, Speeds, Teleop, Until};
@@ -19,13 +19,13 @@ fn so101() -> Chain {
 /// A pose with room in every direction.
 const READY: [f64; 6] = [0.2, 0.1, 0.2, 1.27, 0.0, 0.5];
 
-fn controller(hz: u32, settings: &Settings) -> Arc<CartesianController> {
+fn controller(hz: u32, settings: &ControllerSettings) -> Arc<CartesianController> {
     Arc::new(CartesianController::new(so101(), settings, hz, None).unwrap())
 }
 
 #[test]
 fn a_held_key_counts_in_full_after_the_soft_start_at_every_rate() {
-    let settings = Settings::load("default").unwrap();
+    let settings = ControllerSettings::load("default").unwrap();
     assert_eq!(settings.soft_start_s, 0.5);
     for hz in RATES_HZ {
         let speeds = Speeds::of(&settings, &so101());
@@ -56,7 +56,7 @@ fn a_held_key_counts_in_full_after_the_soft_start_at_every_rate() {
 
 #[test]
 fn targets_in_force_fade_within_the_soft_start_at_every_rate() {
-    let settings = Settings::load("default").unwrap();
+    let settings = ControllerSettings::load("default").unwrap();
     // What the targets pull beyond the arm, as a fraction of what they pulled at first. Two arms
     // differ only in that, so gravity cancels.
     const PULL_RAD: f64 = 0.02;

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use citrange_video::{Decoder, Encoder, Settings, VideoError};
+use citrange_video::{Decoder, Encoder, EncoderSettings, VideoError};
 use rustix::time::{ClockId, clock_gettime};
 
 #[path = "common/pictures.rs"]
@@ -28,11 +28,11 @@ fn main() -> Result<(), VideoError> {
     for view in [pictures::View::Front, pictures::View::Wrist] {
         let frames: Vec<_> =
             (0..count).map(|i| pictures::draw(view, width, height, i as f32 / 30.0)).collect();
-        let picks = |gop, qp| Settings { gop, qp, ..Settings::default() };
+        let picks = |gop, qp| EncoderSettings { gop, qp, ..EncoderSettings::default() };
         for settings in [2, 5, 10, 15].map(|gop| [20, 22, 24, 26].map(|qp| picks(gop, qp))).concat()
         {
             let row = measure(&frames, settings)?;
-            let Settings { gop, qp, .. } = settings;
+            let EncoderSettings { gop, qp, .. } = settings;
             println!("| {view:?} | {gop} | {qp} | {:.2} | {:.0} | {:.1} |", row[0], row[1], row[2]);
         }
         let row = repeat(&frames)?;
@@ -42,7 +42,7 @@ fn main() -> Result<(), VideoError> {
 }
 
 /// Milliseconds, bytes, dB. The quickest of three runs: others use the machine too.
-fn measure(frames: &[Vec<u8>], settings: Settings) -> Result<[f64; 3], VideoError> {
+fn measure(frames: &[Vec<u8>], settings: EncoderSettings) -> Result<[f64; 3], VideoError> {
     let count = frames.len() as f64;
     let [width, height] = SIZE.map(|n| n as u32);
     let mut best = Duration::MAX;
@@ -76,7 +76,7 @@ fn measure(frames: &[Vec<u8>], settings: Settings) -> Result<[f64; 3], VideoErro
 /// Milliseconds and bytes of pictures that did not change.
 fn repeat(frames: &[Vec<u8>]) -> Result<[f64; 2], VideoError> {
     let [width, height] = SIZE.map(|n| n as u32);
-    let mut encoder = Encoder::new(width, height, Settings::default())?;
+    let mut encoder = Encoder::new(width, height, EncoderSettings::default())?;
     encoder.encode(&frames[0])?;
     let start = cpu();
     let mut bytes = 0;

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use citrange_video::mp4::{self, Movie, SampleInfo};
-use citrange_video::{Encoder, Part, Settings, VideoError, join};
+use citrange_video::{Encoder, EncoderSettings, MoviePart, VideoError, join};
 
 #[path = "common/pictures.rs"]
 #[allow(dead_code, reason = "shared with the tests")]
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     let done = match args[..] {
         ["film", out, ref numbers @ ..] => match numbers_of(numbers) {
             Some([width, height, fps, gop, first, count]) => {
-                let settings = Settings { fps, gop, ..Settings::default() };
+                let settings = EncoderSettings { fps, gop, ..EncoderSettings::default() };
                 film(Path::new(out), [width, height], settings, first..first + count)
             }
             None => return usage(),
@@ -54,16 +54,16 @@ fn numbers_of(args: &[&str]) -> Option<[u32; 6]> {
     numbers?.try_into().ok()
 }
 
-fn part_of(arg: &str) -> Option<Part<'_>> {
+fn part_of(arg: &str) -> Option<MoviePart<'_>> {
     let (rest, to) = arg.rsplit_once(':')?;
     let (path, from) = rest.rsplit_once(':')?;
-    Some(Part { path: Path::new(path), from: from.parse().ok()?, to: to.parse().ok()? })
+    Some(MoviePart { path: Path::new(path), from: from.parse().ok()?, to: to.parse().ok()? })
 }
 
 fn film(
     out: &Path,
     [width, height]: [u32; 2],
-    settings: Settings,
+    settings: EncoderSettings,
     numbers: std::ops::Range<u32>,
 ) -> Result<(), VideoError> {
     let mut encoder = Encoder::new(width, height, settings)?;
@@ -85,7 +85,7 @@ fn film(
     })
 }
 
-fn joined(out: &Path, parts: Vec<Part<'_>>) -> Result<(), VideoError> {
+fn joined(out: &Path, parts: Vec<MoviePart<'_>>) -> Result<(), VideoError> {
     let report = join(&parts, out)?;
     println!("{} {}", report.copied, report.reencoded);
     Ok(())

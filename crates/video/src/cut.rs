@@ -2,7 +2,7 @@
 
 use crate::mp4::Movie;
 use crate::nal::AvcConfig;
-use crate::{Decoder, Encoder, Settings, VideoError};
+use crate::{Decoder, Encoder, EncoderSettings, VideoError};
 
 /// The first frame from `from` on that is a key frame; the number of frames where there is none.
 pub(crate) fn next_key(movie: &Movie, from: u32) -> u32 {
@@ -77,8 +77,11 @@ pub(crate) fn encode_again(
     let foreign =
         || refuse("it does not begin at a key frame, and the film is not from this encoder");
     let header = config.key_slice(&buffer).ok_or_else(foreign)?;
-    let settings =
-        Settings { fps: movie.format.fps, qp: header.qp.clamp(12, 51), gop: (end - from).max(1) };
+    let settings = EncoderSettings {
+        fps: movie.format.fps,
+        qp: header.qp.clamp(12, 51),
+        gop: (end - from).max(1),
+    };
     let mut encoder = Encoder::new(movie.format.width, movie.format.height, settings)?;
     let mut decoder = Decoder::new(avc_config)?;
 

@@ -13,7 +13,7 @@ use crate::planes::Planes;
 
 /// How to encode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct EncoderSettings {
     /// Frames per second, 1 to 1000.
     pub fps: u32,
     /// Quantisation, the same in every frame: 12 (best) to 51 (smallest). 22 gives about 39 dB.
@@ -22,7 +22,7 @@ pub struct Settings {
     pub gop: u32,
 }
 
-impl Default for Settings {
+impl Default for EncoderSettings {
     fn default() -> Self {
         Self { fps: 30, qp: 22, gop: 5 }
     }
@@ -55,7 +55,7 @@ impl Encoder {
     ///
     /// # Errors
     /// When a side is odd, below 16 or too large, or a setting is out of its range.
-    pub fn new(width: u32, height: u32, settings: Settings) -> Result<Self, VideoError> {
+    pub fn new(width: u32, height: u32, settings: EncoderSettings) -> Result<Self, VideoError> {
         let (long, short) = (width.max(height), width.min(height));
         if !width.is_multiple_of(2)
             || !height.is_multiple_of(2)

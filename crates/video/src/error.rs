@@ -86,14 +86,14 @@ pub enum VideoError {
     },
     /// Pictures not at multiples of 1/fps.
     #[error(
-        "frame {frame} is at {found_secs:.6} s; at {fps} frames per second it must be at \
+        "frame {frame} is at {found_s:.6} s; at {fps} frames per second it must be at \
          {:.6} s: {path}", f64::from(*frame) / f64::from(*fps)
     )]
     NotConstantRate {
         /// First frame that is off.
         frame: u32,
         /// Where it is.
-        found_secs: f64,
+        found_s: f64,
         /// The rate asked for.
         fps: u32,
         /// The file.

@@ -10,7 +10,7 @@ use crate::mp4::{self, Format, Movie, SampleInfo};
 
 /// Frames `from..to` of a film, counted as they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part<'a> {
+pub struct MoviePart<'a> {
     /// The film.
     pub path: &'a Path,
     /// First frame.
@@ -57,7 +57,7 @@ fn differ(a: &Format, path: &Path, b: &Movie) -> Result<(), VideoError> {
 /// When a film cannot be read, is not at a constant rate or differs from the first one; when a
 /// range is not in its film, or would have to be encoded again and is not from our encoder; when
 /// `out` cannot be written.
-pub fn join(parts: &[Part<'_>], out: &Path) -> Result<JoinReport, VideoError> {
+pub fn join(parts: &[MoviePart<'_>], out: &Path) -> Result<JoinReport, VideoError> {
     let mut plan: Option<Plan> = None;
     let mut open: Option<Movie> = None;
     for part in parts {

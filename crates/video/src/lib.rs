@@ -2,17 +2,17 @@
 //!
 //! # Words
 //! * An [`Encoder`] turns the pictures of one camera into samples: one for each picture, never a
-//!   skipped one. Key frames come every [`Settings::gop`] frames and after
+//!   skipped one. Key frames come every [`EncoderSettings::gop`] frames and after
 //!   [`restart`](Encoder::restart), so that each episode can be decoded on its own.
 //! * A [`Decoder`] turns samples back into pictures.
 //! * [`mp4::write`] makes a film of samples, [`mp4::Movie`] opens films, ours and others'.
-//! * [`join`] puts [`Part`]s of films one after the other without encoding them again.
+//! * [`join`] puts [`MoviePart`]s of films one after the other without encoding them again.
 //!
 //! # A first film
 //! ```
-//! use citrange_video::{Encoder, Settings, mp4};
+//! use citrange_video::{Encoder, EncoderSettings, mp4};
 //!
-//! let mut encoder = Encoder::new(64, 48, Settings::default())?;
+//! let mut encoder = Encoder::new(64, 48, EncoderSettings::default())?;
 //! let mut samples = Vec::new();
 //! for frame in 0..10 {
 //!     let grey = vec![25 * frame; 64 * 48 * 3];
@@ -58,6 +58,6 @@ mod nal;
 mod planes;
 
 pub use decoder::Decoder;
-pub use encoder::{Encoder, Sample, Settings};
+pub use encoder::{Encoder, EncoderSettings, Sample};
 pub use error::VideoError;
-pub use join::{JoinReport, Part, can_join, join};
+pub use join::{JoinReport, MoviePart, can_join, join};

@@ -8,8 +8,8 @@ use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 use proptest::prelude::*;
 
 fn pose_of(shift: [f64; 3], scaled_axis: [f64; 3]) -> Isometry3<f64> {
-    let turn = UnitQuaternion::from_scaled_axis(Vector3::from(scaled_axis));
-    Isometry3::from_parts(Translation3::from(shift), turn)
+    let rotation = UnitQuaternion::from_scaled_axis(Vector3::from(scaled_axis));
+    Isometry3::from_parts(Translation3::from(shift), rotation)
 }
 
 /// How far two poses are apart: metres and degrees.
@@ -30,10 +30,10 @@ fn spread_points(count: usize, seed: u64) -> Vec<[f64; 3]> {
 proptest! {
     #[test]
     fn exact_pairs_give_the_exact_pose(
-        shift in prop::array::uniform3(-3.0_f64..3.0), turn in prop::array::uniform3(-3.0_f64..3.0),
+        shift in prop::array::uniform3(-3.0_f64..3.0), rotation in prop::array::uniform3(-3.0_f64..3.0),
         count in 3_usize..12, seed: u64,
     ) {
-        let pose = pose_of(shift, turn);
+        let pose = pose_of(shift, rotation);
         let camera = spread_points(count, seed);
         let Ok(found) = from_pairs(&camera, &moved(&pose, &camera)) else {
             // Chance may put few points onto a line.
@@ -48,7 +48,7 @@ proptest! {
     #[test]
     fn noisy_pairs_give_the_least_squares(
         seed: u64, shift in prop::array::uniform3(-1e-3_f64..1e-3),
-        turn in prop::array::uniform3(-1e-3_f64..1e-3),
+        rotation in prop::array::uniform3(-1e-3_f64..1e-3),
     ) {
         let camera = spread_points(8, seed);
         let mut world = moved(&pose_of([1.0, 2.0, 3.0], [0.3, -0.2, 2.0]), &camera);
@@ -60,7 +60,7 @@ proptest! {
             pairs.map(|(a, b)| (Vector3::from(a) - Vector3::from(*b)).norm_squared()).sum()
         };
         let best = found.world_from_camera.isometry();
-        prop_assert!(squares(&best) <= squares(&(best * pose_of(shift, turn))) + 1e-15);
+        prop_assert!(squares(&best) <= squares(&(best * pose_of(shift, rotation))) + 1e-15);
         prop_assert!((squares(&best) / 8.0 - found.rms_m.powi(2)).abs() < 1e-12);
         let largest = found.residuals_m[found.largest];
         prop_assert!(found.residuals_m.iter().all(|r| *r <= largest));
@@ -68,11 +68,11 @@ proptest! {
 
     #[test]
     fn roll_pitch_yaw_and_quaternions_are_the_same_pose(
-        xyz_m in prop::array::uniform3(-3.0_f64..3.0), turn in prop::array::uniform3(-3.0_f64..3.0),
+        xyz_m in prop::array::uniform3(-3.0_f64..3.0), rotation in prop::array::uniform3(-3.0_f64..3.0),
         roll in -179.0_f64..179.0, pitch in -89.9_f64..89.9, yaw in -179.0_f64..179.0,
     ) {
         let rpy_deg = [roll, pitch, yaw];
-        let pose = pose_of(xyz_m, turn);
+        let pose = pose_of(xyz_m, rotation);
         let (off_m, off_deg) = apart(&CameraPose::from(Pose::from(pose)).pose(), &pose);
         prop_assert!(off_m < 1e-12 && off_deg < 1e-5, "{off_deg} degrees");
         let there = CameraPose { xyz_m, rpy_deg };
@@ -174,12 +174,12 @@ fn seen_cube(cube: &Cube, world_from_camera: &Isometry3<f64>, noise_m: f64) -> V
 fn looking_from(eye: [f64; 3]) -> Isometry3<f64> {
     let eye = Vector3::from(eye);
     let aside = (-eye).cross(&Vector3::z()).try_normalize(1e-6).unwrap_or_else(Vector3::x);
-    let turn = nalgebra::Rotation3::from_basis_unchecked(&[
+    let rotation = nalgebra::Rotation3::from_basis_unchecked(&[
         aside,
         (-eye).normalize().cross(&aside),
         (-eye).normalize(),
     ]);
-    Isometry3::from_parts(eye.into(), UnitQuaternion::from_rotation_matrix(&turn))
+    Isometry3::from_parts(eye.into(), UnitQuaternion::from_rotation_matrix(&rotation))
 }
 
 #[test]
@@ -195,11 +195,11 @@ fn a_cube_gives_the_pose_from_5_cm_and_10_degrees_off() {
                 let v = Vector3::from_fn(|_, _| rng.uniform(-1.0, 1.0));
                 v.normalize()
             };
-            let (shift, turn) = (0.05 * unit(), 10_f64.to_radians() * unit());
-            let turn = UnitQuaternion::from_scaled_axis(turn);
+            let (shift, rotation) = (0.05 * unit(), 10_f64.to_radians() * unit());
+            let rotation = UnitQuaternion::from_scaled_axis(rotation);
             let guess = Isometry3::from_parts(
                 (pose.translation.vector + shift).into(),
-                turn * pose.rotation,
+                rotation * pose.rotation,
             );
             let found = from_cube(&points, &cube, &guess.into(), &CubeSettings::default()).unwrap();
             let (off_m, off_deg) = apart(&found.world_from_camera, &pose);

@@ -1,6 +1,6 @@
 //! A camera that was moved is found out by what it sees of the robot.
 
-use citrange_calibrate::{Drift, DriftSettings, DriftWatch, Verdict};
+use citrange_calibrate::{Drift, DriftSettings, DriftVerdict, DriftWatch};
 use citrange_cloud::{Cloud, View};
 use citrange_core::Pose;
 use citrange_core::rng::Rng;
@@ -34,8 +34,8 @@ fn camera_at(eye: [f64; 3]) -> Isometry3<f64> {
     let eye = Vector3::from(eye);
     let forward = (Vector3::new(0.25, 0.0, 0.3) - eye).normalize();
     let aside = forward.cross(&Vector3::z()).normalize();
-    let turn = Rotation3::from_basis_unchecked(&[aside, forward.cross(&aside), forward]);
-    Isometry3::from_parts(eye.into(), UnitQuaternion::from_rotation_matrix(&turn))
+    let rotation = Rotation3::from_basis_unchecked(&[aside, forward.cross(&aside), forward]);
+    Isometry3::from_parts(eye.into(), UnitQuaternion::from_rotation_matrix(&rotation))
 }
 
 /// Pictures by marching along rays; depths with noise of 2 mm and some flying pixels.
@@ -105,8 +105,9 @@ fn shifts_are_measured_also_with_things_beside_the_arm() {
                 let offset = drift.offset.unwrap();
                 let off = (Vector3::from(offset.shift_m) - Vector3::from(moved)).norm();
                 assert!(off < limit_m, "{moved:?} m measured as {:?}", offset.shift_m);
-                assert!(offset.turn_deg < 1.0, "{moved:?} m: {} degrees", offset.turn_deg);
-                let expected = if size_m > 0.015 { Verdict::Suspect(1) } else { Verdict::Fine };
+                assert!(offset.rotation_deg < 1.0, "{moved:?} m: {} degrees", offset.rotation_deg);
+                let expected =
+                    if size_m > 0.015 { DriftVerdict::Suspect(1) } else { DriftVerdict::Fine };
                 assert_eq!(drift.verdict, expected, "{moved:?}");
             }
         }
@@ -115,13 +116,18 @@ fn shifts_are_measured_also_with_things_beside_the_arm() {
 
 #[test]
 fn turns_are_measured_and_the_pose_is_mended() {
-    let turn = UnitQuaternion::from_scaled_axis(Vector3::new(0.3, -0.5, 0.8).normalize() * 0.05);
-    let moved = Isometry3::from_parts(Translation3::new(0.004, 0.003, -0.005), turn);
+    let rotation =
+        UnitQuaternion::from_scaled_axis(Vector3::new(0.3, -0.5, 0.8).normalize() * 0.05);
+    let moved = Isometry3::from_parts(Translation3::new(0.004, 0.003, -0.005), rotation);
     let mut watch = DriftWatch::new(DriftSettings::default());
     for scene in scenes() {
         let drift = look(&mut watch, &scene, &moved, 4);
         let offset = drift.offset.unwrap();
-        assert!((offset.turn_deg - 0.05_f64.to_degrees()).abs() < 0.5, "{}", offset.turn_deg);
+        assert!(
+            (offset.rotation_deg - 0.05_f64.to_degrees()).abs() < 0.5,
+            "{}",
+            offset.rotation_deg
+        );
         assert!(drift.rms_after_m < 0.5 * drift.rms_before_m);
         let about = Translation3::new(0.25, 0.0, 0.3);
         let stands = about * moved * about.inverse() * camera_at([0.9, -1.1, 0.8]);
@@ -129,7 +135,7 @@ fn turns_are_measured_and_the_pose_is_mended() {
         let off_m = between.translation.vector.norm();
         assert!(off_m < 0.01 && between.rotation.angle().to_degrees() < 0.5, "{off_m} m");
     }
-    assert_eq!(look(&mut watch, &ARM, &moved, 5).verdict, Verdict::Suspect(3));
+    assert_eq!(look(&mut watch, &ARM, &moved, 5).verdict, DriftVerdict::Suspect(3));
 }
 
 #[test]
@@ -137,14 +143,14 @@ fn an_alarm_needs_frames_in_a_row() {
     let mut watch = DriftWatch::new(DriftSettings { frames: 3, ..DriftSettings::default() });
     let (still, moved) = (shift([0.0; 3]), shift([0.0, 0.025, 0.0]));
     let mut verdict = |moved, seed| look(&mut watch, &ARM, moved, seed).verdict;
-    assert_eq!(verdict(&moved, 1), Verdict::Suspect(1));
-    assert_eq!(verdict(&moved, 2), Verdict::Suspect(2));
-    assert_eq!(verdict(&still, 3), Verdict::Fine);
-    assert_eq!(verdict(&moved, 4), Verdict::Suspect(1));
-    assert_eq!(verdict(&moved, 5), Verdict::Suspect(2));
-    assert_eq!(verdict(&moved, 6), Verdict::Alarm);
-    assert_eq!(verdict(&moved, 7), Verdict::Alarm);
-    assert_eq!(verdict(&still, 8), Verdict::Fine);
+    assert_eq!(verdict(&moved, 1), DriftVerdict::Suspect(1));
+    assert_eq!(verdict(&moved, 2), DriftVerdict::Suspect(2));
+    assert_eq!(verdict(&still, 3), DriftVerdict::Fine);
+    assert_eq!(verdict(&moved, 4), DriftVerdict::Suspect(1));
+    assert_eq!(verdict(&moved, 5), DriftVerdict::Suspect(2));
+    assert_eq!(verdict(&moved, 6), DriftVerdict::Alarm);
+    assert_eq!(verdict(&moved, 7), DriftVerdict::Alarm);
+    assert_eq!(verdict(&still, 8), DriftVerdict::Fine);
 }
 
 #[test]
@@ -152,17 +158,17 @@ fn what_is_not_seen_is_unknown_never_fine() {
     let mut watch = DriftWatch::new(DriftSettings::default());
     let still = shift([0.0; 3]);
     let nothing = look(&mut watch, &THINGS[2..], &still, 1);
-    assert!(matches!(&nothing.verdict, Verdict::Unknown(why) if why.contains("points near")));
+    assert!(matches!(&nothing.verdict, DriftVerdict::Unknown(why) if why.contains("points near")));
     assert_eq!((nothing.offset, nothing.close), (None, 0));
     // Much farther off than the reach: what is near are other things.
     let far = look(&mut watch, &ARM, &shift([0.0, 0.0, 0.4]), 1);
-    assert_ne!(far.verdict, Verdict::Fine);
+    assert_ne!(far.verdict, DriftVerdict::Fine);
     // A single straight link does not show a shift along it.
     let calibrated = camera_at([0.9, -1.1, 0.8]);
     let view = View { world_from_camera: Pose::from(calibrated), pinhole: None };
     let long: [Capsule; 1] = [([0.25, 0.0, -3.0], [0.25, 0.0, 3.0], 0.06)];
     let drift = watch.look(&picture(&long, &calibrated, 2), &view, &solids(&long));
-    assert!(matches!(&drift.verdict, Verdict::Unknown(why) if why.contains("does not show")));
+    assert!(matches!(&drift.verdict, DriftVerdict::Unknown(why) if why.contains("does not show")));
     let free = drift.offset.unwrap().certainty.free;
     assert!(free.iter().any(|f| f.shift[2].abs() > 0.99), "{free:?}");
 }

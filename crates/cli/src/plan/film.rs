@@ -9,7 +9,7 @@ use citrange_core::tape::FrameRecord;
 use citrange_core::{BoxError, Pose, Rig as _, Tape};
 use citrange_render::{Image, letters};
 use citrange_sim::{CameraQuery, SimRig, StateQuery};
-use citrange_space::Snapshot;
+use citrange_space::MapSnapshot;
 use nalgebra::{Isometry3, Point3};
 
 use citrange_episodes::film::Film;
@@ -55,11 +55,11 @@ impl PlanFilm {
     }
 
     /// What is drawn over the pictures from here on.
-    pub(super) fn show(&mut self, caption: String, way_m: &[[f64; 3]], map: Option<&Snapshot>) {
+    pub(super) fn show(&mut self, caption: String, way_m: &[[f64; 3]], map: Option<&MapSnapshot>) {
         self.caption = caption;
         self.dots.clear();
         for voxel in map.iter().flat_map(|map| map.voxels()) {
-            let grid = map.map(Snapshot::grid);
+            let grid = map.map(MapSnapshot::grid);
             let at = grid.and_then(|grid| self.pixel(grid.centre_m(grid.cell_of(voxel.key))));
             self.dots.extend(at.map(|at| Dot { at, edge: 2, rgb: VOXEL }));
         }

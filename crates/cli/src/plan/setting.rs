@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use citrange_core::{DictObjectState, DictRobotState, DictState};
 use citrange_plan::{ObstacleNames, Obstacles};
 use citrange_sim::{SimRig, StateQuery, World};
-use citrange_space::Snapshot;
+use citrange_space::MapSnapshot;
 
 /// What is around the robot. A map takes the place of everything that can move: it knows better
 /// where things are.
@@ -26,7 +26,7 @@ pub(super) fn obstacles_of(
         }
     }
     if let Some(path) = map {
-        let snapshot = Snapshot::load(path)?;
+        let snapshot = MapSnapshot::load(path)?;
         obstacles.map = Some(Arc::new(snapshot));
     }
     Ok((obstacles, names))

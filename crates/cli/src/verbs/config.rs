@@ -69,8 +69,8 @@ impl Kind {
         match self {
             Self::Scene => schema_of::<Scene>("A scene"),
             Self::Robot => schema_of::<RobotDescription>("A robot"),
-            Self::Control => citrange_control::Settings::schema(),
-            Self::Task => citrange_task::Settings::schema(),
+            Self::Control => citrange_control::ControllerSettings::schema(),
+            Self::Task => citrange_task::AutopilotSettings::schema(),
             Self::Randomise => schema_of::<Randomise>("What differs from episode to episode"),
             Self::Cell => schema_of::<Cell>("A cell"),
             Self::CameraPose => CameraPose::schema(),
@@ -188,14 +188,14 @@ fn text_of(matches: &ArgMatches, name: &str) -> Option<String> {
 fn add_files(verb: &str, matches: &ArgMatches, traced: &mut Traced) -> anyhow::Result<()> {
     let has = |name: &str| matches.try_contains_id(name).is_ok();
     if let Some(profile) = text_of(matches, "profile").filter(|_| verb == "drive") {
-        traced.put("controller", citrange_control::Settings::traced(&profile)?);
+        traced.put("controller", citrange_control::ControllerSettings::traced(&profile)?);
     }
     if has("autopilot") {
         let scene = text_of(matches, "scene").map(|name| load_scene(&name)).transpose()?;
         let job = scene.and_then(|source| source.scene.job);
         let profile = text_of(matches, "autopilot").or_else(|| job?.profile);
         let profile = profile.unwrap_or_else(|| "default".to_owned());
-        let mut part = citrange_task::Settings::traced(&profile)?;
+        let mut part = citrange_task::AutopilotSettings::traced(&profile)?;
         if let Some(retries) = text_of(matches, "retries") {
             let origin = Origin::Option("--retries".to_owned());
             part.set("retries", serde_json::from_str(&retries)?, origin);

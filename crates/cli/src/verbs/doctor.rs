@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::anyhow;
 use citrange_sim::catalog::{robot_description, robot_names, scene_names};
 use citrange_sim::{Threads, World, start_engine};
-use citrange_video::{Decoder, Encoder, Settings};
+use citrange_video::{Decoder, Encoder, EncoderSettings};
 use serde_json::json;
 
 use super::compiled;
@@ -121,7 +121,7 @@ fn gl() -> anyhow::Result<String> {
 /// Codes a few pictures and decodes them again.
 fn video() -> anyhow::Result<String> {
     const SIZE: u32 = 64;
-    let mut encoder = Encoder::new(SIZE, SIZE, Settings::default())?;
+    let mut encoder = Encoder::new(SIZE, SIZE, EncoderSettings::default())?;
     let picture: Vec<u8> = (0..SIZE * SIZE * 3).map(|i| (i / 96) as u8).collect();
     let start = Instant::now();
     let sample = encoder.encode(&picture)?.data.to_vec();

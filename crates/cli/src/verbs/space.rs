@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use citrange_calibrate::{Drift, DriftSettings, DriftWatch, Verdict};
+use citrange_calibrate::{Drift, DriftSettings, DriftVerdict, DriftWatch};
 use citrange_space::{
-    CellFrame, CellFrames, Fate, FramePicture, FrameReport, FrameRunner, Pipeline, RunSettings,
+    CellFrame, CellFrames, Fate, FramePicture, FrameReport, FrameRunner, Pipeline, RunnerSettings,
     save_frame,
 };
 use serde_json::{Value, json};
@@ -151,7 +151,7 @@ fn run_frames(args: &Run) -> anyhow::Result<()> {
     let bar = output::progress("frames", args.clouds.len() as u64);
     for path in &args.clouds {
         let mut given = read(&mut frames, path)?;
-        let settings = RunSettings { threads: args.threads, repeat: args.repeat };
+        let settings = RunnerSettings { threads: args.threads, repeat: args.repeat };
         let runner = match &mut work {
             Some(runner) => runner,
             None => work.insert(FrameRunner::new(&frames.cell, settings)?),
@@ -163,7 +163,7 @@ fn run_frames(args: &Run) -> anyhow::Result<()> {
                 .or_insert_with(|| DriftWatch::new(DriftSettings::default()));
             watch.look(&given.cloud, &given.view, &given.looks)
         });
-        if moved.is_none() && drift.as_ref().is_some_and(|d| d.verdict == Verdict::Alarm) {
+        if moved.is_none() && drift.as_ref().is_some_and(|d| d.verdict == DriftVerdict::Alarm) {
             moved = Some(one.name.clone());
         }
         let mut shown = one.json();
@@ -225,7 +225,7 @@ fn drift_json(drift: &Drift) -> Value {
     json!({
         "verdict": drift.verdict.to_string(),
         "shift_m": drift.offset.as_ref().map(|offset| offset.shift_m),
-        "turn_deg": drift.offset.as_ref().map(|offset| offset.turn_deg),
+        "turn_deg": drift.offset.as_ref().map(|offset| offset.rotation_deg),
     })
 }
 

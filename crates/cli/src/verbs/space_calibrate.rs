@@ -208,7 +208,7 @@ fn look(given: &mut CellFrame, pose: CameraPose, pipeline: &mut Pipeline) -> any
             format!(
                 "robot seen {:.1} mm and {:.2} degrees off, rms {:.1} mm",
                 1e3 * shift,
-                offset.turn_deg,
+                offset.rotation_deg,
                 1e3 * drift.rms_before_m
             )
         }

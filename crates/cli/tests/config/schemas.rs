@@ -95,8 +95,12 @@ fn read(kind: &str, document: &Value) -> Result<(), String> {
         "randomise" => from_yaml::<Randomise>(&text, kind).map(drop).map_err(|e| said(&e)),
         "cell" => from_yaml::<Cell>(&text, kind).map(drop).map_err(|e| said(&e)),
         "camera-pose" => CameraPose::from_yaml(&text, kind).map(drop).map_err(|e| said(&e)),
-        "control" => citrange_control::Settings::parse(&text, kind).map(drop).map_err(|e| said(&e)),
-        "task" => citrange_task::Settings::parse(&text, kind).map(drop).map_err(|e| said(&e)),
+        "control" => {
+            citrange_control::ControllerSettings::parse(&text, kind).map(drop).map_err(|e| said(&e))
+        }
+        "task" => {
+            citrange_task::AutopilotSettings::parse(&text, kind).map(drop).map_err(|e| said(&e))
+        }
         other => panic!("{other} is read from the command line"),
     }
 }

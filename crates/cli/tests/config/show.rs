@@ -50,7 +50,7 @@ fn what_is_printed_is_yaml_and_what_would_be_used() {
     assert!(line(&text, "retries: 5").ends_with("# option --retries"));
     let ranges = citrange_core::randomise::Randomise::built_in().unwrap();
     assert_eq!(value["ranges"], json!(ranges));
-    let settings = citrange_task::Settings::load("default").unwrap();
+    let settings = citrange_task::AutopilotSettings::load("default").unwrap();
     assert_eq!(value["pilot"]["lift_height"], json!(settings.lift_height));
 }
 

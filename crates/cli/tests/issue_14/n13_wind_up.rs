@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use citrange_control::{Action, Settings, Velocity};
+use citrange_control::{Action, ControllerSettings, Velocity};
 use citrange_core::yaml::from_yaml;
 use citrange_robot::Kinematics;
 use citrange_sim::{Arm, CompiledScene, SceneSource};
@@ -30,7 +30,8 @@ fn arm(text: &str) -> Arm {
     let scene = from_yaml(text, "test.yaml").unwrap();
     let source = SceneSource { scene, folder: Path::new("").to_path_buf() };
     let scene = Arc::new(CompiledScene::new(&source).unwrap());
-    let mut arm = Arm::connect(scene, &Settings::load("default").unwrap(), Some(&[])).unwrap();
+    let mut arm =
+        Arm::connect(scene, &ControllerSettings::load("default").unwrap(), Some(&[])).unwrap();
     arm.reset(0, 0).unwrap();
     arm
 }

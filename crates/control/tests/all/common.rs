@@ -3,7 +3,9 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use citrange_control::{CartesianController, Memory, Scratch, Settings, Status, Velocity};
+use citrange_control::{
+    CartesianController, ControllerMemory, ControllerSettings, ControllerStatus, Scratch, Velocity,
+};
 use citrange_core::rng::Rng;
 use citrange_robot::{Chain, Kinematics};
 use nalgebra::Vector3;
@@ -39,14 +41,14 @@ pub fn ready(robot: &str) -> Vec<f64> {
 
 pub struct Drive {
     pub controller: CartesianController,
-    pub memory: Memory,
+    pub memory: ControllerMemory,
     pub scratch: Scratch,
     pub targets: Vec<f64>,
 }
 
 impl Drive {
     pub fn new(robot: &str, profile: &str, floor: Option<f64>, start: &[f64]) -> Self {
-        let settings = Settings::load(profile).unwrap();
+        let settings = ControllerSettings::load(profile).unwrap();
         let controller =
             CartesianController::new(chain(robot), &settings, hz(robot), floor).unwrap();
         Self::of(controller, start)
@@ -59,7 +61,7 @@ impl Drive {
     }
 
     /// A tick of an arm that is always where the controller wants it.
-    pub fn step(&mut self, wanted: &Velocity) -> Status {
+    pub fn step(&mut self, wanted: &Velocity) -> ControllerStatus {
         let measured = self.memory.desired().to_vec();
         self.step_with(&measured, wanted, false)
     }
@@ -70,7 +72,12 @@ impl Drive {
         });
     }
 
-    pub fn step_with(&mut self, measured: &[f64], wanted: &Velocity, brake: bool) -> Status {
+    pub fn step_with(
+        &mut self,
+        measured: &[f64],
+        wanted: &Velocity,
+        brake: bool,
+    ) -> ControllerStatus {
         let Self { controller, memory, scratch, targets } = self;
         controller.step(memory, scratch, measured, wanted, brake, targets)
     }

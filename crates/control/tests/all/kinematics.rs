@@ -1,6 +1,6 @@
 //! Kinematics of a chain written by hand, and chains that are refused.
 
-use citrange_control::{CartesianController, Settings};
+use citrange_control::{CartesianController, ControllerSettings};
 use citrange_core::Pose;
 use citrange_robot::{Chain, ChainJoint, ChainSite, Guard, Kinematics};
 use nalgebra::Vector3;
@@ -96,7 +96,7 @@ fn chains_that_make_no_sense_are_refused() {
         (|c| c.guards[3].link = 9, "guard 3 needs a link below 6"),
         (|c| c.wrist.link_from_site.pos_m[0] = 0.05, "joint wrist_flex moves the wrist site"),
     ];
-    let settings = Settings::load("default").unwrap();
+    let settings = ControllerSettings::load("default").unwrap();
     for (spoil, wanted) in cases {
         let mut chain = common::chain("so101");
         spoil(&mut chain);
@@ -128,7 +128,8 @@ fn four_joints_are_enough() {
     chain.guards.clear();
     chain.arm_joints = 4;
     let controller =
-        CartesianController::new(chain, &Settings::load("default").unwrap(), 180, None).unwrap();
+        CartesianController::new(chain, &ControllerSettings::load("default").unwrap(), 180, None)
+            .unwrap();
     let start = [0.0, -0.3, 0.3, std::f64::consts::FRAC_PI_2, 0.0];
     let mut drive = common::Drive::of(controller, &start);
     let before = drive.at(false);
@@ -144,7 +145,7 @@ fn four_joints_are_enough() {
 #[test]
 fn damaged_chains_do_no_harm() {
     let text = include_bytes!("../../../robot/tests/chains/so101.json");
-    let settings = Settings::load("default").unwrap();
+    let settings = ControllerSettings::load("default").unwrap();
     let mut rng = citrange_core::rng::Rng::new(77);
     let (mut refused, mut driven) = (0, 0);
     for round in 0..3000 {

@@ -1,7 +1,7 @@
 //! Targets never leave their limits, whatever is asked and however long a tick is.
 
 use citrange_control::{
-    CartesianController, Motion, MotionLimits, Settings, TargetLimiter, Velocity,
+    CartesianController, ControllerSettings, Motion, MotionLimits, TargetLimiter, Velocity,
 };
 use citrange_core::rng::Rng;
 
@@ -151,7 +151,7 @@ fn a_stream_of_positions_is_followed_within_limits() {
 /// Through the controller: random wishes, brakes, an arm that lags, sticks and is pushed about.
 #[test]
 fn what_the_law_sends_stays_within_limits() {
-    let settings = Settings::load("default").unwrap();
+    let settings = ControllerSettings::load("default").unwrap();
     for robot in ROBOTS {
         let start = ready(robot);
         let floor = Drive::new(robot, "default", None, &start).lowest() - 0.02;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use citrange_control::{CartesianController, Memory, Settings, Velocity};
+use citrange_control::{CartesianController, ControllerMemory, ControllerSettings, Velocity};
 use citrange_core::rng::Rng;
 
 use crate::common::{Drive, chain, direction, hz, linear, ready};
@@ -77,7 +77,7 @@ fn the_floor_holds_with_all_settings() {
         "gravity: seed\nstate: measured\nfeed_forward: false\n",
         "soft_start_s: 0\nsmooth_dq: 1\nsmooth_dq_wrist: 1\nvel_limit_rad_s: 4\n",
     ] {
-        let settings = Settings::parse(text, "test.yaml").unwrap();
+        let settings = ControllerSettings::parse(text, "test.yaml").unwrap();
         for robot in ROBOTS {
             let mut rng = Rng::new(22);
             for _ in 0..10 {
@@ -108,10 +108,13 @@ fn the_floor_holds_with_all_settings() {
 #[test]
 fn limits_have_words() {
     let drive = Drive::new("so101", "default", None, &ready("so101"));
-    let status =
-        citrange_control::Status { floor: true, joints_at_limit: 0b1000, ..Default::default() };
+    let status = citrange_control::ControllerStatus {
+        floor: true,
+        joints_at_limit: 0b1000,
+        ..Default::default()
+    };
     assert_eq!(status.words(drive.controller.chain()), ["floor", "end of wrist_flex"]);
-    assert!(status.is_limited() && !citrange_control::Status::default().is_limited());
+    assert!(status.is_limited() && !citrange_control::ControllerStatus::default().is_limited());
 }
 
 /// A gripper that closes at the floor still closes: the arm makes room. Its joints go together.
@@ -244,7 +247,7 @@ fn targets_wait_for_the_arm() {
 #[test]
 fn the_workspace_has_soft_walls() {
     let text = "workspace: {radius_m: [0.12, 0.20], z_m: [0.17, 0.20]}\nfloor_guard: false\n";
-    let settings = Settings::parse(text, "test.yaml").unwrap();
+    let settings = ControllerSettings::parse(text, "test.yaml").unwrap();
     let controller = CartesianController::new(chain("so101"), &settings, 180, None).unwrap();
     let start = [0.0, -0.3, 0.3, std::f64::consts::FRAC_PI_2, 0.0, 0.0];
     let mut rng = Rng::new(10);
@@ -331,7 +334,7 @@ fn steps_repeat_bit_for_bit() {
                 assert!(fields.keys().all(|k| k.starts_with("pilot/law/")));
                 let mut other = Drive {
                     controller: drive.controller.clone(),
-                    memory: Memory::load(&fields, drive.targets.len()).unwrap(),
+                    memory: ControllerMemory::load(&fields, drive.targets.len()).unwrap(),
                     scratch: drive.controller.scratch(),
                     targets: vec![0.0; drive.targets.len()],
                 };
@@ -356,14 +359,14 @@ fn memories_of_others_are_refused() {
     let drive = Drive::new("so101", "default", None, &ready("so101"));
     let mut fields = BTreeMap::new();
     drive.memory.save(&mut fields);
-    assert!(Memory::load(&fields, 7).unwrap_err().to_string().contains("7 are needed"));
+    assert!(ControllerMemory::load(&fields, 7).unwrap_err().to_string().contains("7 are needed"));
     for name in fields.keys() {
         let mut without = fields.clone();
         without.remove(name);
-        let error = Memory::load(&without, 6).unwrap_err().to_string();
+        let error = ControllerMemory::load(&without, 6).unwrap_err().to_string();
         assert!(error.contains(name) && error.contains("missing"), "{error}");
         let mut nan = fields.clone();
         nan.get_mut(name).unwrap()[0] = f64::NAN;
-        assert!(Memory::load(&nan, 6).unwrap_err().to_string().contains("not finite"));
+        assert!(ControllerMemory::load(&nan, 6).unwrap_err().to_string().contains("not finite"));
     }
 }

@@ -1,4 +1,4 @@
-//! Profile `seed`: the controller of the document, number by number.
+//! Profile `seed`: the controller of the first teleoperation script, number by number.
 
 use citrange_control::Velocity;
 use citrange_core::rng::Rng;
@@ -9,7 +9,7 @@ use crate::common::{Drive, chain, linear};
 
 const HZ: f64 = 180.0;
 
-/// The document's control step, written down once more from its own words, for the SO-101.
+/// The control step of that script, written down once more from its own words, for the SO-101.
 fn document(q: &[f64], wanted: &Velocity, dq: &mut [f64; 5], q_des: &mut [f64]) {
     let chain = chain("so101");
     let mut kinematics = Kinematics::new(&chain);
@@ -104,7 +104,7 @@ fn the_seed_creeps_and_the_default_does_not() {
 
 #[test]
 fn arms_that_it_was_not_made_for_are_refused() {
-    let settings = citrange_control::Settings::load("seed").unwrap();
+    let settings = citrange_control::ControllerSettings::load("seed").unwrap();
     let error = citrange_control::CartesianController::new(chain("panda"), &settings, 20, None)
         .unwrap_err();
     assert!(error.to_string().contains("use profile default"), "{error}");

@@ -1,6 +1,6 @@
 //! The careful controller on the SO-101: what it promises to a driver.
 
-use citrange_control::{CartesianController, Settings, Velocity};
+use citrange_control::{CartesianController, ControllerSettings, Velocity};
 use citrange_core::rng::Rng;
 
 use crate::common::{Drive, chain, direction, linear, vertical};
@@ -32,7 +32,7 @@ fn steady(
 fn controller(text: &str) -> CartesianController {
     CartesianController::new(
         chain("so101"),
-        &Settings::parse(text, "test.yaml").unwrap(),
+        &ControllerSettings::parse(text, "test.yaml").unwrap(),
         180,
         None,
     )

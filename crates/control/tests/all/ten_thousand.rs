@@ -1,7 +1,7 @@
 //! The SO-101 in ten thousand random poses, anywhere in the ranges of its joints: what holds in
 //! every one of them.
 
-use citrange_control::{CartesianController, Settings, Velocity};
+use citrange_control::{CartesianController, ControllerSettings, Velocity};
 use citrange_core::rng::Rng;
 
 use crate::common::{Drive, chain};
@@ -16,8 +16,13 @@ fn random_pose(rng: &mut Rng) -> Vec<f64> {
 }
 
 fn controller(floor: Option<f64>) -> CartesianController {
-    CartesianController::new(chain("so101"), &Settings::load("default").unwrap(), 180, floor)
-        .unwrap()
+    CartesianController::new(
+        chain("so101"),
+        &ControllerSettings::load("default").unwrap(),
+        180,
+        floor,
+    )
+    .unwrap()
 }
 
 #[test]

@@ -15,8 +15,8 @@ fn tool(drive: &Drive) -> (Vector3<f64>, Rotation3<f64>) {
     (frame.pos_m, Rotation3::from_matrix_unchecked(frame.rot))
 }
 
-fn rotation_vector(turn: Rotation3<f64>) -> Vector3<f64> {
-    UnitQuaternion::from_rotation_matrix(&turn).scaled_axis()
+fn rotation_vector(rotation: Rotation3<f64>) -> Vector3<f64> {
+    UnitQuaternion::from_rotation_matrix(&rotation).scaled_axis()
 }
 
 /// Position and orientation follow the wish together, away from singular poses and limits.
@@ -25,7 +25,7 @@ fn the_tool_moves_as_asked() {
     for robot in ["panda", "ur5e", "ur5"] {
         let rate = f64::from(hz(robot));
         let mut rng = Rng::new(31);
-        let (mut checked, mut worst, mut worst_turn) = (0, 0.0_f64, 0.0_f64);
+        let (mut checked, mut worst, mut worst_rotation) = (0, 0.0_f64, 0.0_f64);
         for _ in 0..2000 {
             let mut start = ready(robot);
             for (q, joint) in start.iter_mut().zip(&common::chain(robot).joints) {
@@ -48,14 +48,14 @@ fn the_tool_moves_as_asked() {
             let (after, turned) = tool(&drive);
             checked += 1;
             worst = worst.max(((after - before) * rate - v).norm() / v.norm());
-            let turn = rotation_vector(turned * turned_before.inverse()) * rate;
+            let rotation = rotation_vector(turned * turned_before.inverse()) * rate;
             let asked = Vector3::new(tilt[0], tilt[1], 0.0);
-            worst_turn = worst_turn.max((turn - asked).norm());
+            worst_rotation = worst_rotation.max((rotation - asked).norm());
         }
         println!("{robot}: {checked} checked, {worst} of speed, {worst_turn} rad/s");
         assert!(checked > 800, "{robot}: {checked}");
         // The Panda has 20 ticks a second: near singular poses they are coarse.
-        assert!(worst < 0.12 && worst_turn < 0.02, "{robot}: {worst} {worst_turn}");
+        assert!(worst < 0.12 && worst_rotation < 0.02, "{robot}: {worst} {worst_turn}");
     }
 }
 
@@ -96,11 +96,11 @@ fn roll_turns_about_the_tool() {
         drive.steps(hz(robot), &wanted);
         drive.steps(hz(robot), &Velocity::ZERO);
         let (now, end) = tool(&drive);
-        let turn = rotation_vector(end * start.inverse());
+        let rotation = rotation_vector(end * start.inverse());
         assert!((now - at).norm() < 4e-3, "{robot}: {}", (now - at).norm());
-        assert!((turn.norm() - 0.5).abs() < 0.03, "{robot}: {turn}");
+        assert!((rotation.norm() - 0.5).abs() < 0.03, "{robot}: {turn}");
         let tool_axis = start * Vector3::z();
-        assert!((turn.normalize() + tool_axis).norm() < 0.03, "{robot}: {turn} {tool_axis}");
+        assert!((rotation.normalize() + tool_axis).norm() < 0.03, "{robot}: {turn} {tool_axis}");
     }
 }
 

@@ -9,7 +9,7 @@ use crate::rng::Rng;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Colours {
-    /// Largest turn of the hue to either side.
+    /// Largest rotation of the hue to either side.
     pub hue_deg: f64,
     /// Saturation.
     pub saturation: Factor,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use citrange_core::{Outcome, Pilot, RigSpec};
-use citrange_tape::{Dataset, Header, RunName, StateFeatures, Unit};
+use citrange_tape::{Dataset, RunName, StateFeatures, TapeHeader, Unit};
 use serde_json::{Value, json};
 
 use crate::cell::{EpisodeRig, RigSource};
@@ -178,7 +178,7 @@ impl Plan {
         pilot: &str,
         episode: u64,
         first: u64,
-    ) -> Result<(Header, Vec<u8>)> {
+    ) -> Result<(TapeHeader, Vec<u8>)> {
         let (mut header, model) = header(rig, self.choice(pilot, episode, first))?;
         header.features = self.features;
         Ok((header.repeatable_as(self.name.uid(episode)), model))

@@ -2,7 +2,7 @@
 
 use citrange_core::event::{AutopilotEvent, FailureReason};
 use citrange_core::{Event, Observation};
-use citrange_task::Status;
+use citrange_task::AutopilotProgress;
 use citrange_teleop::telemetry::{AutopilotStatus, FlightNote};
 
 use super::shared_control::Work;
@@ -68,7 +68,7 @@ impl<'a> FlightView<'a> {
         self.end(&message);
     }
 
-    pub(crate) fn show(&mut self, status: &Status) {
+    pub(crate) fn show(&mut self, status: &AutopilotProgress) {
         let flight = &mut self.flight;
         if (flight.state, flight.held, flight.attempt)
             != (status.state, status.held, status.attempt)

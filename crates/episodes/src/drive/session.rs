@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use citrange_control::{CartesianController, Method, Motion, Settings};
+use citrange_control::{CartesianController, ControllerSettings, Method, Motion};
 use citrange_tape::Dataset;
 use citrange_teleop::telemetry::{SavedEpisode, SceneInfo, Telemetry};
 use citrange_teleop::{DriverLock, Speeds};
@@ -99,7 +99,7 @@ impl<'a> Drive<'a> {
     /// # Errors
     /// When there is no such scene, profile or frame, or the dataset cannot be recorded into.
     pub fn new(options: &'a DriveOptions, ctx: RunContext<'a>) -> Result<Self> {
-        let settings = Settings::load(&options.profile)?;
+        let settings = ControllerSettings::load(&options.profile)?;
         if settings.method == Method::Plain {
             ctx.say(
                 "profile with method: plain: targets are sent as the first script had them, \

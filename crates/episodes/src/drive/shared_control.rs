@@ -11,7 +11,7 @@ use citrange_core::event::AutopilotEvent;
 use citrange_core::scene::Goal;
 use citrange_core::{BoxError, Command, Event, Notes, Observation, Outcome, Pilot, Verdict};
 use citrange_robot::Chain;
-use citrange_task::{Autopilot, Settings, State};
+use citrange_task::{Autopilot, AutopilotSettings, State};
 use citrange_teleop::telemetry::{AutopilotInfo, AutopilotStatus};
 use citrange_teleop::{AutopilotRequest, DriverLock, Halt, Teleop};
 
@@ -39,7 +39,7 @@ impl Work {
         let Some(job) = rig.scene().job.as_ref().filter(|_| chain.grasp.is_some()) else {
             return Ok(None);
         };
-        let settings = Settings::load(job.profile.as_deref().unwrap_or("default"))?;
+        let settings = AutopilotSettings::load(job.profile.as_deref().unwrap_or("default"))?;
         let (autopilot, spec) = (pilots::autopilot(rig, job, &settings)?, rig.spec());
         let index = |name: &String| spec.objects.iter().position(|object| object.name == *name);
         let goal = match &job.goal {

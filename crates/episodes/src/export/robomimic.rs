@@ -7,7 +7,7 @@ use std::sync::Arc;
 use citrange_core::rig::JointSpec;
 use citrange_core::{Command, Observation, Outcome, Want};
 use citrange_hdf5::{Array, Attr, Images, RobomimicDemo, RobomimicHeader, RobomimicWriter, Series};
-use citrange_tape::{Dataset, Header, arm_joints, flattened, utc_now};
+use citrange_tape::{Dataset, TapeHeader, arm_joints, flattened, utc_now};
 use serde_json::json;
 
 use super::source::{ExportEpisode, Models, counted, frames};
@@ -39,7 +39,7 @@ impl Exporter for Robomimic {
             bad_input!("{} has no episodes", dataset.root().display());
         };
         let scene = ExportEpisode::new(dataset, *first)?.tape.header.clone();
-        let name = |header: &Header| header.scene.as_ref().map(|s| s.name.clone());
+        let name = |header: &TapeHeader| header.scene.as_ref().map(|s| s.name.clone());
         let mut writer = RobomimicWriter::create(out, &header_of(&scene))?;
         let cameras = dataset.camera_names().len();
         let bar =
@@ -66,7 +66,7 @@ impl Exporter for Robomimic {
     }
 }
 
-fn header_of(header: &Header) -> RobomimicHeader {
+fn header_of(header: &TapeHeader) -> RobomimicHeader {
     let scene = header.scene.as_ref().map(|s| s.name.clone()).unwrap_or_default();
     let joints = &header.rig.joints;
     let limits: Vec<[f64; 2]> = joints.iter().map(limits).collect();
@@ -206,7 +206,7 @@ fn rewards(outcome: &Outcome, steps: usize) -> Option<Vec<f64>> {
     Some(rewards)
 }
 
-fn attrs(header: &Header, outcome: &Outcome) -> BTreeMap<String, Attr> {
+fn attrs(header: &TapeHeader, outcome: &Outcome) -> BTreeMap<String, Attr> {
     let mut all = BTreeMap::from([
         ("task".to_owned(), Attr::Text(header.task.clone())),
         ("uid".to_owned(), Attr::Text(header.uid.clone())),

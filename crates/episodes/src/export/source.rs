@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use citrange_core::restore::BodyPose;
 use citrange_hdf5::Images;
-use citrange_tape::{Dataset, Episode, Header};
+use citrange_tape::{Dataset, Episode, TapeHeader};
 
 use crate::cell::EpisodeRig;
 use crate::context::{Progress, RunContext};
@@ -19,7 +19,7 @@ pub(crate) struct Models(BTreeMap<String, Option<String>>);
 
 impl Models {
     /// The text of a tape's model, if the scene still compiles to it.
-    pub(crate) fn xml(&mut self, header: &Header, ctx: RunContext<'_>) -> Option<String> {
+    pub(crate) fn xml(&mut self, header: &TapeHeader, ctx: RunContext<'_>) -> Option<String> {
         let known = self.0.entry(header.model_hash.clone()).or_insert_with(|| {
             let scene = header.scene.as_ref()?;
             let xml = model_xml(header);

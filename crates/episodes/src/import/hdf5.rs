@@ -9,8 +9,8 @@ use citrange_core::run::run as run_episode;
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{BoxError, Event, Outcome, Pilot, Rig, RunReport, RunSettings, Snapshot, Tape};
 use citrange_tape::{
-    Dataset, DemoEpisode, Episode, FrameReplay, Header, IMPORT, Imported, Play, RecordSettings,
-    Recorder, WhenFull, file_sha256,
+    Dataset, DemoEpisode, Episode, FrameReplay, IMPORT, Imported, Play, RecordSettings, Recorder,
+    TapeHeader, WhenFull, file_sha256,
 };
 use serde_json::{Value, json};
 
@@ -163,7 +163,7 @@ fn exact(
     refuse_double(&dataset, &header.uid, &shown, bytes)?;
     let folder = dataset.recording_folder(&header.uid);
     // Cut off, it is thrown away: the file is still there.
-    let header = Header { repeatable: true, ..header };
+    let header = TapeHeader { repeatable: true, ..header };
     let recorder = Recorder::begin(&folder, header, &tape.model, &how())?;
     let bar = job.ctx.progress("importing", shown.len() as u64);
     let mut kept = Repeating { recorder, objects: None, bar };
@@ -241,7 +241,7 @@ fn near(job: &Job<'_>, demo: &DemoEpisode) -> Result<(Value, Option<String>)> {
         config: serde_json::to_value(note)?,
     };
     let (header, model) = header(rig.as_ref(), choice)?;
-    let header = Header { repeatable: true, ..header };
+    let header = TapeHeader { repeatable: true, ..header };
     let folder = dataset.recording_folder(&header.uid);
     let objects = ObjectMeter::new(rig.spec(), &motion, &report, args.play.object_tolerance_m);
     let recorder = Recorder::begin(&folder, header, &model, &how())?;
@@ -288,13 +288,13 @@ pub(crate) fn play(
 /// Whether a file is meant to be HDF5: by its first bytes, or by its name.
 #[must_use]
 pub fn is_hdf5(path: &Path) -> bool {
-    use citrange_hdf5::{Hdf5Error, Kind};
+    use citrange_hdf5::{FileLayout, Hdf5Error};
     let named = path.extension().is_some_and(|end| {
         ["h5", "hdf5", "hdf", "he5"].iter().any(|known| end.eq_ignore_ascii_case(known))
     });
     named
         || match citrange_hdf5::sniff(path) {
-            Ok(Kind::Other(what)) => what != citrange_hdf5::NOT_HDF5,
+            Ok(FileLayout::Other(what)) => what != citrange_hdf5::NOT_HDF5,
             Ok(_) => true,
             Err(error) => !matches!(error, Hdf5Error::Io { .. } | Hdf5Error::NotHdf5 { .. }),
         }

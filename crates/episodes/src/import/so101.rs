@@ -9,7 +9,7 @@ use citrange_core::{
 };
 use citrange_hdf5::Images;
 use citrange_tape::{
-    Dataset, DemoEpisode, Header, IMPORT, Imported, Motion, Play, Recorder, SO101_HZ, new_uid,
+    Dataset, DemoEpisode, IMPORT, Imported, Motion, Play, Recorder, SO101_HZ, TapeHeader, new_uid,
     utc_now,
 };
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ pub(crate) fn as_recorded(job: &Job<'_>, mut demo: DemoEpisode) -> Result<Value>
     let (mut dataset, repaired) = Dataset::record(job.root, &spec, args.unit, &images)?;
     tell_repaired(&repaired, ctx)?;
     let note = Imported { targets: motion.source.clone(), ..job.note(&demo, Play::AsRecorded) };
-    let header = Header {
+    let header = TapeHeader {
         uid: new_uid(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         engine: String::new(),

@@ -133,7 +133,7 @@ fn own_scene(demo: &DemoEpisode, assets: &[PathBuf]) -> Result<Arc<CompiledScene
 /// The file's states as complete states of the scene, one per frame.
 fn states(demo: &DemoEpisode, rig: &mut SimRig, frame_hz: f64) -> Result<Vec<Snapshot>> {
     let data = rig.world().data(0)?;
-    let base = StateRow { time_secs: 0.0, qpos: data.qpos().to_vec(), qvel: data.qvel().to_vec() };
+    let base = StateRow { time_s: 0.0, qpos: data.qpos().to_vec(), qvel: data.qvel().to_vec() };
     let rows = demo.state_rows(&base, frame_hz).ok_or_else(|| {
         EpisodesError::BadInput(format!(
             "{} keeps no states of this scene's joints: --play states needs them",
@@ -142,7 +142,7 @@ fn states(demo: &DemoEpisode, rig: &mut SimRig, frame_hz: f64) -> Result<Vec<Sna
     })?;
     let world = rig.world_mut();
     let state = |row: &StateRow| {
-        world.set_row(0, row.time_secs, &row.qpos, &row.qvel)?;
+        world.set_row(0, row.time_s, &row.qpos, &row.qvel)?;
         Ok(world.snapshot(0)?)
     };
     rows.iter().map(state).collect()

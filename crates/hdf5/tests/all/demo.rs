@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use citrange_hdf5::{
-    Array, Attr, Compression, Demo, DemoAttrs, Hdf5Error, Images, InitialStateData, Kind, Series,
-    read_demo, sniff, write_demo, write_demo_with,
+    Array, Attr, Compression, Demo, DemoAttrs, FileLayout, Hdf5Error, Images, InitialStateData,
+    Series, read_demo, sniff, write_demo, write_demo_with,
 };
 use proptest::prelude::*;
 use tempfile::tempdir;
@@ -116,7 +116,7 @@ fn everything_comes_back_bit_for_bit() {
     for compression in [Compression::None, Compression::Gzip(1), Compression::Gzip(9)] {
         let path = folder.path().join("demo.h5");
         write_demo_with(&path, &full(), compression).unwrap();
-        assert_eq!(sniff(&path).unwrap(), Kind::Demo);
+        assert_eq!(sniff(&path).unwrap(), FileLayout::Demo);
         let back = read_demo(&path).unwrap();
         assert_same(&full(), &back);
         // What was read can be written again, pictures straight from file to file.
@@ -197,10 +197,10 @@ fn wrong_files_are_told_apart() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("x.h5");
     std::fs::write(&path, b"hello").unwrap();
-    assert_eq!(sniff(&path).unwrap(), Kind::Other("not an HDF5 file".into()));
+    assert_eq!(sniff(&path).unwrap(), FileLayout::Other("not an HDF5 file".into()));
     assert!(matches!(read_demo(&path), Err(Hdf5Error::NotHdf5 { .. })));
     write_demo(&path, &Demo::default()).unwrap();
-    assert_eq!(sniff(&path).unwrap(), Kind::Other("an HDF5 file without members".into()));
+    assert_eq!(sniff(&path).unwrap(), FileLayout::Other("an HDF5 file without members".into()));
     assert!(matches!(sniff(folder.path().join("no.h5")), Err(Hdf5Error::Io { .. })));
 }
 

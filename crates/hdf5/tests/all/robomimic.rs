@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use citrange_hdf5::{
-    Array, Attr, Hdf5Error, Images, Kind, RobomimicDemo, RobomimicHeader, RobomimicWriter, Series,
-    read_demo, read_robomimic, sniff,
+    Array, Attr, FileLayout, Hdf5Error, Images, RobomimicDemo, RobomimicHeader, RobomimicWriter,
+    Series, read_demo, read_robomimic, sniff,
 };
 use tempfile::tempdir;
 
@@ -59,7 +59,7 @@ fn demonstrations_come_back() {
     assert!(!path.exists(), "a file must not appear before it is complete");
     file.finish().unwrap();
 
-    assert_eq!(sniff(&path).unwrap(), Kind::Robomimic);
+    assert_eq!(sniff(&path).unwrap(), FileLayout::Robomimic);
     let back = read_robomimic(&path).unwrap();
     assert_eq!(back.header, header());
     assert_eq!(back.total, Some((3..14).sum()));

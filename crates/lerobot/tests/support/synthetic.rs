@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use citrange_lerobot::{Column, Dataset, Feature, ImageStats, Info, NewEpisode, NewVideo};
 use citrange_video::mp4::{self, SampleInfo};
-use citrange_video::{Encoder, Settings};
+use citrange_video::{Encoder, EncoderSettings};
 
 pub const FPS: u32 = 30;
 pub const SIZE: (usize, usize) = (48, 32);
@@ -51,7 +51,7 @@ pub fn film(
     picture: impl Fn(usize) -> Vec<u8>,
 ) -> ImageStats {
     let (w, h) = (SIZE.0 as u32, SIZE.1 as u32);
-    let mut encoder = Encoder::new(w, h, Settings { fps: FPS, qp: 22, gop }).unwrap();
+    let mut encoder = Encoder::new(w, h, EncoderSettings { fps: FPS, qp: 22, gop }).unwrap();
     let (mut samples, mut bytes, mut stats) = (Vec::new(), Vec::new(), ImageStats::new());
     for frame in 0..frames {
         let rgb = picture(frame);

@@ -1,6 +1,6 @@
 //! Cubes of a map put together to boxes: a wall of a thousand cubes is one brick.
 
-use citrange_space::Snapshot;
+use citrange_space::MapSnapshot;
 
 /// Orders in which a brick grows along the axes; the largest brick is taken.
 const ORDERS: [[usize; 3]; 3] = [[0, 1, 2], [1, 2, 0], [2, 0, 1]];
@@ -19,7 +19,7 @@ impl Brick {
 }
 
 /// Bricks that fill exactly the occupied cells. They may overlap: larger ones say more.
-pub(super) fn bricks(snapshot: &Snapshot) -> Vec<Brick> {
+pub(super) fn bricks(snapshot: &MapSnapshot) -> Vec<Brick> {
     let size = snapshot.grid().size();
     let row_words = snapshot.row_words();
     let occupied = Rows { words: snapshot.occupied_words().to_vec(), row_words, size };
@@ -112,7 +112,7 @@ mod tests {
         let grid = Grid::new([0.0; 3], [7.0, 0.6, 0.5], 0.05).unwrap();
         for share in [0.02, 0.5, 0.95, 1.0] {
             let keys: Vec<u32> = (0..grid.cells() as u32).filter(|_| rng.unit() < share).collect();
-            let snapshot = Snapshot::from_voxels(&grid, &keys).unwrap();
+            let snapshot = MapSnapshot::from_voxels(&grid, &keys).unwrap();
             let mut filled = vec![false; grid.cells()];
             let bricks = bricks(&snapshot);
             for Brick { low, high } in &bricks {

@@ -1,7 +1,7 @@
 //! What a robot touches and how deep, in double precision: for people, not for the search.
 
 use citrange_robot::{Convex, Robot};
-use citrange_space::{Form, Snapshot};
+use citrange_space::{Form, MapSnapshot};
 use nalgebra::{Isometry3, Point3};
 
 use super::solid::Solid;
@@ -83,7 +83,7 @@ pub(super) fn least_gap(
     Ok(best)
 }
 
-fn nearest_cube(map: &Snapshot, centre: &Point3<f64>) -> Option<(f64, Touched)> {
+fn nearest_cube(map: &MapSnapshot, centre: &Point3<f64>) -> Option<(f64, Touched)> {
     let nearest = map.distance(centre.coords.into());
     let key = nearest.voxel?;
     let grid = map.grid();

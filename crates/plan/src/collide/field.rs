@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use citrange_lanes::{F32x16, LANES, Simd, Triple};
-use citrange_space::Snapshot;
+use citrange_space::MapSnapshot;
 
 use super::near::Near;
 
@@ -23,7 +23,7 @@ const MOST_MOVED_M: f64 = 0.1;
 /// Distances to the cubes of a map. Made once per snapshot and shared.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
-    snapshot: Arc<Snapshot>,
+    snapshot: Arc<MapSnapshot>,
     near: Near,
     /// Distance of every fine cell's middle, in steps of `step_m`, rounded down.
     steps: Vec<u8>,
@@ -47,7 +47,7 @@ impl Field {
     pub(super) const MOST_VOXELS: usize = 1 << 24;
 
     /// For balls that must stay `widest_m` away from everything, or less.
-    pub(super) fn new(snapshot: &Arc<Snapshot>, widest_m: f64) -> Self {
+    pub(super) fn new(snapshot: &Arc<MapSnapshot>, widest_m: f64) -> Self {
         let grid = snapshot.grid();
         let fits = |fine: &usize| grid.cells() * fine.pow(3) <= MOST_CELLS;
         let fine = [4, 2].into_iter().find(fits).unwrap_or(1);
@@ -78,7 +78,7 @@ impl Field {
         }
     }
 
-    pub(super) fn snapshot(&self) -> &Arc<Snapshot> {
+    pub(super) fn snapshot(&self) -> &Arc<MapSnapshot> {
         &self.snapshot
     }
 
@@ -117,7 +117,7 @@ impl Field {
 
 /// Squared distance of the middle of every fine cell to the nearest cube, in halves of a fine
 /// cell; what is beyond the reach counts as that.
-fn squares(snapshot: &Snapshot, fine: usize) -> Vec<u16> {
+fn squares(snapshot: &MapSnapshot, fine: usize) -> Vec<u16> {
     let grid = snapshot.grid();
     let coarse = grid.size();
     let [nx, ny, nz] = coarse.map(|n| n * fine);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use citrange_lanes::{LANES, Simd, Triple};
-use citrange_space::Snapshot;
+use citrange_space::MapSnapshot;
 
 use super::bricks::{Brick, bricks};
 use super::scene::rounding_m;
@@ -36,7 +36,7 @@ pub(super) struct Wall {
 }
 
 impl Wall {
-    fn new(brick: &Brick, snapshot: &Snapshot) -> Self {
+    fn new(brick: &Brick, snapshot: &MapSnapshot) -> Self {
         let grid = snapshot.grid();
         let corner_m = |cell: [usize; 3], side: f64| {
             let exact: [f64; 3] =
@@ -61,7 +61,7 @@ impl Wall {
 
 impl Near {
     /// Lists of what is within `reach_m`.
-    pub(super) fn new(snapshot: &Snapshot, reach_m: f64) -> Self {
+    pub(super) fn new(snapshot: &MapSnapshot, reach_m: f64) -> Self {
         let grid = snapshot.grid();
         let voxels = (LEAST_CELL_M / grid.voxel_m()).round().clamp(1.0, 1e3) as usize;
         let size = grid.size().map(|n| n.div_ceil(voxels));
@@ -226,7 +226,7 @@ mod tests {
             let grid = Grid::new([-0.3, -0.4, 0.1], [0.31, 0.2, 0.72], voxel_m).unwrap();
             let share = 0.01;
             let keys: Vec<u32> = (0..grid.cells() as u32).filter(|_| rng.unit() < share).collect();
-            let snapshot = Snapshot::from_voxels(&grid, &keys).unwrap();
+            let snapshot = MapSnapshot::from_voxels(&grid, &keys).unwrap();
             let near = Near::new(&snapshot, 0.12);
             for _ in 0..3000 {
                 let on_edge = rng.unit() < 0.3;

@@ -1,6 +1,6 @@
 //! A robot's links and spheres in single precision, ready to be placed for many configurations.
 
-use citrange_lanes::{Lanes, Simd, Triple, along, store, turned};
+use citrange_lanes::{Lanes, Simd, Triple, along, rotated, store};
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 
 use super::Robot;
@@ -96,7 +96,7 @@ impl Tree {
             let (sin, cos) = if joint.is_slide { (moved, moved) } else { moved.sin_cos() };
             let at = &mut frames[index + 1];
             for row in 0..3 {
-                let [x, y, z] = turned(&rest.columns, &from[row]);
+                let [x, y, z] = rotated(&rest.columns, &from[row]);
                 let mut pos_m = along(&from[row], &rest.pos_m) + origin_m[row];
                 if joint.is_slide {
                     pos_m = pos_m + z * moved;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use citrange_control::{Action, Settings, Velocity};
+use citrange_control::{Action, ControllerSettings, Velocity};
 use citrange_core::rng::Rng;
 use citrange_core::{Command, Commanded, Observation, Rig, Want};
 use citrange_sim::{Arm, CompiledScene, Feature, SimRig};
@@ -12,8 +12,8 @@ use nalgebra::Vector3;
 
 use crate::common;
 
-fn settings() -> Settings {
-    Settings::load("default").unwrap()
+fn settings() -> ControllerSettings {
+    ControllerSettings::load("default").unwrap()
 }
 
 fn arm(scene: Arc<CompiledScene>) -> Arm {

@@ -10,7 +10,7 @@ use citrange_core::{DictObjectState, DictRobotState, DictState};
 use citrange_robot::{Robot, RobotSettings};
 use citrange_sim::DepthSensor;
 use citrange_sim::{Threads, World};
-use citrange_space::{Fate, Form, Grid, Pipeline, PosedRobot, Settings, Solid};
+use citrange_space::{Fate, Form, Grid, Pipeline, PipelineSettings, PosedRobot, Solid};
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
 use crate::common;
@@ -95,8 +95,8 @@ fn shoot(world: &mut World, body: &Robot, seed: u64) -> Shot {
     let (cx, cy) = (frame.width as f64 / 2.0 - 0.5, frame.height as f64 / 2.0 - 0.5);
     // The engine's cameras look along -z with y up.
     let gl = Matrix3::from_row_slice(&data.cam_xmat()[camera]);
-    let turn = gl * Matrix3::from_diagonal(&Vector3::new(1.0, -1.0, -1.0));
-    let world_from_camera = isometry(data.cam_xpos()[camera], &turn).into();
+    let rotation = gl * Matrix3::from_diagonal(&Vector3::new(1.0, -1.0, -1.0));
+    let world_from_camera = isometry(data.cam_xpos()[camera], &rotation).into();
     let solid_geoms = (0..model.ffi().ngeom as usize)
         .filter(|g| robot_of(*g as i32) && model.geom_contype()[*g] != 0);
     let solids = solid_geoms.zip(body.link_shapes()).map(|(geom, shape)| Solid {
@@ -118,9 +118,12 @@ fn shoot(world: &mut World, body: &Robot, seed: u64) -> Shot {
     }
 }
 
-fn isometry(pos_m: [f64; 3], turn: &Matrix3<f64>) -> Isometry3<f64> {
-    let turn = Rotation3::from_matrix_unchecked(*turn);
-    Isometry3::from_parts(Translation3::from(pos_m), UnitQuaternion::from_rotation_matrix(&turn))
+fn isometry(pos_m: [f64; 3], rotation: &Matrix3<f64>) -> Isometry3<f64> {
+    let rotation = Rotation3::from_matrix_unchecked(*rotation);
+    Isometry3::from_parts(
+        Translation3::from(pos_m),
+        UnitQuaternion::from_rotation_matrix(&rotation),
+    )
 }
 
 impl Shot {
@@ -173,10 +176,10 @@ fn run(shot: &Shot, body: &Robot, voxel_m: f64, seed: u64) -> Score {
     let sensor = DepthSensor::d435();
     sensor.apply(&shot.depth_m, shot.width, &shot.pinhole, seed, &mut seen_m).unwrap();
     let cloud = shot.cloud(&seen_m);
-    let mut pipeline = Pipeline::new(Settings {
+    let mut pipeline = Pipeline::new(PipelineSettings {
         voxel_size_m: voxel_m,
         num_voxels: 100_000,
-        ..Settings::default()
+        ..PipelineSettings::default()
     })
     .unwrap();
     let mut solids = Vec::new();
@@ -216,16 +219,16 @@ fn run(shot: &Shot, body: &Robot, voxel_m: f64, seed: u64) -> Score {
     let truth = true_cells(&grid, shot);
     let all: BTreeSet<u32> = truth.keys().copied().collect();
     let found: BTreeSet<u32> = frame.voxels.iter().map(|v| v.key).collect();
-    let share = |part: usize, whole: usize| part as f64 / whole.max(1) as f64;
+    let fraction = |part: usize, whole: usize| part as f64 / whole.max(1) as f64;
     let well: Vec<u32> = truth.iter().filter(|(_, n)| **n >= 10).map(|(k, _)| *k).collect();
     let near = found.iter().filter(|key| touches(&grid, **key, &all)).count();
     Score {
-        recall: share(all.intersection(&found).count(), all.len()),
-        recall_well_seen: share(well.iter().filter(|k| found.contains(k)).count(), well.len()),
-        strict: share(all.intersection(&found).count(), found.len()),
-        tolerant: share(near, found.len()),
+        recall: fraction(all.intersection(&found).count(), all.len()),
+        recall_well_seen: fraction(well.iter().filter(|k| found.contains(k)).count(), well.len()),
+        strict: fraction(all.intersection(&found).count(), found.len()),
+        tolerant: fraction(near, found.len()),
         robot_cells: robot_only.difference(&held).count(),
-        robot_points: share(robot_kept, robot_seen),
+        robot_points: fraction(robot_kept, robot_seen),
     }
 }
 

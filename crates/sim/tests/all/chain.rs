@@ -81,8 +81,8 @@ fn frames_jacobians_and_gravity_agree_with_the_engine() {
                     let (p, r) = kinematics.column(joint, site.link, &frame.pos_m);
                     for row in 0..3 {
                         let off = (p[row] - linear[row * nv + joint]).abs();
-                        let turn = (r[row] - angular[row * nv + joint]).abs();
-                        worst[2] = worst[2].max(off.max(turn) / norm);
+                        let rotation = (r[row] - angular[row * nv + joint]).abs();
+                        worst[2] = worst[2].max(off.max(rotation) / norm);
                     }
                 }
             }
@@ -122,8 +122,8 @@ fn jacobians_are_the_slopes_of_the_frames() {
                     let (p, r) = kinematics.column(joint, site.link, &here.pos_m);
                     let slope = (plus.pos_m - minus.pos_m) / (2.0 * step);
                     assert!((p - slope).norm() < 1e-8, "{robot}, joint {joint}: {p} {slope}");
-                    let turn = (plus.rot - minus.rot) / (2.0 * step) * here.rot.transpose();
-                    let slope = Vector3::new(turn[(2, 1)], turn[(0, 2)], turn[(1, 0)]);
+                    let rotation = (plus.rot - minus.rot) / (2.0 * step) * here.rot.transpose();
+                    let slope = Vector3::new(rotation[(2, 1)], rotation[(0, 2)], rotation[(1, 0)]);
                     assert!((r - slope).norm() < 1e-8, "{robot}, joint {joint}: {r} {slope}");
                 }
             }

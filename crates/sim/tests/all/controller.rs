@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use citrange_control::{Action, Settings, Velocity};
+use citrange_control::{Action, ControllerSettings, Velocity};
 use citrange_core::rng::Rng;
 use citrange_robot::Kinematics;
 use citrange_sim::{Arm, CompiledScene};
@@ -20,7 +20,7 @@ fn so101(servo: &str) -> Arc<CompiledScene> {
 }
 
 fn connect(scene: &Arc<CompiledScene>, settings: &str) -> Arm {
-    let settings = Settings::parse(settings, "test.yaml").unwrap();
+    let settings = ControllerSettings::parse(settings, "test.yaml").unwrap();
     let mut arm = Arm::connect(Arc::clone(scene), &settings, Some(&[])).unwrap();
     arm.reset(0, 0).unwrap();
     arm
@@ -120,11 +120,11 @@ fn larger_arms_go_where_they_are_driven() {
             drive(&mut arm, [0.0; 3], 40);
             let (_, after, turned_after, _) = hand(&mut arm);
             let off = (after - before - Vector3::from(v) * 2.0).norm();
-            let turn = Rotation3::from_matrix_unchecked(turned_after * turned.transpose());
-            let turn = UnitQuaternion::from_rotation_matrix(&turn).angle();
+            let rotation = Rotation3::from_matrix_unchecked(turned_after * turned.transpose());
+            let rotation = UnitQuaternion::from_rotation_matrix(&rotation).angle();
             println!("{}: {v:?}: {:.2} mm off, {turn:.4} rad", scene.scene.name, 1e3 * off);
             assert!(off < 4e-3, "{v:?}: {off}");
-            assert!(turn < 1_f64.to_radians(), "{v:?}: {turn}");
+            assert!(rotation < 1_f64.to_radians(), "{v:?}: {turn}");
         }
     }
 }

@@ -12,7 +12,7 @@ use citrange_core::{
 };
 use citrange_robot::{LinkShape, Robot, RobotSettings};
 use citrange_sim::SimRig;
-use citrange_space::{MapSettings, Mapper, PosedRobot, Settings};
+use citrange_space::{MapSettings, Mapper, PipelineSettings, PosedRobot};
 
 use crate::common;
 
@@ -109,7 +109,8 @@ fn a_pilot_stops_before_what_the_depth_camera_sees() {
     for post in [None, Some(post_m)] {
         let mut rig = SimRig::new(scene(post), None).unwrap();
         rig.set_camera_kind("above", CameraKind::Depth).unwrap();
-        let settings = Settings { workspace, voxel_size_m: 0.02, ..Settings::default() };
+        let settings =
+            PipelineSettings { workspace, voxel_size_m: 0.02, ..PipelineSettings::default() };
         let mut pilot = Careful {
             body: body.clone(),
             looks: plain.seen_shapes("robot0").unwrap(),

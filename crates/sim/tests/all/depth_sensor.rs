@@ -27,7 +27,7 @@ fn noisy() -> DepthSensor {
     DepthSensor { dropout: 0.0, disparity_step: 0.0, ..DepthSensor::d435() }
 }
 
-fn share(pixels: &[f32], is: impl Fn(f32) -> bool) -> f64 {
+fn fraction(pixels: &[f32], is: impl Fn(f32) -> bool) -> f64 {
     pixels.iter().filter(|p| is(**p)).count() as f64 / pixels.len() as f64
 }
 
@@ -88,8 +88,8 @@ fn edges_have_flying_pixels_and_holes_and_nothing_else_has() {
     let at_edge: Vec<f32> = (0..HEIGHT)
         .flat_map(|row| [out[row * WIDTH + WIDTH / 2 - 1], out[row * WIDTH + WIDTH / 2]])
         .collect();
-    let flying = share(&at_edge, |d| d > 1.001 && d < 1.999);
-    let holes = share(&at_edge, f32::is_nan);
+    let flying = fraction(&at_edge, |d| d > 1.001 && d < 1.999);
+    let holes = fraction(&at_edge, f32::is_nan);
     assert!((flying - sensor.flying).abs() < 0.06, "{flying}");
     assert!((holes - sensor.edge_dropout).abs() < 0.06, "{holes}");
     let is_edge = |i: usize| (WIDTH / 2 - 1..=WIDTH / 2).contains(&(i % WIDTH));
@@ -111,7 +111,7 @@ fn grazing_surfaces_are_half_lost() {
         DepthSensor { dropout: 0.0, subpixel: 0.0, edge_ratio: 0.5, ..DepthSensor::d435() };
     let out = seen(&sensor, &floor, 9);
     let lost = |rows: std::ops::Range<usize>| {
-        share(&out[rows.start * WIDTH..rows.end * WIDTH], f32::is_nan)
+        fraction(&out[rows.start * WIDTH..rows.end * WIDTH], f32::is_nan)
     };
     // The angle is that of the row: 0.17 rad is 66 pixels below the horizon.
     assert!((lost(140..170) - 0.5).abs() < 0.03, "{}", lost(140..170));
@@ -124,22 +124,22 @@ fn the_second_imager_does_not_see_to_the_left_of_near_things() {
     let near_right: Vec<f32> = step(2.0, 1.0);
     let near_left: Vec<f32> = step(1.0, 2.0);
     // Disparities are 19.15 and 9.575: nine columns of the background are hidden.
-    let hidden = share(&seen(&sensor, &near_right, 1), f32::is_nan) * WIDTH as f64;
+    let hidden = fraction(&seen(&sensor, &near_right, 1), f32::is_nan) * WIDTH as f64;
     assert!((hidden - 9.0).abs() < 1.01, "{hidden}");
-    assert_eq!(share(&seen(&sensor, &near_left, 1), f32::is_nan), 0.0);
+    assert_eq!(fraction(&seen(&sensor, &near_left, 1), f32::is_nan), 0.0);
 }
 
 #[test]
 fn ranges_and_spots_take_pixels_away() {
     let ideal = DepthSensor::ideal();
     for (depth_m, is_seen) in [(0.1, false), (0.11, true), (9.9, true), (10.1, false)] {
-        let nan = share(&seen(&ideal, &wall(depth_m), 1), f32::is_nan);
+        let nan = fraction(&seen(&ideal, &wall(depth_m), 1), f32::is_nan);
         assert_eq!(nan, f64::from(u8::from(!is_seen)), "{depth_m}");
     }
-    assert_eq!(share(&seen(&ideal, &wall(0.0), 1), f32::is_nan), 1.0);
-    assert_eq!(share(&seen(&ideal, &wall(f32::NAN), 1), f32::is_nan), 1.0);
+    assert_eq!(fraction(&seen(&ideal, &wall(0.0), 1), f32::is_nan), 1.0);
+    assert_eq!(fraction(&seen(&ideal, &wall(f32::NAN), 1), f32::is_nan), 1.0);
     let sensor = DepthSensor { dropout: 0.05, ..ideal };
-    let lost = share(&seen(&sensor, &wall(1.0), 1), f32::is_nan);
+    let lost = fraction(&seen(&sensor, &wall(1.0), 1), f32::is_nan);
     assert!((0.04..0.051).contains(&lost), "{lost}");
 }
 

@@ -91,7 +91,7 @@ fn every_restore_level_is_as_good_as_its_data() {
             snapshot: Some(snapshot.clone()),
             qpos: Some(qpos.clone()),
             qvel: Some(qvel.clone()),
-            time_secs: Some(time),
+            time_s: Some(time),
             named,
             flattened: Some(flattened),
             bodies,

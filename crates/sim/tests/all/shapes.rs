@@ -46,10 +46,10 @@ fn world_from(chain: &Chain, kinematics: &Kinematics, shape: &LinkShape) -> Isom
         None => chain.world_from_base.isometry(),
         Some(joint) => {
             let frame = kinematics.link(joint);
-            let turn = Rotation3::from_matrix_unchecked(frame.rot);
+            let rotation = Rotation3::from_matrix_unchecked(frame.rot);
             Isometry3::from_parts(
                 Translation3::from(frame.pos_m),
-                UnitQuaternion::from_rotation_matrix(&turn),
+                UnitQuaternion::from_rotation_matrix(&rotation),
             )
         }
     };
@@ -86,8 +86,8 @@ fn shapes_stand_where_the_engine_has_them() {
                 let off = ours.translation.vector - Vector3::from(data.geom_xpos()[geom]);
                 assert!(off.norm() < 1e-9, "{robot} {}: {off:?}", shape.name);
                 let theirs = Matrix3::from_row_slice(&data.geom_xmat()[geom]);
-                let turn = ours.rotation.to_rotation_matrix().into_inner() - theirs;
-                assert!(turn.abs().max() < 1e-9, "{robot} {}: {turn}", shape.name);
+                let rotation = ours.rotation.to_rotation_matrix().into_inner() - theirs;
+                assert!(rotation.abs().max() < 1e-9, "{robot} {}: {turn}", shape.name);
             }
         }
     }

@@ -22,14 +22,14 @@ fn moved(state: &TensorState, h: f64) -> TensorState {
             let speed = w.iter().map(|c| c * c).sum::<f64>().sqrt();
             if speed > 0.0 {
                 let half = h * speed / 2.0;
-                let turn = [
+                let rotation = [
                     half.cos(),
                     w[0] / speed * half.sin(),
                     w[1] / speed * half.sin(),
                     w[2] / speed * half.sin(),
                 ];
                 let q = [row[3], row[4], row[5], row[6]];
-                let turned = product(turn, q);
+                let turned = product(rotation, q);
                 (0..4).for_each(|i| row[3 + i] = turned[i]);
             }
         }

@@ -3,7 +3,7 @@
 
 use citrange_lanes::{I32x16, LANES, Lanes, Scalar, Simd, TO_WHOLE, kernel};
 
-use crate::map::Snapshot;
+use crate::map::MapSnapshot;
 
 /// Where the cells of a map are, in single precision.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct Lookup<'a> {
 }
 
 impl<'a> Lookup<'a> {
-    pub(crate) fn new(snapshot: &'a Snapshot) -> Self {
+    pub(crate) fn new(snapshot: &'a MapSnapshot) -> Self {
         let (lower_m, per_m) = snapshot.lookup_f32();
         let size = snapshot.grid().size();
         Self {

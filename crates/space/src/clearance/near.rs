@@ -3,7 +3,7 @@
 //! Everything here is in cells, from the lower corner of the grid, in single precision: off by
 //! less than [`SLACK`].
 
-use crate::map::Snapshot;
+use crate::map::MapSnapshot;
 
 /// What rounding can do to a distance, in cells.
 pub(crate) const SLACK: f32 = 5e-5;
@@ -45,7 +45,7 @@ impl Probe {
 
 impl Roots {
     /// Makes sure that all gaps of a map have their root.
-    pub(crate) fn prepare(&mut self, snapshot: &Snapshot) {
+    pub(crate) fn prepare(&mut self, snapshot: &MapSnapshot) {
         let reach = (snapshot.reach_m() / snapshot.grid().voxel_m()).round() as usize;
         let have = self.0.len();
         self.0.extend((have..=reach * reach).map(|n| (n as f32).sqrt()));
@@ -53,7 +53,7 @@ impl Roots {
 }
 
 impl<'a> Near<'a> {
-    pub(crate) fn new(snapshot: &'a Snapshot, roots: &'a Roots) -> Self {
+    pub(crate) fn new(snapshot: &'a MapSnapshot, roots: &'a Roots) -> Self {
         let (lower_m, per_m) = snapshot.lookup_f32();
         Self {
             words: snapshot.occupied_words(),

@@ -1,12 +1,12 @@
 //! What became of each point, one by one: for pictures and to check the sweep.
 
 use super::slots::Slots;
-use super::sweep::Job;
+use super::sweep::SweepJob;
 use crate::frame::Fate;
 use citrange_cloud::Points;
 
 /// Writes one fate per point. `slots` are those of the finished frame.
-pub(crate) fn write<P: Points>(job: &Job<'_, P>, slots: &Slots, fates: &mut Vec<Fate>) {
+pub(crate) fn write<P: Points>(job: &SweepJob<'_, P>, slots: &Slots, fates: &mut Vec<Fate>) {
     fates.clear();
     let (mut x, mut y, mut z) = ([0.0_f32], [0.0_f32], [0.0_f32]);
     for index in 0..job.points.len() {

@@ -5,7 +5,7 @@ use super::transform::CellTransform;
 use crate::error::SpaceError;
 use crate::frame::Fate;
 use crate::grid::Grid;
-use crate::settings::Settings;
+use crate::settings::PipelineSettings;
 use crate::solid::Solid;
 use citrange_lanes::Isa;
 
@@ -23,15 +23,15 @@ pub struct PosedRobot<'a> {
 
 /// Everything that takes points away, ready for one frame.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Own {
-    parts: Vec<Part>,
+pub(crate) struct RobotVolume {
+    parts: Vec<RobotPart>,
     /// Cells that the parts reach, all together.
     reach: CellBox,
     half_diagonal_m: f64,
 }
 
 #[derive(Clone, Debug)]
-struct Part {
+struct RobotPart {
     solid: Solid,
     /// Points within this distance of the surface are taken away...
     reach_m: f64,
@@ -48,14 +48,14 @@ struct CellBox {
     more: [u32; 3],
 }
 
-impl Own {
+impl RobotVolume {
     /// Gets ready for a frame.
     ///
     /// # Errors
     /// When a solid or the hand is not at finite numbers.
     pub(crate) fn pose(
         &mut self,
-        settings: &Settings,
+        settings: &PipelineSettings,
         robot: &PosedRobot<'_>,
         to_cell: &CellTransform,
     ) -> Result<(), SpaceError> {
@@ -67,7 +67,7 @@ impl Own {
                     let reason = format!("solid {number} must have finite numbers: {solid:?}");
                     return Err(SpaceError::bad("robot", reason));
                 }
-                self.parts.push(Part::new(*solid, filter.padding_m, Fate::Robot, to_cell));
+                self.parts.push(RobotPart::new(*solid, filter.padding_m, Fate::Robot, to_cell));
             }
         }
         if let (Some(spheres), Some(hand)) = (&settings.end_effector_spheres, robot.end_effector_m)
@@ -79,7 +79,7 @@ impl Own {
                     return Err(SpaceError::bad("robot", reason));
                 }
                 let sphere = Solid::capsule(0, centre, centre, spheres.radius_m);
-                self.parts.push(Part::new(sphere, 0.0, Fate::EndEffector, to_cell));
+                self.parts.push(RobotPart::new(sphere, 0.0, Fate::EndEffector, to_cell));
             }
         }
         let bounds = self.parts.iter().map(|part| part.solid.bounds_m(part.reach_m));
@@ -155,7 +155,7 @@ impl Own {
     }
 }
 
-impl Part {
+impl RobotPart {
     fn new(solid: Solid, reach_m: f64, fate: Fate, to_cell: &CellTransform) -> Self {
         let cells = CellBox::around(to_cell.grid(), solid.bounds_m(reach_m));
         Self { solid, reach_m, fate, cells, quick: Quick::new(&solid, reach_m, to_cell) }

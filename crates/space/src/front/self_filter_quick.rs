@@ -35,13 +35,13 @@ impl Quick {
     /// A part and what counts as within reach of it.
     pub(crate) fn new(solid: &Solid, reach_m: f64, to_cell: &CellTransform) -> Self {
         let (rotation, translation_m) = to_cell.parts();
-        let turn = Rotation3::from_matrix_unchecked(Matrix3::from_fn(|r, c| rotation[r][c]));
+        let rotation = Rotation3::from_matrix_unchecked(Matrix3::from_fn(|r, c| rotation[r][c]));
         let world_from_camera = Isometry3::from_parts(
             translation_m.into(),
-            UnitQuaternion::from_rotation_matrix(&turn),
+            UnitQuaternion::from_rotation_matrix(&rotation),
         );
         let local = solid.world_from_solid.inverse() * world_from_camera;
-        let turn = local.rotation.to_rotation_matrix();
+        let rotation = local.rotation.to_rotation_matrix();
         let (form, limit_m, size_m) = match solid.form {
             Form::RoundedBox { half_m, radius_m } => {
                 let largest = half_m[0].max(half_m[1]).max(half_m[2]);
@@ -60,7 +60,7 @@ impl Quick {
         let at = local.translation.vector;
         Self {
             part_from_camera: std::array::from_fn(|r| {
-                [turn[(r, 0)], turn[(r, 1)], turn[(r, 2)], at[r]].map(|v| v as f32)
+                [rotation[(r, 0)], rotation[(r, 1)], rotation[(r, 2)], at[r]].map(|v| v as f32)
             }),
             form,
             surely_in: if inner > 0.0 { (inner * inner) as f32 } else { -1.0 },

@@ -5,7 +5,7 @@
 //! surface that is seen at a slant has few neighbours, because little light comes back, but most
 //! of them continue the surface. So of the 24 pixels around a point, those agree whose depth
 //! differs by less than a part of the depth per pixel of distance, and the point is confirmed when
-//! enough agree and they are a fair share of those that were seen.
+//! enough agree and they are a fair fraction of those that were seen.
 //!
 //! A voxel stays when one of its points is confirmed; then all its points count.
 
@@ -39,7 +39,7 @@ pub(crate) struct Confirm {
     /// How much of the depth a neighbour may differ, by its distance.
     ratios: [f32; SQUARED.len()],
     neighbours: f32,
-    share: f32,
+    fraction: f32,
 }
 
 /// Depths of a block of a row and of the rows around it, each with [`LANES`] more on both sides.
@@ -51,7 +51,7 @@ impl Confirm {
         Self {
             ratios: SQUARED.map(|d| (settings.depth_ratio * f64::from(d).sqrt()) as f32),
             neighbours: settings.neighbours as f32,
-            share: settings.share as f32,
+            fraction: settings.fraction as f32,
         }
     }
 
@@ -92,7 +92,7 @@ impl Confirm {
                 }
             }
             for i in 0..LANES {
-                let sure = (agree[i] >= self.neighbours) & (agree[i] >= self.share * seen[i]);
+                let sure = (agree[i] >= self.neighbours) & (agree[i] >= self.fraction * seen[i]);
                 colours[i] |= u32::from(sure) * CONFIRMED;
             }
         }
@@ -133,7 +133,7 @@ impl Confirm {
                 }
             }
             let sure =
-                agree.ge(simd.splat(self.neighbours)) & agree.ge((agree + differ) * self.share);
+                agree.ge(simd.splat(self.neighbours)) & agree.ge((agree + differ) * self.fraction);
             let old = I32x16::load_u32(simd, colours);
             sure.select_i32(old | CONFIRMED as i32, old).store_u32(colours);
         }

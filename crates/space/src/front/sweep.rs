@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::block::{BLOCK, Block, spread};
 use super::rows::Rows;
-use super::self_filter::Own;
+use super::self_filter::RobotVolume;
 use super::self_filter_quick::Lanes;
 use super::slots::{RunSums, Slots};
 use super::support::{Confirm, REACH};
@@ -20,13 +20,13 @@ const STRIP: usize = 4 * BLOCK;
 const WIDEST_PICTURE: usize = 1 << 14;
 
 /// What all parts of a sweep share.
-pub(crate) struct Job<'a, P> {
+pub(crate) struct SweepJob<'a, P> {
     /// The cloud.
     pub(crate) points: &'a P,
     /// Its way into cells.
     pub(crate) to_cell: &'a CellTransform,
     /// What is the robot's.
-    pub(crate) own: &'a Own,
+    pub(crate) own: &'a RobotVolume,
     /// When neighbours confirm a point; `None` to not ask.
     pub(crate) confirm: Option<Confirm>,
     /// For each point whether it is an outlier; empty if nobody looked for them.
@@ -72,7 +72,7 @@ pub(crate) struct Survivors<'a> {
     pub(crate) xyz: [&'a mut [f32]; 3],
 }
 
-/// Works through one share of the strips. Owns all memory that it needs.
+/// Works through a part of the strips. Owns all memory that it needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Sweeper {
     /// Sums per voxel.
@@ -97,7 +97,7 @@ impl Sweeper {
     /// Sums up the points of some strips, from nothing.
     pub(crate) fn sweep<P: Points>(
         &mut self,
-        job: &Job<'_, P>,
+        job: &SweepJob<'_, P>,
         strips: Strips,
         range: Range<usize>,
         mut survivors: Option<Survivors<'_>>,
@@ -134,7 +134,7 @@ impl Sweeper {
     /// Sorts a block of a strip into cells; outliers are taken out before.
     fn sort<P: Points>(
         &mut self,
-        job: &Job<'_, P>,
+        job: &SweepJob<'_, P>,
         strip: usize,
         start: usize,
         range: Range<usize>,
@@ -159,7 +159,7 @@ impl Sweeper {
     /// Adds the points of a sorted block to their voxels.
     fn sum<P: Points>(
         &mut self,
-        job: &Job<'_, P>,
+        job: &SweepJob<'_, P>,
         strip: usize,
         first: usize,
         from: usize,
@@ -213,7 +213,7 @@ impl Sweeper {
 
 /// Bits of up to [`LANES`] points that are not the robot's; counts the others.
 fn not_own<P: Points>(
-    job: &Job<'_, P>,
+    job: &SweepJob<'_, P>,
     near: u32,
     members: &[u32],
     xyz: [&[f32]; 3],

@@ -53,9 +53,9 @@ impl CellTransform {
         if !(length.is_finite() && length > 1e-9) {
             return bad(format!("quaternion {quat:?} (w, x, y, z) must have a length, 1 at best"));
         }
-        let turn = world_from_camera.isometry().rotation.to_rotation_matrix();
+        let rotation = world_from_camera.isometry().rotation.to_rotation_matrix();
         let rotation: [[f64; 3]; 3] =
-            std::array::from_fn(|row| std::array::from_fn(|col| turn[(row, col)]));
+            std::array::from_fn(|row| std::array::from_fn(|col| rotation[(row, col)]));
         let (lower, upper, voxel) = (grid.lower_m(), grid.upper_m(), grid.voxel_m());
         let farthest_m = (0..3)
             .map(|a| (lower[a] - pos_m[a]).abs().max((upper[a] - pos_m[a]).abs()) + 2.0 * voxel)

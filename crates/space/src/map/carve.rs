@@ -35,7 +35,7 @@ pub(crate) struct CellBox {
 }
 
 /// What the picture says of all voxels of a block.
-enum Verdict {
+enum BlockView {
     Free,
     /// None of them is free.
     Hidden,
@@ -121,13 +121,13 @@ impl<'a> Carver<'a> {
     fn visit(&self, first: [usize; 3], edge: usize, free: &mut impl FnMut(CellBox)) {
         let size = self.grid.size();
         match self.judge(first, edge) {
-            Verdict::Hidden => {}
-            Verdict::Free => {
+            BlockView::Hidden => {}
+            BlockView::Free => {
                 let inside = std::array::from_fn(|a| edge.min(size[a] - first[a]));
                 free(CellBox { first, size: inside });
             }
-            Verdict::Mixed if edge == SMALLEST => leaves::carve(self, first, free),
-            Verdict::Mixed => {
+            BlockView::Mixed if edge == SMALLEST => leaves::carve(self, first, free),
+            BlockView::Mixed => {
                 let half = edge / 2;
                 for part in 0..8 {
                     let at = std::array::from_fn(|a| first[a] + half * (part >> a & 1));
@@ -139,16 +139,16 @@ impl<'a> Carver<'a> {
         }
     }
 
-    fn judge(&self, first: [usize; 3], edge: usize) -> Verdict {
+    fn judge(&self, first: [usize; 3], edge: usize) -> BlockView {
         let (centre_m, half_m) = (self.centre_m(first, edge), self.half_m(edge));
         let [cx, cy, cz] = [centre_m.x, centre_m.y, centre_m.z].map(|v| v as f32);
         let [hx, hy, hz] = [half_m.x, half_m.y, half_m.z].map(|v| v as f32);
         let (near, far) = (cz - hz, cz + hz);
         if far < NEAREST_M {
-            return Verdict::Hidden;
+            return BlockView::Hidden;
         }
         if near < NEAREST_M {
-            return Verdict::Mixed;
+            return BlockView::Mixed;
         }
         let [fx, fy, px, py] = self.pinhole;
         let (width, height) = self.picture.size();
@@ -158,21 +158,21 @@ impl<'a> Carver<'a> {
         let v = leaves::range(cy, hy, inverse, [fy, py]);
         let (right, bottom) = ((width - 1) as f32, (height - 1) as f32);
         if u[1] < 0.0 || v[1] < 0.0 || u[0] > right || v[0] > bottom {
-            return Verdict::Hidden;
+            return BlockView::Hidden;
         }
         if !(u[0] >= 0.0 && v[0] >= 0.0 && u[1] <= right && v[1] <= bottom) {
-            return Verdict::Mixed;
+            return BlockView::Mixed;
         }
         let first = [u[0] as usize, v[0] as usize];
         let last = [u[1].ceil() as usize, v[1].ceil() as usize];
         let nearest_m = self.picture.nearest_m(first, last);
         let seen = self.picture.look(first, last);
         if nearest_m > far + self.margin_m && nearest_m < f32::INFINITY {
-            if seen.blind { Verdict::Mixed } else { Verdict::Free }
+            if seen.blind { BlockView::Mixed } else { BlockView::Free }
         } else if seen.furthest_m <= near {
-            Verdict::Hidden
+            BlockView::Hidden
         } else {
-            Verdict::Mixed
+            BlockView::Mixed
         }
     }
 }
@@ -204,9 +204,9 @@ mod tests {
     fn all_instruction_sets_carve_the_same_voxels() {
         let mut picture = picture(320, 240);
         let pinhole = Pinhole { fx: 290.0, fy: 288.0, cx: 160.0, cy: 119.0 };
-        let turn = nalgebra::UnitQuaternion::from_euler_angles(0.3, -0.2, 0.4);
+        let rotation = nalgebra::UnitQuaternion::from_euler_angles(0.3, -0.2, 0.4);
         // The nearest voxels have footprints larger than any square.
-        let pose = Isometry3::from_parts(nalgebra::Translation3::new(0.0, 0.05, -0.1), turn);
+        let pose = Isometry3::from_parts(nalgebra::Translation3::new(0.0, 0.05, -0.1), rotation);
         for voxel_m in [0.02, 0.05] {
             let grid = Grid::new([-0.7, -0.6, -0.2], [0.71, 0.8, 1.5], voxel_m).unwrap();
             picture.finish(patch_px(&grid, &pinhole, &pose));

@@ -40,7 +40,7 @@ impl Dirty {
 
 /// Squared gaps of all cells, and what is needed to keep them up to date.
 #[derive(Clone, Debug)]
-pub(crate) struct Field {
+pub(crate) struct GapField {
     size: [usize; 3],
     reach: usize,
     /// Blocks of a row.
@@ -63,7 +63,7 @@ pub(crate) struct Field {
     min_plus: MinPlus,
 }
 
-impl Field {
+impl GapField {
     /// The field of an empty grid: everything is `reach` cells away or more.
     pub(crate) fn new(grid: &Grid, reach: usize, isa: Isa) -> Self {
         let reach = reach.clamp(1, MAX_REACH_CELLS);
@@ -249,7 +249,7 @@ mod tests {
         ) {
             let grid = grid(size);
             for isa in Isa::available() {
-                let mut field = Field::new(&grid, reach, isa);
+                let mut field = GapField::new(&grid, reach, isa);
                 let mut bits = Bits::new(&grid);
                 for round in &rounds {
                     for (pick, set) in round {
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn clearing_everything_leads_back_to_the_empty_field() {
         let grid = grid([130, 9, 7]);
-        let mut field = Field::new(&grid, 255, Isa::best());
+        let mut field = GapField::new(&grid, 255, Isa::best());
         let empty = field.gap2().to_vec();
         let mut bits = Bits::new(&grid);
         bits.set([129, 8, 6]);

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::SpaceError;
 use crate::grid::Grid;
-use crate::map::snapshot::{MapVoxel, Snapshot};
+use crate::map::snapshot::{MapSnapshot, MapVoxel};
 
 /// The last byte is the format's number.
 const MAGIC: [u8; 8] = *b"CITRMAP\x01";
@@ -36,7 +36,7 @@ struct Header {
     voxels: usize,
 }
 
-impl Snapshot {
+impl MapSnapshot {
     /// The file's bytes.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl Snapshot {
         Ok(bytes)
     }
 
-    /// Reads [`Snapshot::to_bytes`]; `name` is for errors.
+    /// Reads [`MapSnapshot::to_bytes`]; `name` is for errors.
     ///
     /// # Errors
     /// When these are not the bytes of a map, or only some of them.

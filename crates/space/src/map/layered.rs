@@ -6,7 +6,7 @@ use crate::error::SpaceError;
 use crate::frame::VoxelFrame;
 use crate::grid::Grid;
 use crate::map::settings::MapSettings;
-use crate::map::snapshot::Snapshot;
+use crate::map::snapshot::MapSnapshot;
 use crate::map::writer::{Map, MapReport};
 use crate::query::{NO_VOXEL, Nearest, RayBatch, same_length};
 use citrange_cloud::Workspace;
@@ -35,8 +35,8 @@ pub struct LayeredMap {
 /// Snapshots of both, asked as one. The cubes are those of both.
 #[derive(Clone, Debug)]
 pub struct Layered {
-    fine: Arc<Snapshot>,
-    coarse: Arc<Snapshot>,
+    fine: Arc<MapSnapshot>,
+    coarse: Arc<MapSnapshot>,
 }
 
 impl LayeredMap {
@@ -76,13 +76,13 @@ impl LayeredMap {
 impl Layered {
     /// Two snapshots whose cubes are asked together.
     #[must_use]
-    pub fn new(fine: Arc<Snapshot>, coarse: Arc<Snapshot>) -> Self {
+    pub fn new(fine: Arc<MapSnapshot>, coarse: Arc<MapSnapshot>) -> Self {
         Self { fine, coarse }
     }
 
     /// The snapshot of a layer.
     #[must_use]
-    pub fn layer(&self, layer: Layer) -> &Snapshot {
+    pub fn layer(&self, layer: Layer) -> &MapSnapshot {
         match layer {
             Layer::Fine => &self.fine,
             Layer::Coarse => &self.coarse,
@@ -95,13 +95,13 @@ impl Layered {
         self.fine.reach_m().min(self.coarse.reach_m())
     }
 
-    /// As [`Snapshot::lower_bound_m`].
+    /// As [`MapSnapshot::lower_bound_m`].
     #[must_use]
     pub fn lower_bound_m(&self, point_m: [f64; 3]) -> f64 {
         self.fine.lower_bound_m(point_m).min(self.coarse.lower_bound_m(point_m))
     }
 
-    /// As [`Snapshot::distance`], and the layer that the voxel is in.
+    /// As [`MapSnapshot::distance`], and the layer that the voxel is in.
     #[must_use]
     pub fn distance(&self, point_m: [f64; 3]) -> (Nearest, Layer) {
         let fine = self.fine.distance(point_m);
@@ -122,10 +122,10 @@ impl Layered {
         (nearest, layer)
     }
 
-    /// As [`Snapshot::rays`], and the layers that the voxels are in.
+    /// As [`MapSnapshot::rays`], and the layers that the voxels are in.
     ///
     /// # Errors
-    /// As [`Snapshot::rays`].
+    /// As [`MapSnapshot::rays`].
     pub fn rays(
         &self,
         batch: &RayBatch,
@@ -157,16 +157,16 @@ impl Layered {
         Ok(())
     }
 
-    /// As [`Snapshot::sphere_hit`].
+    /// As [`MapSnapshot::sphere_hit`].
     #[must_use]
     pub fn sphere_hit(&self, centre_m: [f64; 3], radius_m: f64) -> bool {
         self.fine.sphere_hit(centre_m, radius_m) || self.coarse.sphere_hit(centre_m, radius_m)
     }
 
-    /// As [`Snapshot::spheres_hit`].
+    /// As [`MapSnapshot::spheres_hit`].
     ///
     /// # Errors
-    /// As [`Snapshot::spheres_hit`].
+    /// As [`MapSnapshot::spheres_hit`].
     pub fn spheres_hit(
         &self,
         centres_m: &[[f64; 3]],
@@ -180,7 +180,7 @@ impl Layered {
         Ok(())
     }
 
-    /// As [`Snapshot::capsule_hit`].
+    /// As [`MapSnapshot::capsule_hit`].
     #[must_use]
     pub fn capsule_hit(&self, from_m: [f64; 3], to_m: [f64; 3], radius_m: f64) -> bool {
         self.fine.capsule_hit(from_m, to_m, radius_m)

@@ -1,7 +1,7 @@
 //! How the camera of an organised cloud sees.
 
 use crate::error::SpaceError;
-use citrange_cloud::Line;
+use citrange_cloud::LineFit;
 use citrange_cloud::{Pinhole, Points};
 
 /// Points that are looked at.
@@ -39,7 +39,7 @@ pub(crate) fn pinhole_of<P: Points>(
         };
     }
     // Pixels over slopes: they rise by the focal length, from the centre.
-    let (mut across, mut down) = (Line::default(), Line::default());
+    let (mut across, mut down) = (LineFit::default(), LineFit::default());
     for_samples(points, |column, row, [x, y, z]| {
         across.add(x / z, column);
         down.add(y / z, row);

@@ -3,7 +3,7 @@
 use crate::error::SpaceError;
 use crate::grid::Grid;
 use crate::map::bits::{Bits, Filled};
-use crate::map::field::{Field, MAX_REACH_CELLS};
+use crate::map::field::{GapField, MAX_REACH_CELLS};
 use crate::map::tracks::Track;
 use citrange_lanes::Isa;
 
@@ -39,7 +39,7 @@ pub struct MapVoxel {
 /// Questions to it are in `query/`. All are exact with respect to the cubes, and points outside
 /// of the grid are as good as points inside.
 #[derive(Clone, Debug)]
-pub struct Snapshot {
+pub struct MapSnapshot {
     pub(crate) grid: Grid,
     pub(crate) reach_cells: usize,
     pub(crate) isa: Isa,
@@ -58,7 +58,7 @@ pub struct Snapshot {
 /// When a cell was seen last: milliseconds since the map's first frame plus one; 0 is never.
 pub(crate) type Sight = u32;
 
-impl Snapshot {
+impl MapSnapshot {
     /// Nothing is known yet.
     pub(crate) fn empty(grid: &Grid, reach_cells: usize) -> Self {
         let far = (reach_cells * reach_cells) as u16;
@@ -108,7 +108,7 @@ impl Snapshot {
         let voxel = |cell| MapVoxel { key: grid.key(cell), hits: 1, rgb: [0; 3], stamp_ns: 0 };
         snapshot.voxels = snapshot.occupied.cells().map(voxel).collect();
         snapshot.filled.update(&snapshot.occupied);
-        let mut field = Field::new(grid, reach_cells, snapshot.isa);
+        let mut field = GapField::new(grid, reach_cells, snapshot.isa);
         field.update(&snapshot.occupied);
         snapshot.gap2[..grid.cells()].copy_from_slice(field.gap2());
         Ok(snapshot)
@@ -160,7 +160,7 @@ impl Snapshot {
         }
     }
 
-    /// When a cell was last seen to be what [`Snapshot::state`] says, to the millisecond; `None`
+    /// When a cell was last seen to be what [`MapSnapshot::state`] says, to the millisecond; `None`
     /// for unknown cells.
     #[must_use]
     pub fn seen_ns(&self, key: u32) -> Option<u64> {
@@ -183,7 +183,7 @@ impl Snapshot {
         self.occupied.words()
     }
 
-    /// Words of one row of [`Snapshot::occupied_words`].
+    /// Words of one row of [`MapSnapshot::occupied_words`].
     #[must_use]
     pub fn row_words(&self) -> usize {
         self.occupied.row_words()

@@ -41,7 +41,7 @@ pub(crate) struct Group {
 
 /// Where a track was.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct PastPlace {
     stamp_ns: u64,
     centroid_m: [f64; 3],
 }
@@ -49,7 +49,7 @@ struct Place {
 /// The newest places of a track, in a ring.
 #[derive(Clone, Copy, Debug)]
 struct Past {
-    places: [Place; MEMORY],
+    places: [PastPlace; MEMORY],
     count: usize,
     first_ns: u64,
 }
@@ -140,7 +140,11 @@ impl Tracks {
             is_moving: false,
             stamp_ns,
         });
-        self.pasts.push(Past { places: [Place::default(); MEMORY], count: 0, first_ns: stamp_ns });
+        self.pasts.push(Past {
+            places: [PastPlace::default(); MEMORY],
+            count: 0,
+            first_ns: stamp_ns,
+        });
         self.next_id += 1;
         self.place(self.tracks.len() - 1, stamp_ns, group.centroid_m);
     }
@@ -148,7 +152,7 @@ impl Tracks {
     /// A track is at a new place.
     fn place(&mut self, at: usize, stamp_ns: u64, centroid_m: [f64; 3]) {
         let (track, past) = (&mut self.tracks[at], &mut self.pasts[at]);
-        past.places[past.count % MEMORY] = Place { stamp_ns, centroid_m };
+        past.places[past.count % MEMORY] = PastPlace { stamp_ns, centroid_m };
         past.count += 1;
         track.centroid_m = centroid_m;
         track.stamp_ns = stamp_ns;

@@ -12,11 +12,11 @@ use crate::map::carve::{Carver, patch_px};
 use crate::map::carve_rays::RayCarver;
 use crate::map::cells::Cells;
 use crate::map::depth::DepthPicture;
-use crate::map::field::Field;
+use crate::map::field::GapField;
 use crate::map::groups::Groups;
 use crate::map::lens::pinhole_of;
 use crate::map::settings::MapSettings;
-use crate::map::snapshot::{Sight, Snapshot, sight_of};
+use crate::map::snapshot::{MapSnapshot, Sight, sight_of};
 use crate::map::tracks::{Track, Tracks};
 use citrange_cloud::{Points, View};
 use citrange_lanes::Isa;
@@ -63,7 +63,7 @@ pub struct Map {
     reach_cells: usize,
     isa: Isa,
     cells: Cells,
-    field: Field,
+    field: GapField,
     picture: DepthPicture,
     rays: Option<Box<RayCarver>>,
     groups: Groups,
@@ -74,8 +74,8 @@ pub struct Map {
     newest_ns: u64,
     chunk: [Vec<f32>; 3],
     keys: Vec<u32>,
-    current: Arc<Snapshot>,
-    spare: Vec<Arc<Snapshot>>,
+    current: Arc<MapSnapshot>,
+    spare: Vec<Arc<MapSnapshot>>,
 }
 
 impl Map {
@@ -91,7 +91,7 @@ impl Map {
             reach_cells,
             isa,
             cells: Cells::new(grid, settings),
-            field: Field::new(grid, reach_cells, isa),
+            field: GapField::new(grid, reach_cells, isa),
             picture: DepthPicture::default(),
             rays: None,
             groups: Groups::new(grid),
@@ -101,14 +101,14 @@ impl Map {
             newest_ns: 0,
             chunk: std::array::from_fn(|_| vec![0.0; CHUNK]),
             keys: Vec::new(),
-            current: Arc::new(Snapshot::empty(grid, reach_cells)),
+            current: Arc::new(MapSnapshot::empty(grid, reach_cells)),
             spare: Vec::new(),
         })
     }
 
     /// What the map knows now. Readers keep it as long as they like.
     #[must_use]
-    pub fn snapshot(&self) -> Arc<Snapshot> {
+    pub fn snapshot(&self) -> Arc<MapSnapshot> {
         Arc::clone(&self.current)
     }
 
@@ -210,9 +210,9 @@ impl Map {
             return Err(SpaceError::bad("frame", reason));
         }
         let pose = view.world_from_camera.isometry();
-        let turn = pose.rotation.quaternion();
+        let rotation = pose.rotation.quaternion();
         let finite =
-            pose.translation.vector.iter().chain(turn.coords.iter()).all(|v| v.is_finite());
+            pose.translation.vector.iter().chain(rotation.coords.iter()).all(|v| v.is_finite());
         if !finite {
             let reason = format!("the camera's pose is not finite: {:?}", view.world_from_camera);
             return Err(SpaceError::bad("view", reason));
@@ -272,7 +272,7 @@ impl Map {
         let free = self.spare.iter_mut().position(|spare| Arc::get_mut(spare).is_some());
         let mut next = match free {
             Some(at) => self.spare.swap_remove(at),
-            None => Arc::new(Snapshot::empty(&self.grid, self.reach_cells)),
+            None => Arc::new(MapSnapshot::empty(&self.grid, self.reach_cells)),
         };
         if let Some(snapshot) = Arc::get_mut(&mut next) {
             snapshot.occupied.copy_from(&self.cells.occupied);

@@ -1,7 +1,7 @@
 //! Unordered points in the order of a space-filling curve, so that a tile of them lies together.
 
 use super::PictureXyz;
-use super::field::{Field, TILE_COLUMNS, TILE_POINTS, TILE_ROWS, takes_part};
+use super::field::{PointTiles, TILE_COLUMNS, TILE_POINTS, TILE_ROWS, takes_part};
 
 /// Bits of a coordinate on the curve.
 const AXIS_BITS: u32 = 16;
@@ -19,7 +19,7 @@ pub(super) struct Curve {
 
 impl Curve {
     /// Sorts the points that take part and writes them to the field, tile after tile.
-    pub(super) fn lay_out(&mut self, cloud: &PictureXyz<'_>, field: &mut Field) {
+    pub(super) fn lay_out(&mut self, cloud: &PictureXyz<'_>, field: &mut PointTiles) {
         self.order.clear();
         let points = || cloud.x.iter().zip(cloud.y).zip(cloud.z).map(|((&x, &y), &z)| [x, y, z]);
         let mut low = [f32::INFINITY; 3];

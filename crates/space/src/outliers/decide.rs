@@ -2,7 +2,7 @@
 
 use super::MOST_NEIGHBOURS;
 use super::curve::Curve;
-use super::field::{Field, TILE_COLUMNS, TILE_POINTS, TILE_ROWS};
+use super::field::{PointTiles, TILE_COLUMNS, TILE_POINTS, TILE_ROWS};
 use super::kernels::box_distance2;
 use super::lens::Lens;
 use super::search::{Region, Search, nearest};
@@ -52,7 +52,7 @@ impl Order<'_> {
 /// Mean distances to the nearest of all points of a field, below 0 where there is none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measured<'a> {
-    pub(super) field: &'a Field,
+    pub(super) field: &'a PointTiles,
     pub(super) lens: Option<&'a Lens>,
     pub(super) order: Order<'a>,
     pub(super) values: &'a [f32],

@@ -21,7 +21,7 @@ pub(super) fn takes_part(x: f32, y: f32, z: f32) -> bool {
 /// A rectangle of points with margins. Where no point is, x is infinite and y and z are 0, so
 /// that every distance from there is infinite.
 #[derive(Debug, Default)]
-pub(super) struct Field {
+pub(super) struct PointTiles {
     pub(super) x: Vec<f32>,
     pub(super) y: Vec<f32>,
     pub(super) z: Vec<f32>,
@@ -37,7 +37,7 @@ pub(super) struct Field {
     pub(super) high: [Vec<f32>; 3],
 }
 
-impl Field {
+impl PointTiles {
     /// Place of a column and row.
     #[inline(always)]
     pub(super) fn place(&self, column: usize, row: usize) -> usize {

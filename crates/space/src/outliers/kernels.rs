@@ -6,7 +6,7 @@ use std::ops::Range;
 use citrange_lanes::{Isa, LANES, kernel};
 
 use super::MOST_NEIGHBOURS;
-use super::field::{Field, TILE_COLUMNS};
+use super::field::{PointTiles, TILE_COLUMNS};
 
 mod wide;
 
@@ -15,7 +15,7 @@ const COUNTED: usize = 128;
 
 /// Rows of one tile to look at.
 pub(super) struct Candidates<'a> {
-    pub(super) field: &'a Field,
+    pub(super) field: &'a PointTiles,
     /// First column of the tile.
     pub(super) column: usize,
     pub(super) rows: Range<usize>,
@@ -24,7 +24,7 @@ pub(super) struct Candidates<'a> {
 kernel! {
     /// Adds those tiles of a run whose boxes are within a squared distance of a point.
     pub(super) fn tiles_within(
-        simd, field: &Field, run: Range<usize>, near: Near, tiles: &mut Vec<u32>,
+        simd, field: &PointTiles, run: Range<usize>, near: Near, tiles: &mut Vec<u32>,
     ) {
         if S::IS_WIDE {
             wide::tiles_within(simd, field, run, near, tiles);
@@ -42,7 +42,7 @@ pub(super) struct Near {
 }
 
 #[inline(always)]
-fn tiles_within_body(field: &Field, run: Range<usize>, near: Near, tiles: &mut Vec<u32>) {
+fn tiles_within_body(field: &PointTiles, run: Range<usize>, near: Near, tiles: &mut Vec<u32>) {
     let bound2 = near.bound2.min(f32::MAX);
     let mut start = run.start;
     while start < run.end {
@@ -75,7 +75,7 @@ fn outside_m(p: f32, low: f32, high: f32) -> f32 {
 /// Squared distance of a point to a tile's box. It is computed as those of points are, so that
 /// rounding never makes it larger than that of a point inside.
 #[inline(always)]
-pub(super) fn box_distance2(field: &Field, tile: usize, p: [f32; 3]) -> f32 {
+pub(super) fn box_distance2(field: &PointTiles, tile: usize, p: [f32; 3]) -> f32 {
     let mut d2 = 0.0;
     for axis in 0..3 {
         let outside = outside_m(p[axis], field.low[axis][tile], field.high[axis][tile]);

@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
-use super::field::Field;
+use super::field::PointTiles;
 use super::search::Region;
-use citrange_cloud::Line;
+use citrange_cloud::LineFit;
 
 /// Pixels may be this far from where the camera should see them.
 const MOST_OFF_PX: f64 = 0.5;
@@ -35,8 +35,8 @@ pub(super) struct Lens {
 impl Lens {
     /// The camera of a field that is a picture; none if the points are not where a pinhole camera
     /// sees them.
-    pub(super) fn of(field: &Field) -> Option<Self> {
-        let (mut across, mut down) = (Line::default(), Line::default());
+    pub(super) fn of(field: &PointTiles) -> Option<Self> {
+        let (mut across, mut down) = (LineFit::default(), LineFit::default());
         for row in (0..field.rows).step_by(FIT_STEP) {
             for column in (0..field.columns).step_by(FIT_STEP) {
                 let [x, y, z] = field.point(column, row).map(f64::from);
@@ -47,7 +47,7 @@ impl Lens {
             }
         }
         let tangents =
-            |line: Line| line.rising().map(|(step, first)| Tangents { first, step, slack: 0.0 });
+            |line: LineFit| line.rising().map(|(step, first)| Tangents { first, step, slack: 0.0 });
         let (mut across, mut down) = (tangents(across)?, tangents(down)?);
         let (off_x, off_y) = farthest_off(field, across, down)?;
         across.slack = f64::from(off_x) + across.rounding(field.columns);
@@ -57,7 +57,7 @@ impl Lens {
     }
 
     /// Tiles that can hold points within a squared distance of a point.
-    pub(super) fn region(&self, field: &Field, p: [f32; 3], bound2: f32) -> Region {
+    pub(super) fn region(&self, field: &PointTiles, p: [f32; 3], bound2: f32) -> Region {
         let [x, y, z] = p.map(f64::from);
         let reach_m = f64::from(bound2).sqrt() * (1.0 + ROUNDING);
         let columns = self.across.numbers(x, z, reach_m, field.columns);
@@ -97,7 +97,7 @@ impl Tangents {
 }
 
 /// How far points are off the lines at most, in tangents; none if one is not before the camera.
-fn farthest_off(field: &Field, across: Tangents, down: Tangents) -> Option<(f32, f32)> {
+fn farthest_off(field: &PointTiles, across: Tangents, down: Tangents) -> Option<(f32, f32)> {
     const LANES: usize = 16;
     let (mut off_x, mut off_y) = ([0.0_f32; LANES], [0.0_f32; LANES]);
     let mut nearest_z = [f32::INFINITY; LANES];
@@ -134,8 +134,8 @@ mod tests {
     const FOCAL_PX: f32 = 300.0;
 
     /// A picture of a slanted wall, with points moved to the right by `moved_px`.
-    fn field(moved_px: impl Fn(usize) -> f32) -> Field {
-        let mut field = Field::default();
+    fn field(moved_px: impl Fn(usize) -> f32) -> PointTiles {
+        let mut field = PointTiles::default();
         field.resize(64, 40);
         for row in 0..40 {
             let z: Vec<f32> = (0..64).map(|c| 1.0 + 0.01 * c as f32).collect();

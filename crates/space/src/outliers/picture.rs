@@ -1,15 +1,15 @@
 //! Distances to the nearest for every point of a picture that a pinhole camera took.
 
 use super::PictureXyz;
-use super::field::Field;
+use super::distribute::distribute;
+use super::field::PointTiles;
 use super::lens::Lens;
 use super::search::{Known, Search, mean_of_roots, nearest};
-use super::share::share;
 use super::window::{self, Doubtful, Row, Windows};
 use crate::settings::OutlierMode;
 
 /// Writes a picture to the field and counts the points of its rows.
-pub(super) fn lay_out(picture: &PictureXyz<'_>, field: &mut Field, row_points: &mut Vec<u32>) {
+pub(super) fn lay_out(picture: &PictureXyz<'_>, field: &mut PointTiles, row_points: &mut Vec<u32>) {
     let width = picture.width;
     field.resize(width, picture.x.len() / width);
     row_points.clear();
@@ -26,7 +26,7 @@ pub(super) fn lay_out(picture: &PictureXyz<'_>, field: &mut Field, row_points: &
 /// A picture in a field, ready to be measured.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Picture<'a> {
-    pub(super) field: &'a Field,
+    pub(super) field: &'a PointTiles,
     pub(super) lens: &'a Lens,
     pub(super) windows: &'a Windows,
     pub(super) row_points: &'a [u32],
@@ -46,7 +46,7 @@ impl Picture<'_> {
     pub(super) fn measure(&self, workers: &mut [Worker], values: &mut Vec<f32>) {
         values.clear();
         values.resize(self.row_points.len() * self.width, -1.0);
-        share(workers, values, self.width, &|worker, first, values| {
+        distribute(workers, values, self.width, &|worker, first, values| {
             worker.doubtful.reserve(self.width);
             for (i, values) in values.chunks_exact_mut(self.width).enumerate() {
                 if self.row_points[first + i] > 0 {

@@ -1,6 +1,6 @@
 //! The nearest points of one point, tile by tile.
 
-use super::field::{Field, TILE_COLUMNS, TILE_ROWS};
+use super::field::{PointTiles, TILE_COLUMNS, TILE_ROWS};
 use super::kernels::{self, Near};
 use super::lens::Lens;
 use citrange_lanes::Isa;
@@ -23,13 +23,13 @@ pub(super) struct Region {
 
 impl Region {
     /// Everything.
-    pub(super) fn all(field: &Field) -> Self {
+    pub(super) fn all(field: &PointTiles) -> Self {
         Self { across: 0..field.tiles_across(), down: 0..field.tiles_down(), rows: 0..field.rows }
     }
 
     /// The tiles that hold these columns and rows, cut to the field.
     pub(super) fn of(
-        field: &Field,
+        field: &PointTiles,
         columns: std::ops::Range<usize>,
         rows: std::ops::Range<usize>,
     ) -> Self {
@@ -47,7 +47,7 @@ impl Region {
     }
 
     /// Numbers of its tiles.
-    pub(super) fn tiles(&self, field: &Field) -> impl Iterator<Item = usize> + use<> {
+    pub(super) fn tiles(&self, field: &PointTiles) -> impl Iterator<Item = usize> + use<> {
         let (tiles_across, across) = (field.tiles_across(), self.across.clone());
         self.down.clone().flat_map(move |down| across.clone().map(move |a| down * tiles_across + a))
     }
@@ -85,7 +85,7 @@ impl Default for Search {
 
 impl Search {
     /// Prepares for searches in a field.
-    pub(super) fn set_up(&mut self, field: &Field, k: usize, isa: Isa) {
+    pub(super) fn set_up(&mut self, field: &PointTiles, k: usize, isa: Isa) {
         (self.isa, self.k) = (isa, k);
         for list in [&mut self.tiles, &mut self.near_tiles] {
             list.clear();
@@ -125,7 +125,7 @@ impl Search {
     }
 
     /// Looks at the points of a region.
-    pub(super) fn offer_region(&mut self, field: &Field, region: &Region, p: [f32; 3]) {
+    pub(super) fn offer_region(&mut self, field: &PointTiles, region: &Region, p: [f32; 3]) {
         let mut tiles = std::mem::take(&mut self.tiles);
         for down in region.down.clone() {
             let first = down * field.tiles_across();
@@ -143,7 +143,7 @@ impl Search {
     /// Looks at the points of a tile that are in these rows.
     pub(super) fn offer_tile(
         &mut self,
-        field: &Field,
+        field: &PointTiles,
         tile: usize,
         rows: &std::ops::Range<usize>,
         p: [f32; 3],
@@ -177,7 +177,7 @@ impl Search {
 /// Squared distances of the nearest points of the point at a column and row, in order. At least
 /// `k` points are known to be within `bound2`, or it is infinite.
 pub(super) fn nearest<'s>(
-    field: &Field,
+    field: &PointTiles,
     lens: Option<&Lens>,
     search: &'s mut Search,
     (column, row): (usize, usize),

@@ -1,16 +1,16 @@
 //! Distances to the nearest for every point of a field, tile by tile, whatever its points are.
 
-use super::field::{Field, TILE_COLUMNS, TILE_POINTS};
+use super::distribute::distribute;
+use super::field::{PointTiles, TILE_COLUMNS, TILE_POINTS};
 use super::kernels::box_distance2;
 use super::picture::Worker;
 use super::search::{Known, Search, mean_of_roots, nearest};
-use super::share::share;
 
 /// Writes the mean distance to the nearest points of every point, in the order of tiles.
-pub(super) fn measure(field: &Field, workers: &mut [Worker], values: &mut Vec<f32>) {
+pub(super) fn measure(field: &PointTiles, workers: &mut [Worker], values: &mut Vec<f32>) {
     values.clear();
     values.resize(field.tiles_across() * TILE_POINTS, -1.0);
-    share(workers, values, TILE_POINTS, &|worker, first, values| {
+    distribute(workers, values, TILE_POINTS, &|worker, first, values| {
         let mut before = None;
         for (i, values) in values.chunks_exact_mut(TILE_POINTS).enumerate() {
             before = measure_tile(field, &mut worker.search, first + i, before, values).or(before);
@@ -21,7 +21,7 @@ pub(super) fn measure(field: &Field, workers: &mut [Worker], values: &mut Vec<f3
 /// A tile's values; says what is known of its last point. What is known of the point `before` keeps
 /// the search small.
 fn measure_tile(
-    field: &Field,
+    field: &PointTiles,
     search: &mut Search,
     tile: usize,
     mut before: Option<Known>,
@@ -64,7 +64,7 @@ fn measure_tile(
 }
 
 /// The corner of a tile's box that is farthest from a point.
-fn farthest(field: &Field, tile: usize, p: [f32; 3]) -> [f32; 3] {
+fn farthest(field: &PointTiles, tile: usize, p: [f32; 3]) -> [f32; 3] {
     std::array::from_fn(|a| {
         let (low, high) = (field.low[a][tile], field.high[a][tile]);
         if p[a] - low > high - p[a] { low } else { high }
@@ -72,7 +72,7 @@ fn farthest(field: &Field, tile: usize, p: [f32; 3]) -> [f32; 3] {
 }
 
 /// Lists the tiles whose boxes are within a squared distance of a tile's box.
-fn list_near(field: &Field, tile: usize, bound2: f32, near: &mut Vec<u32>) {
+fn list_near(field: &PointTiles, tile: usize, bound2: f32, near: &mut Vec<u32>) {
     let low: [f32; 3] = std::array::from_fn(|a| field.low[a][tile]);
     let high: [f32; 3] = std::array::from_fn(|a| field.high[a][tile]);
     for other in 0..field.low[0].len() {

@@ -3,7 +3,7 @@
 
 use citrange_lanes::{F32x16, LANES, Simd, kernel};
 
-use super::field::Field;
+use super::field::PointTiles;
 use super::lens::Lens;
 use super::networks::{exchange, merge_16_16, merge_19_16, sort_16};
 
@@ -25,14 +25,14 @@ const EASE_FAST: f32 = 4.0;
 
 /// Where the planes are that bound the window of each column, or row.
 ///
-/// A plane through the camera at tangent `t` has distance `(t * z - x) * share` from a point,
-/// with `share = 1 / sqrt(1 + t * t)`; infinite where the picture ends before the window.
+/// A plane through the camera at tangent `t` has distance `(t * z - x) * cosine` from a point,
+/// with `cosine = 1 / sqrt(1 + t * t)`; infinite where the picture ends before the window.
 #[derive(Debug, Default)]
 struct Sides {
     low_tangent: Vec<f32>,
-    low_share: Vec<f32>,
+    low_cosine: Vec<f32>,
     high_tangent: Vec<f32>,
-    high_share: Vec<f32>,
+    high_cosine: Vec<f32>,
 }
 
 /// What the windows of a picture need.
@@ -46,7 +46,7 @@ pub(super) struct Windows {
 
 impl Windows {
     /// Prepares for a picture.
-    pub(super) fn set_up(&mut self, field: &Field, lens: &Lens) {
+    pub(super) fn set_up(&mut self, field: &PointTiles, lens: &Lens) {
         for (look, half) in HALVES.into_iter().enumerate() {
             self.across[look].set_up(&lens.across, field.columns, half);
             self.down[look].set_up(&lens.down, field.rows, half);
@@ -68,28 +68,28 @@ impl Windows {
 impl Sides {
     /// Columns or rows; the tables are equally long.
     fn len(&self) -> usize {
-        self.high_share.len()
+        self.high_cosine.len()
     }
 
     fn set_up(&mut self, tangents: &super::lens::Tangents, all: usize, half: usize) {
         for list in [
             &mut self.low_tangent,
-            &mut self.low_share,
+            &mut self.low_cosine,
             &mut self.high_tangent,
-            &mut self.high_share,
+            &mut self.high_cosine,
         ] {
             list.clear();
         }
-        let share = |tangent: f64| (1.0 / tangent.hypot(1.0)) as f32;
+        let cosine = |tangent: f64| (1.0 / tangent.hypot(1.0)) as f32;
         for number in 0..all {
             let ends = (half + 1) as f64;
             let low = tangents.first + tangents.step * (number as f64 - ends) + tangents.slack;
             let high = tangents.first + tangents.step * (number as f64 + ends) - tangents.slack;
             let (low_end, high_end) = (number <= half, number + half + 1 >= all);
             self.low_tangent.push(low as f32);
-            self.low_share.push(if low_end { f32::INFINITY } else { share(low) });
+            self.low_cosine.push(if low_end { f32::INFINITY } else { cosine(low) });
             self.high_tangent.push(high as f32);
-            self.high_share.push(if high_end { f32::INFINITY } else { share(high) });
+            self.high_cosine.push(if high_end { f32::INFINITY } else { cosine(high) });
         }
     }
 }
@@ -97,7 +97,7 @@ impl Sides {
 /// One row of a picture.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<'a> {
-    pub(super) field: &'a Field,
+    pub(super) field: &'a PointTiles,
     pub(super) windows: &'a Windows,
     pub(super) row: usize,
     /// Neighbours, the point itself included; no more than [`MOST`].
@@ -166,7 +166,7 @@ fn measure<S: Simd>(simd: S, row: &Row<'_>, values: &mut [f32], doubtful: &mut V
 #[inline(always)]
 fn sorted_batch<S: Simd>(
     simd: S,
-    field: &Field,
+    field: &PointTiles,
     at: usize,
     offsets: &[isize],
     p: [F32x16<S>; 3],
@@ -187,7 +187,7 @@ fn sorted_batch<S: Simd>(
 #[inline(always)]
 fn first_look<S: Simd>(
     simd: S,
-    field: &Field,
+    field: &PointTiles,
     at: usize,
     offsets: &[isize; PLACES],
     p: [F32x16<S>; 3],
@@ -210,7 +210,7 @@ fn first_look<S: Simd>(
 fn second_look<S: Simd>(
     simd: S,
 
-    field: &Field,
+    field: &PointTiles,
     at: usize,
     offsets: &[isize; PLACES],
     p: [F32x16<S>; 3],
@@ -243,11 +243,11 @@ fn sure<S: Simd>(
     let (across, down) = (&row.windows.across[look], &row.windows.down[look]);
     let [x, y, z] = p;
     let left = x - F32x16::load_at(simd, &across.low_tangent, column) * z;
-    let left = left * F32x16::load_at(simd, &across.low_share, column);
+    let left = left * F32x16::load_at(simd, &across.low_cosine, column);
     let right = F32x16::load_at(simd, &across.high_tangent, column) * z - x;
-    let right = right * F32x16::load_at(simd, &across.high_share, column);
-    let up = (y - z * down.low_tangent[row.row]) * down.low_share[row.row];
-    let under = (z * down.high_tangent[row.row] - y) * down.high_share[row.row];
+    let right = right * F32x16::load_at(simd, &across.high_cosine, column);
+    let up = (y - z * down.low_tangent[row.row]) * down.low_cosine[row.row];
+    let under = (z * down.high_tangent[row.row] - y) * down.high_cosine[row.row];
     let free = left.min(right).min(up.min(under)).max(simd.splat(0.0));
     let ease = if row.exact { EASE_EXACT } else { EASE_FAST };
     farthest2.lt(free * free * ease).bits()

@@ -1,6 +1,6 @@
 //! Whether a capsule touches anything.
 
-use crate::map::Snapshot;
+use crate::map::MapSnapshot;
 use crate::map::ones;
 
 /// Free steps shorter than this, in cells, are not worth a look-up each: the cubes around a
@@ -10,7 +10,7 @@ const SHORT_STEP: f64 = 0.25;
 /// Length of such a piece, in cells.
 const PIECE: f64 = 1.0;
 
-impl Snapshot {
+impl MapSnapshot {
     /// Whether any cube is at most `radius_m` away from the segment between two points. A
     /// capsule that is not finite counts as one that touches.
     #[must_use]

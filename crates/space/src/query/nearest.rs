@@ -1,7 +1,7 @@
 //! How far a point is from everything: the nearest cube, exactly.
 
 use crate::error::SpaceError;
-use crate::map::{Snapshot, at_or_after, at_or_before};
+use crate::map::{MapSnapshot, at_or_after, at_or_before};
 use crate::query::same_length;
 
 /// The nearest occupied cube.
@@ -23,7 +23,7 @@ pub(super) struct Found {
     pub(super) cell: [usize; 3],
 }
 
-impl Snapshot {
+impl MapSnapshot {
     /// Nothing is nearer to the point than this. One look-up: the answer is at most the diagonal
     /// of a voxel below the distance inside of the grid, and never above the reach.
     #[must_use]
@@ -61,7 +61,7 @@ impl Snapshot {
         }
     }
 
-    /// [`Snapshot::distance`] of many points.
+    /// [`MapSnapshot::distance`] of many points.
     ///
     /// # Errors
     /// When there are not as many places for answers as points.

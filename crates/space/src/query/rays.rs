@@ -3,10 +3,10 @@
 use citrange_lanes::{Isa, kernel};
 
 use crate::error::SpaceError;
-use crate::map::Snapshot;
+use crate::map::MapSnapshot;
 use crate::query::{rays_wide, same_length};
 
-/// In the answers of [`Snapshot::rays`]: no voxel was hit.
+/// In the answers of [`MapSnapshot::rays`]: no voxel was hit.
 pub const NO_VOXEL: u32 = u32::MAX;
 
 /// Taken off a gap before it is stepped over: more than its root can be off in 32 bits.
@@ -36,7 +36,7 @@ struct Ray {
     end: f64,
 }
 
-impl Snapshot {
+impl MapSnapshot {
     /// The distance at which each ray enters an occupied cube first, and the cube's key: 0 for a
     /// ray that begins inside of one; infinity and [`NO_VOXEL`] for one that meets none within
     /// its length. A ray that only touches a corner or an edge may be told as either.
@@ -53,7 +53,7 @@ impl Snapshot {
         self.rays_with(self.isa, batch, distances_m, voxels)
     }
 
-    /// [`Snapshot::rays`] on a chosen instruction set that the processor has.
+    /// [`MapSnapshot::rays`] on a chosen instruction set that the processor has.
     pub(super) fn rays_with(
         &self,
         isa: Isa,
@@ -72,7 +72,7 @@ impl Snapshot {
 kernel! {
     /// Casts all rays of a batch that was checked.
     fn cast(
-        simd, snapshot: &Snapshot, batch: &RayBatch<'_>, distances_m: &mut [f64], voxels: &mut [u32],
+        simd, snapshot: &MapSnapshot, batch: &RayBatch<'_>, distances_m: &mut [f64], voxels: &mut [u32],
     ) {
         if S::IS_WIDE {
             return rays_wide::cast(simd, snapshot, batch, distances_m, voxels);
@@ -117,7 +117,7 @@ impl RayBatch<'_> {
 }
 
 impl Ray {
-    fn new(snapshot: &Snapshot, batch: &RayBatch, i: usize) -> Self {
+    fn new(snapshot: &MapSnapshot, batch: &RayBatch, i: usize) -> Self {
         let (lower, scale) = (snapshot.grid.lower_m(), 1.0 / snapshot.grid.voxel_m());
         let size = snapshot.grid.size();
         let origin: [f64; 3] = std::array::from_fn(|a| (batch.origins_m[a][i] - lower[a]) * scale);
@@ -137,7 +137,7 @@ impl Ray {
     ///
     /// The ray goes to where it leaves its cell, or over the cell's gap if that is further. The
     /// cell at `t` is the one whose far side is beyond `t`: rounding cannot hold the ray up.
-    fn march(&self, snapshot: &Snapshot) -> Option<(f64, u32)> {
+    fn march(&self, snapshot: &MapSnapshot) -> Option<(f64, u32)> {
         let size = snapshot.grid.size();
         let mut t = self.start;
         while t <= self.end {
@@ -191,7 +191,7 @@ mod tests {
         ) {
             let grid = Grid::new([-1.0; 3], [1.0, 0.7, 0.55], 0.05).unwrap();
             let keys: Vec<u32> = picks.iter().map(|p| p % grid.cells() as u32).collect();
-            let snapshot = Snapshot::from_voxels(&grid, &keys).unwrap();
+            let snapshot = MapSnapshot::from_voxels(&grid, &keys).unwrap();
             let (mut origins, mut directions, mut max_m) =
                 ([vec![], vec![], vec![]], [vec![], vec![], vec![]], vec![]);
             for (origin, along, tilt, straight, length) in rays {

@@ -3,7 +3,7 @@
 
 use citrange_lanes::{F64x8, I32x8, Simd};
 
-use crate::map::Snapshot;
+use crate::map::MapSnapshot;
 use crate::query::rays::{NO_VOXEL, RayBatch, SLACK, STILL};
 
 /// Groups of lanes that take turns, so that one works while another waits for memory.
@@ -16,17 +16,17 @@ const FEW: u32 = 6;
 #[inline(always)]
 pub(super) fn cast<S: Simd>(
     simd: S,
-    snapshot: &Snapshot,
+    snapshot: &MapSnapshot,
     batch: &RayBatch,
     distances_m: &mut [f64],
     voxels: &mut [u32],
 ) {
     // Lanes know their rays by 32 bits.
     const MOST: usize = 1 << 30;
-    let scene = Scene::new(simd, snapshot);
+    let scene = RayMap::new(simd, snapshot);
     for start in (0..batch.max_m.len()).step_by(MOST) {
         let part = start..(start + MOST).min(batch.max_m.len());
-        let work = Work {
+        let work = RaySlices {
             origins_m: batch.origins_m.map(|o| &o[part.clone()]),
             directions: batch.directions.map(|d| &d[part.clone()]),
             max_m: &batch.max_m[part.clone()],
@@ -39,7 +39,7 @@ pub(super) fn cast<S: Simd>(
 }
 
 /// Rays, their answers, and how many rays lanes have taken in. All slices are equally long.
-struct Work<'a> {
+struct RaySlices<'a> {
     origins_m: [&'a [f64]; 3],
     directions: [&'a [f64]; 3],
     max_m: &'a [f64],
@@ -49,7 +49,7 @@ struct Work<'a> {
 }
 
 /// The map, as the lanes need it.
-struct Scene<'a, S: Simd> {
+struct RayMap<'a, S: Simd> {
     gap2: &'a [u16],
     words: &'a [u64],
     lower_m: [F64x8<S>; 3],
@@ -60,9 +60,9 @@ struct Scene<'a, S: Simd> {
     row_words32: I32x8<S>,
 }
 
-impl<'a, S: Simd> Scene<'a, S> {
+impl<'a, S: Simd> RayMap<'a, S> {
     #[inline(always)]
-    fn new(simd: S, snapshot: &'a Snapshot) -> Self {
+    fn new(simd: S, snapshot: &'a MapSnapshot) -> Self {
         let size = snapshot.grid.size();
         Self {
             gap2: &snapshot.gap2,
@@ -84,7 +84,7 @@ fn splat3<S: Simd>(simd: S, of: [f64; 3]) -> [F64x8<S>; 3] {
 
 /// Eight rays under way.
 #[derive(Clone, Copy)]
-struct Lanes<S: Simd> {
+struct RayLanes<S: Simd> {
     simd: S,
     origin: [F64x8<S>; 3],
     direction: [F64x8<S>; 3],
@@ -101,10 +101,10 @@ struct Lanes<S: Simd> {
 }
 
 #[inline(always)]
-fn cast_part<S: Simd>(simd: S, scene: &Scene<S>, mut work: Work) {
+fn cast_part<S: Simd>(simd: S, scene: &RayMap<S>, mut work: RaySlices) {
     work.distances_m.fill(f64::INFINITY);
     work.voxels.fill(NO_VOXEL);
-    let mut groups = [Lanes::idle(simd); GROUPS];
+    let mut groups = [RayLanes::idle(simd); GROUPS];
     loop {
         let mut active = 0;
         for lanes in &mut groups {
@@ -120,7 +120,7 @@ fn cast_part<S: Simd>(simd: S, scene: &Scene<S>, mut work: Work) {
     }
 }
 
-impl<S: Simd> Lanes<S> {
+impl<S: Simd> RayLanes<S> {
     #[inline(always)]
     fn idle(simd: S) -> Self {
         let zero = [F64x8::splat(simd, 0.0); 3];
@@ -140,7 +140,7 @@ impl<S: Simd> Lanes<S> {
 
     /// The next rays go into the lanes that have none.
     #[inline(always)]
-    fn take_rays(&mut self, scene: &Scene<S>, work: &mut Work) {
+    fn take_rays(&mut self, scene: &RayMap<S>, work: &mut RaySlices) {
         let simd = self.simd;
         let start = work.taken;
         let mut idle = !self.active;
@@ -181,7 +181,7 @@ impl<S: Simd> Lanes<S> {
 
     /// One step of all lanes that are under way.
     #[inline(always)]
-    fn advance(&mut self, scene: &Scene<S>, work: &mut Work) {
+    fn advance(&mut self, scene: &RayMap<S>, work: &mut RaySlices) {
         let mut exit = F64x8::splat(self.simd, f64::INFINITY);
         let zero = F64x8::splat(self.simd, 0.0);
         let mut cell = [zero; 3];
@@ -211,12 +211,12 @@ impl<S: Simd> Lanes<S> {
     #[inline(always)]
     fn find_hits(
         &mut self,
-        scene: &Scene<S>,
+        scene: &RayMap<S>,
         near: u8,
         cell: [F64x8<S>; 3],
         row: F64x8<S>,
         key: I32x8<S>,
-        work: &mut Work,
+        work: &mut RaySlices,
     ) {
         let x = cell[0].truncate();
         // A word of 64 bits is two of 32, the lower first.

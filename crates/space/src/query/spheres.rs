@@ -1,10 +1,10 @@
 //! Which spheres touch anything.
 
 use crate::error::SpaceError;
-use crate::map::Snapshot;
+use crate::map::MapSnapshot;
 use crate::query::same_length;
 
-impl Snapshot {
+impl MapSnapshot {
     /// Whether the distance of each centre to the nearest cube is at most its radius. A sphere
     /// that is not finite counts as one that touches; radii may be larger than the reach.
     ///
@@ -24,7 +24,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// [`Snapshot::spheres_hit`] for one.
+    /// [`MapSnapshot::spheres_hit`] for one.
     #[must_use]
     pub fn sphere_hit(&self, centre_m: [f64; 3], radius_m: f64) -> bool {
         let q = self.cells_from_lower(centre_m);

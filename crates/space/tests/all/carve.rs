@@ -1,7 +1,7 @@
 //! Free space against plain sampling along every ray.
 
 use citrange_cloud::Cloud;
-use citrange_space::{Carving, CellState, Grid, Map, MapSettings, Snapshot, VoxelFrame};
+use citrange_space::{Carving, CellState, Grid, Map, MapSettings, MapSnapshot, VoxelFrame};
 
 use crate::synthetic::{Camera, Thing, frame, thing, world_points};
 
@@ -22,7 +22,12 @@ fn holes(column: usize, row: usize) -> bool {
         || (column * 31 + row * 17).is_multiple_of(23)
 }
 
-fn integrate(camera: &Camera, cloud: &Cloud, things: &[Thing], grid: &Grid) -> (Snapshot, Carving) {
+fn integrate(
+    camera: &Camera,
+    cloud: &Cloud,
+    things: &[Thing],
+    grid: &Grid,
+) -> (MapSnapshot, Carving) {
     let mut map = Map::new(&MapSettings::default(), grid).unwrap();
     // As if a filter had taken all voxels away: carving alone must spare what has points in it.
     let frame = VoxelFrame { voxels: Vec::new(), ..frame(grid, cloud, &camera.pose, things) };
@@ -32,12 +37,12 @@ fn integrate(camera: &Camera, cloud: &Cloud, things: &[Thing], grid: &Grid) -> (
         view.pinhole = None;
     }
     let report = map.integrate(0, cloud, &view, &frame).unwrap();
-    (Snapshot::clone(&map.snapshot()), report.carving)
+    (MapSnapshot::clone(&map.snapshot()), report.carving)
 }
 
 /// No free voxel has a point in it or a ray that ended before it; returns the free voxels, and
 /// how many there are at most: those that some ray goes through and none ends in or before.
-fn check(camera: &Camera, cloud: &Cloud, grid: &Grid, snapshot: &Snapshot) -> (usize, usize) {
+fn check(camera: &Camera, cloud: &Cloud, grid: &Grid, snapshot: &MapSnapshot) -> (usize, usize) {
     let is_free = |key: u32| snapshot.state(key) == CellState::Free;
     for point in world_points(cloud, &camera.pose) {
         if let Some(cell) = grid.cell(point) {

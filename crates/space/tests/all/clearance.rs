@@ -1,9 +1,9 @@
-//! Clearances against the plain way: all balls against all cubes, in double precision.
+//! Clearances against the plain way: all spheres against all cubes, in double precision.
 
 use citrange_core::rng::Rng;
 use citrange_core::shape::Shape;
 use citrange_robot::{Configs, Robot, RobotSettings};
-use citrange_space::{Checker, Clearance, CollisionSettings, Grid, Isa, Snapshot};
+use citrange_space::{Checker, Clearance, CollisionSettings, Grid, Isa, MapSnapshot};
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use crate::robots::{arm_with, crane, positions};
@@ -17,8 +17,13 @@ fn to_cube(grid: &Grid, key: u32, point: &Point3<f64>) -> f64 {
     (out(0).powi(2) + out(1).powi(2) + out(2).powi(2)).sqrt()
 }
 
-/// Distance of every ball to everything, less its radius, cut off at the reach.
-fn ball_distances(body: &Robot, snapshot: &Snapshot, keys: &[u32], joints: &[f64]) -> Vec<f64> {
+/// Distance of every sphere to everything, less its radius, cut off at the reach.
+fn sphere_distances(
+    body: &Robot,
+    snapshot: &MapSnapshot,
+    keys: &[u32],
+    joints: &[f64],
+) -> Vec<f64> {
     let mut poses = vec![Isometry3::identity(); joints.len() + 1];
     body.link_poses(joints, &mut poses).unwrap();
     let one = |s: &citrange_robot::Sphere| {
@@ -29,15 +34,15 @@ fn ball_distances(body: &Robot, snapshot: &Snapshot, keys: &[u32], joints: &[f64
     body.spheres().iter().map(one).collect()
 }
 
-fn random_map(rng: &mut Rng, voxel_m: f64, count: usize) -> (Snapshot, Vec<u32>) {
+fn random_map(rng: &mut Rng, voxel_m: f64, count: usize) -> (MapSnapshot, Vec<u32>) {
     let grid = Grid::new([-0.7, -0.6, -0.2], [0.9, 1.0, 0.9], voxel_m).unwrap();
     let cells = grid.cells() as f64;
     let keys: Vec<u32> = (0..count).map(|_| rng.uniform(0.0, cells) as u32).collect();
-    (Snapshot::from_voxels(&grid, &keys).unwrap(), keys)
+    (MapSnapshot::from_voxels(&grid, &keys).unwrap(), keys)
 }
 
 #[test]
-fn clearances_and_collisions_are_those_of_all_balls_against_all_cubes() {
+fn clearances_and_collisions_are_those_of_all_spheres_against_all_cubes() {
     let (chain, shapes) = crane();
     let body = Robot::new(&chain, &shapes, &RobotSettings::default()).unwrap();
     let mut rng = Rng::new(77);
@@ -63,7 +68,7 @@ fn clearances_and_collisions_are_those_of_all_balls_against_all_cubes() {
             let by_margin = [-0.2, -0.01, 0.0, 0.03].map(|margin_m| (margin_m, hit(margin_m)));
             for (index, q) in joints.iter().enumerate() {
                 let answer = out[index];
-                let exact = ball_distances(&body, &snapshot, &keys, q);
+                let exact = sphere_distances(&body, &snapshot, &keys, q);
                 let least = exact.iter().copied().fold(f64::INFINITY, f64::min);
                 let what = format!("{isa:?} {voxel_m} {count} {index}: {answer:?}, {least}");
                 assert!((answer.distance_m - least).abs() < 1e-5, "{what}");
@@ -151,7 +156,7 @@ fn links_that_touch_are_found() {
         expected.push(capsule_gap_m(&body, &poses));
     }
     let grid = Grid::new([-1.0; 3], [1.0; 3], 0.05).unwrap();
-    let nothing = Snapshot::from_voxels(&grid, &[]).unwrap();
+    let nothing = MapSnapshot::from_voxels(&grid, &[]).unwrap();
     let mut touching = 0;
     for isa in Isa::available() {
         let mut checker = Checker::new(&body, isa);

@@ -1,6 +1,6 @@
 //! Maps that are not from a camera, and the bound that their gap field gives.
 
-use citrange_space::{CellState, Grid, Snapshot};
+use citrange_space::{CellState, Grid, MapSnapshot};
 use proptest::prelude::*;
 
 /// Distance of a point to a cube, straight from the definition.
@@ -21,7 +21,7 @@ proptest! {
     ) {
         let grid = Grid::new([-0.1, -0.2, -0.3], [0.9, 0.5, 0.6], voxel_m).unwrap();
         let keys: Vec<u32> = picks.iter().map(|p| p % grid.cells() as u32).collect();
-        let snapshot = Snapshot::from_voxels(&grid, &keys).unwrap();
+        let snapshot = MapSnapshot::from_voxels(&grid, &keys).unwrap();
         for point_m in points {
             let cell = std::array::from_fn(|a| {
                 let at = ((point_m[a] - grid.lower_m()[a]) / voxel_m).floor().max(0.0) as usize;
@@ -44,7 +44,7 @@ proptest! {
 #[test]
 fn given_voxels_are_occupied_and_everything_else_is_free() {
     let grid = Grid::new([0.0; 3], [1.0; 3], 0.1).unwrap();
-    let snapshot = Snapshot::from_voxels(&grid, &[999, 7, 7]).unwrap();
+    let snapshot = MapSnapshot::from_voxels(&grid, &[999, 7, 7]).unwrap();
     let keys: Vec<u32> = snapshot.voxels().iter().map(|v| v.key).collect();
     assert_eq!(keys, [7, 999]);
     assert_eq!(snapshot.state(7), CellState::Occupied);
@@ -57,8 +57,8 @@ fn given_voxels_are_occupied_and_everything_else_is_free() {
 #[test]
 fn keys_outside_and_reaches_of_nothing_are_refused() {
     let grid = Grid::new([0.0; 3], [1.0; 3], 0.1).unwrap();
-    let error = Snapshot::from_voxels(&grid, &[1000]).unwrap_err().to_string();
+    let error = MapSnapshot::from_voxels(&grid, &[1000]).unwrap_err().to_string();
     assert!(error.contains("1000") && error.contains("999"), "{error}");
-    assert!(Snapshot::from_voxels_within(&grid, &[], 0.0).is_err());
-    assert!(Snapshot::from_voxels_within(&grid, &[], f64::NAN).is_err());
+    assert!(MapSnapshot::from_voxels_within(&grid, &[], 0.0).is_err());
+    assert!(MapSnapshot::from_voxels_within(&grid, &[], f64::NAN).is_err());
 }

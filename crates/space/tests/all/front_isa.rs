@@ -4,7 +4,7 @@ use citrange_cloud::Cloud;
 use citrange_core::Pose;
 use citrange_core::shape::Shape;
 use citrange_space::{
-    EndEffectorSpheres, Fate, Isa, Outliers, Pipeline, PosedRobot, Settings, Solid,
+    EndEffectorSpheres, Fate, Isa, Outliers, Pipeline, PipelineSettings, PosedRobot, Solid,
 };
 
 /// A table and a box before a wall, seen by a camera with noise, holes and points in the air.
@@ -50,13 +50,13 @@ fn frames_are_the_same_bit_by_bit() {
     let robot = PosedRobot { solids: &solids, end_effector_m: Some([0.0, 0.2, 0.3]) };
     for voxel_size_m in [0.1, 0.05, 0.02] {
         for outliers in [None, Some(Outliers::default())] {
-            let settings = Settings {
+            let settings = PipelineSettings {
                 voxel_size_m,
                 outliers,
                 end_effector_spheres: Some(EndEffectorSpheres::default()),
                 robot_voxel_safe_distance_m: Some(0.04),
                 min_points: 2,
-                ..Settings::default()
+                ..PipelineSettings::default()
             };
             let mut first = Pipeline::new(settings.clone()).unwrap().with_isa(Isa::SCALAR);
             let want = first.run_with_fates(&cloud, &pose, &robot).unwrap().clone();

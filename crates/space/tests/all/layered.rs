@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use citrange_space::{Grid, Layer, Layered, LayeredMap, MapSettings, NO_VOXEL, RayBatch, Snapshot};
+use citrange_space::{
+    Grid, Layer, Layered, LayeredMap, MapSettings, MapSnapshot, NO_VOXEL, RayBatch,
+};
 use proptest::prelude::*;
 
 use crate::synthetic::{Camera, frame, thing};
@@ -54,8 +56,8 @@ proptest! {
             let picks = picks.iter().filter(|(_, fine)| *fine == of);
             picks.map(|(pick, _)| pick % grid.cells() as u32).collect()
         };
-        let fine = Snapshot::from_voxels_within(&fine, &keys(&fine, true), 0.3).unwrap();
-        let coarse = Snapshot::from_voxels(&coarse, &keys(&coarse, false)).unwrap();
+        let fine = MapSnapshot::from_voxels_within(&fine, &keys(&fine, true), 0.3).unwrap();
+        let coarse = MapSnapshot::from_voxels(&coarse, &keys(&coarse, false)).unwrap();
         let layered = Layered::new(Arc::new(fine), Arc::new(coarse));
         let cubes = cubes(&layered);
         let nearest_m = |p| cubes.iter().map(|c| distance_m(c, p)).fold(f64::INFINITY, f64::min);

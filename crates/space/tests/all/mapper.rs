@@ -2,7 +2,7 @@
 
 use citrange_cloud::{Cloud, DepthImage, Pinhole, Points as _, View, Workspace};
 use citrange_core::Pose;
-use citrange_space::{Map, MapSettings, Mapper, Pipeline, PosedRobot, Settings, Solid};
+use citrange_space::{Map, MapSettings, Mapper, Pipeline, PipelineSettings, PosedRobot, Solid};
 
 const SIZE: [usize; 2] = [96, 64];
 const PINHOLE: Pinhole = Pinhole { fx: 80.0, fy: 80.0, cx: 47.5, cy: 31.5 };
@@ -12,9 +12,9 @@ fn from_above() -> Pose {
     Pose { pos_m: [0.0, 0.0, 1.0], quat_wxyz: [0.0, 1.0, 0.0, 0.0] }
 }
 
-fn settings() -> Settings {
+fn settings() -> PipelineSettings {
     let workspace = Workspace { lower_m: [-0.5, -0.5, 0.02], upper_m: [0.5, 0.5, 0.9] };
-    Settings { workspace, voxel_size_m: 0.02, ..Settings::default() }
+    PipelineSettings { workspace, voxel_size_m: 0.02, ..PipelineSettings::default() }
 }
 
 /// The floor, and a tower of 0.3 m under the middle of the picture.

@@ -5,20 +5,20 @@ use std::collections::{BTreeMap, VecDeque};
 use citrange_cloud::{Cloud, Workspace};
 use citrange_core::Pose;
 use citrange_space::{
-    Clusters, EndEffectorSpheres, Fate, Grid, Isa, Pipeline, PosedRobot, SelfFilter, Settings,
-    Solid, SpaceError, VoxelFrame,
+    Clusters, EndEffectorSpheres, Fate, Grid, Isa, Pipeline, PipelineSettings, PosedRobot,
+    SelfFilter, Solid, SpaceError, VoxelFrame,
 };
 use proptest::prelude::*;
 
 /// Everything off but the crop.
-fn bare(voxel_size_m: f64) -> Settings {
-    Settings {
+fn bare(voxel_size_m: f64) -> PipelineSettings {
+    PipelineSettings {
         voxel_size_m,
         self_filter: None,
         support: None,
         clusters: None,
         num_voxels: 1 << 20,
-        ..Settings::default()
+        ..PipelineSettings::default()
     }
 }
 
@@ -27,10 +27,10 @@ type Sums = BTreeMap<u32, (u32, [u32; 3])>;
 
 /// A point of the camera in the world.
 fn world(pose: &Pose, point: [f32; 3]) -> [f64; 3] {
-    let turn = pose.isometry().rotation.to_rotation_matrix();
+    let rotation = pose.isometry().rotation.to_rotation_matrix();
     let p = point.map(f64::from);
     std::array::from_fn(|a| {
-        turn[(a, 0)] * p[0] + turn[(a, 1)] * p[1] + turn[(a, 2)] * p[2] + pose.pos_m[a]
+        rotation[(a, 0)] * p[0] + rotation[(a, 1)] * p[1] + rotation[(a, 2)] * p[2] + pose.pos_m[a]
     })
 }
 
@@ -103,7 +103,7 @@ proptest! {
         seed in any::<u8>(),
     ) {
         let workspace = Workspace { lower_m: [-0.5, -1.0, -0.1], upper_m };
-        let settings = Settings { workspace, ..bare(voxel_size_m) };
+        let settings = PipelineSettings { workspace, ..bare(voxel_size_m) };
         let grid = settings.grid().unwrap();
         let cloud = cloud_of(points, seed);
         let sums = by_plain_loop(&grid, &cloud, &pose, |_| false);
@@ -141,7 +141,7 @@ proptest! {
             .collect();
         let hand = [0.2, 0.1, 0.3];
         let spheres = EndEffectorSpheres::default();
-        let settings = Settings {
+        let settings = PipelineSettings {
             self_filter: Some(SelfFilter { padding_m: 0.025 }),
             end_effector_spheres: Some(spheres.clone()),
             ..bare(voxel_size_m)
@@ -177,7 +177,7 @@ proptest! {
         least in 1..6_usize,
     ) {
         let workspace = Workspace { lower_m: [0.0; 3], upper_m: [0.7; 3] };
-        let settings = Settings {
+        let settings = PipelineSettings {
             workspace,
             clusters: Some(Clusters { min_voxels: least }),
             ..bare(0.1)
@@ -235,8 +235,11 @@ fn row(grid: &Grid, from: usize, cells: usize, times: usize) -> Vec<[f32; 3]> {
 
 #[test]
 fn voxels_with_few_points_go_before_groups_are_made() {
-    let settings =
-        Settings { min_points: 3, clusters: Some(Clusters { min_voxels: 3 }), ..bare(0.05) };
+    let settings = PipelineSettings {
+        min_points: 3,
+        clusters: Some(Clusters { min_voxels: 3 }),
+        ..bare(0.05)
+    };
     let grid = settings.grid().unwrap();
     // Two voxels, a thin one, two voxels: without the thin one both groups are too small.
     let mut points = row(&grid, 2, 2, 3);
@@ -255,15 +258,15 @@ fn voxels_with_few_points_go_before_groups_are_made() {
 
 #[test]
 fn voxels_near_the_robot_go_by_the_distance_of_their_surface() {
-    let settings = Settings { robot_voxel_safe_distance_m: Some(0.1), ..bare(0.05) };
+    let settings = PipelineSettings { robot_voxel_safe_distance_m: Some(0.1), ..bare(0.05) };
     let grid = settings.grid().unwrap();
     let points = row(&grid, 4, 12, 1);
     let mut pipeline = Pipeline::new(settings).unwrap();
-    // A ball whose surface is at the lower face of cell 10, along x.
+    // A sphere whose surface is at the lower face of cell 10, along x.
     let centre = grid.centre_m([10, 20, 5]);
     let at = [centre[0] - 0.025 + 0.2, centre[1], centre[2]];
-    let ball = [Solid::capsule(0, at, at, 0.2)];
-    let robot = PosedRobot { solids: &ball, end_effector_m: None };
+    let sphere = [Solid::capsule(0, at, at, 0.2)];
+    let robot = PosedRobot { solids: &sphere, end_effector_m: None };
     let frame = pipeline.run(&cloud_of(points, 0), &Pose::IDENTITY, &robot).unwrap();
     let left: Vec<usize> = frame.voxels.iter().map(|v| grid.cell_of(v.key)[0]).collect();
     // Cell 7 ends 10 cm before the surface; rounding of the faces decides, so it is left out.
@@ -274,8 +277,11 @@ fn voxels_near_the_robot_go_by_the_distance_of_their_surface() {
 
 #[test]
 fn too_many_voxels_are_refused_after_all_filters_and_the_next_frame_is_fine() {
-    let settings =
-        Settings { num_voxels: 4, clusters: Some(Clusters { min_voxels: 3 }), ..bare(0.05) };
+    let settings = PipelineSettings {
+        num_voxels: 4,
+        clusters: Some(Clusters { min_voxels: 3 }),
+        ..bare(0.05)
+    };
     let grid = settings.grid().unwrap();
     let mut pipeline = Pipeline::new(settings).unwrap();
     let run = |pipeline: &mut Pipeline, points| {
@@ -292,7 +298,7 @@ fn too_many_voxels_are_refused_after_all_filters_and_the_next_frame_is_fine() {
 
 #[test]
 fn empty_unseen_and_far_clouds_make_empty_frames() {
-    let mut pipeline = Pipeline::new(Settings::default()).unwrap();
+    let mut pipeline = Pipeline::new(PipelineSettings::default()).unwrap();
     let nan = [f32::NAN, 0.0, 1.0];
     let clouds = [
         Cloud::default(),
@@ -328,7 +334,7 @@ fn what_f32_cannot_tell_is_decided_in_f64() {
         cases.push((workspace, 0.1 * edge, pose, 0.0));
     }
     for (workspace, voxel_size_m, pose, forward) in cases {
-        let settings = Settings { workspace, ..bare(voxel_size_m) };
+        let settings = PipelineSettings { workspace, ..bare(voxel_size_m) };
         let grid = settings.grid().unwrap();
         let points = (0..999).map(|i| [0.004 * i as f32 - 1.0 + forward, 0.05, 0.001 * i as f32]);
         let cloud = cloud_of(points.collect(), 1);
@@ -343,7 +349,7 @@ fn what_f32_cannot_tell_is_decided_in_f64() {
 
 #[test]
 fn poses_and_robots_that_are_none_are_named() {
-    let mut pipeline = Pipeline::new(Settings::default()).unwrap();
+    let mut pipeline = Pipeline::new(PipelineSettings::default()).unwrap();
     let cloud = cloud_of(vec![[0.0; 3]; 9], 0);
     for (pose, word) in [
         (Pose { pos_m: [0.0, f64::NAN, 0.0], ..Pose::IDENTITY }, "position"),

@@ -1,6 +1,6 @@
 //! Answers of a snapshot against straightforward formulas over all cubes.
 
-use citrange_space::{Grid, NO_VOXEL, Nearest, RayBatch, Snapshot};
+use citrange_space::{Grid, MapSnapshot, NO_VOXEL, Nearest, RayBatch};
 use proptest::prelude::*;
 
 /// Rounding of the answers, far below a hair's breadth.
@@ -9,7 +9,7 @@ const TINY_M: f64 = 1e-9;
 struct Cubes {
     grid: Grid,
     keys: Vec<u32>,
-    snapshot: Snapshot,
+    snapshot: MapSnapshot,
 }
 
 impl Cubes {
@@ -24,7 +24,7 @@ impl Cubes {
             }))
         });
         let keys: Vec<u32> = keys.collect();
-        let snapshot = Snapshot::from_voxels_within(&grid, &keys, reach_m).unwrap();
+        let snapshot = MapSnapshot::from_voxels_within(&grid, &keys, reach_m).unwrap();
         Self { grid, keys, snapshot }
     }
 

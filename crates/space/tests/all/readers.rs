@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use citrange_space::{CellState, Grid, Map, MapSettings, Snapshot};
+use citrange_space::{CellState, Grid, Map, MapSettings, MapSnapshot};
 
 use crate::synthetic::{Camera, frame, thing};
 
 const MS: u64 = 1_000_000;
 
 /// Everything in a snapshot belongs to the same moment.
-fn check(snapshot: &Snapshot) {
+fn check(snapshot: &MapSnapshot) {
     for voxel in snapshot.voxels() {
         let at = snapshot.grid().centre_m(snapshot.grid().cell_of(voxel.key));
         assert_eq!(snapshot.state(voxel.key), CellState::Occupied);

@@ -2,7 +2,7 @@
 
 use citrange_cloud::{Cloud, Workspace};
 use citrange_core::Pose;
-use citrange_space::{Fate, Isa, Pipeline, PosedRobot, Settings, Support, VoxelFrame};
+use citrange_space::{Fate, Isa, Pipeline, PipelineSettings, PosedRobot, Support, VoxelFrame};
 
 const WIDTH: usize = 97;
 const HEIGHT: usize = 61;
@@ -19,14 +19,14 @@ fn picture(depth_m: impl Fn(usize, usize) -> f32) -> Cloud {
     Cloud::new(xyz_m, rgb, WIDTH, 0).unwrap()
 }
 
-fn settings(support: Option<Support>) -> Settings {
-    Settings {
+fn settings(support: Option<Support>) -> PipelineSettings {
+    PipelineSettings {
         workspace: Workspace { lower_m: [-1.0, -1.0, 0.2], upper_m: [1.0, 1.0, 3.0] },
         support,
         self_filter: None,
         clusters: None,
         voxel_size_m: 0.02,
-        ..Settings::default()
+        ..PipelineSettings::default()
     }
 }
 
@@ -63,7 +63,7 @@ fn confirmed(cloud: &Cloud, index: usize, rule: Support) -> bool {
             agree += u32::from((near - depth).abs() < ratio * depth);
         }
     }
-    agree >= rule.neighbours && agree as f32 >= rule.share as f32 * seen as f32
+    agree >= rule.neighbours && agree as f32 >= rule.fraction as f32 * seen as f32
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn every_instruction_set_and_thread_follows_the_rule() {
             _ => 1.0 + 0.008 * column as f32 + 0.02 * noise,
         }
     });
-    let rule = Support { depth_ratio: 0.005, neighbours: 3, share: 0.35 };
+    let rule = Support { depth_ratio: 0.005, neighbours: 3, fraction: 0.35 };
     let grid = settings(None).grid().unwrap();
     let mut keys: Vec<u32> = (0..cloud.xyz_m.len())
         .filter(|i| confirmed(&cloud, *i, rule))

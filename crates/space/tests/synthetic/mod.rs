@@ -40,11 +40,17 @@ impl Camera {
         let eye = Vector3::from(eye_m);
         let forward = (Vector3::from(target_m) - eye).normalize();
         let right = forward.cross(&Vector3::z()).normalize();
-        let turn = Matrix3::from_columns(&[right, forward.cross(&right), forward]);
-        let turn = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(turn));
+        let rotation = Matrix3::from_columns(&[right, forward.cross(&right), forward]);
+        let rotation =
+            UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(rotation));
         let (w, h) = (width as f64, height as f64);
         let pinhole = Pinhole { fx: 0.9 * w, fy: 0.9 * w, cx: w / 2.0 - 0.5, cy: h / 2.0 - 0.3 };
-        Self { pose: Isometry3::from_parts(Translation3::from(eye), turn), pinhole, width, height }
+        Self {
+            pose: Isometry3::from_parts(Translation3::from(eye), rotation),
+            pinhole,
+            width,
+            height,
+        }
     }
 
     pub(crate) fn view(&self) -> View {

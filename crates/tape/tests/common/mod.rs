@@ -12,7 +12,7 @@ use citrange_core::{
     BoxError, CameraImage, Command, Commanded, Halt, Observation, Picture, Rates, Rig, RigSpec,
     RunSettings, Snapshot, Want,
 };
-use citrange_tape::{Dataset, Header, RecordSettings, Recorder, Unit, WhenFull, new_uid};
+use citrange_tape::{Dataset, RecordSettings, Recorder, TapeHeader, Unit, WhenFull, new_uid};
 
 pub struct Toy {
     pub spec: RigSpec,
@@ -83,8 +83,8 @@ impl Rig for Toy {
     }
 }
 
-pub fn header(rig: &RigSpec, task: &str) -> Header {
-    Header {
+pub fn header(rig: &RigSpec, task: &str) -> TapeHeader {
+    TapeHeader {
         uid: new_uid(),
         tool_version: "0".into(),
         engine: "toy".into(),

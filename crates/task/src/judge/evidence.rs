@@ -27,7 +27,7 @@ pub struct GraspSettings {
     /// Force that each jaw must press with.
     pub contact_force_threshold_n: f64,
     /// Hand movement below which the movement ratio says nothing: at least ten times the noise
-    /// of the poses, and more than a turn of the hand can move a thing that is held off-centre.
+    /// of the poses, and more than a rotation of the hand can move a thing that is held off-centre.
     pub min_move_m: f64,
 }
 

@@ -45,7 +45,7 @@ pub struct HandView {
 
 /// The answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Color {
+pub enum PickupColour {
     /// The jaws would close around it.
     Green,
     /// They would not.
@@ -84,7 +84,7 @@ impl RedReason {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pickup {
     /// The answer.
-    pub color: Color,
+    pub color: PickupColour,
     /// Angle between the tool and straight down.
     pub tilt_deg: f64,
     /// Where the line between the jaws enters and leaves the object's box: metres from the
@@ -92,7 +92,7 @@ pub struct Pickup {
     pub chord_m: Option<[f64; 2]>,
     /// Distance of the object's middle from that line.
     pub offset_m: Option<f64>,
-    /// Place of the object's middle along that line, from the grasp point to the moving jaw.
+    /// Position of the object's middle along that line, from the grasp point to the moving jaw.
     pub along_m: Option<f64>,
 }
 
@@ -105,8 +105,13 @@ pub fn assess(
     box_m: &[[f64; 3]; 2],
 ) -> Pickup {
     let tilt_deg = hand.tool_axis.angle(&-Vector3::z()).to_degrees();
-    let blind =
-        Pickup { color: Color::Unknown, tilt_deg, chord_m: None, offset_m: None, along_m: None };
+    let blind = Pickup {
+        color: PickupColour::Unknown,
+        tilt_deg,
+        chord_m: None,
+        offset_m: None,
+        along_m: None,
+    };
     let hand_numbers = hand.grasp_m.iter().chain(hand.jaw_axis.iter()).chain(hand.tool_axis.iter());
     let is_hand_known = hand_numbers.chain([&hand.opening_m]).all(|n| n.is_finite());
     let Some(object) = object.filter(|object| is_hand_known && usable(object)) else {
@@ -124,15 +129,15 @@ pub fn assess(
     let offset_m = (to_middle - along_m * hand.jaw_axis.into_inner()).norm();
 
     let color = if tilt_deg > settings.green_tilt_deg {
-        Color::Red(RedReason::Tilt)
+        PickupColour::Red(RedReason::Tilt)
     } else if chord_m.is_none() {
-        Color::Red(RedReason::RayMiss)
+        PickupColour::Red(RedReason::RayMiss)
     } else if offset_m > settings.green_offset_m {
-        Color::Red(RedReason::Offset)
+        PickupColour::Red(RedReason::Offset)
     } else if along_m.abs() > settings.green_along_m {
-        Color::Red(RedReason::Along)
+        PickupColour::Red(RedReason::Along)
     } else {
-        Color::Green
+        PickupColour::Green
     };
     Pickup { color, tilt_deg, chord_m, offset_m: Some(offset_m), along_m: Some(along_m) }
 }

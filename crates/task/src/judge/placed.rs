@@ -59,7 +59,7 @@ pub enum Region {
         center_m: [f64; 3],
         /// Half its sides.
         half_m: [f64; 2],
-        /// How far it is turned about the vertical.
+        /// Its yaw.
         yaw_rad: f64,
     },
 }
@@ -80,10 +80,10 @@ impl Region {
                 from_center.norm() <= radius_m - margin_m
             }
             Self::Top { center_m, half_m, yaw_rad } => {
-                let turned = UnitQuaternion::from_axis_angle(&Vector3::z_axis(), -yaw_rad)
+                let in_frame = UnitQuaternion::from_axis_angle(&Vector3::z_axis(), -yaw_rad)
                     * (middle_m - Vector3::from(*center_m));
                 let inside = |way_m: f64, half: f64| way_m.abs() <= half - margin_m.min(half / 2.0);
-                inside(turned.x, half_m[0]) && inside(turned.y, half_m[1])
+                inside(in_frame.x, half_m[0]) && inside(in_frame.y, half_m[1])
             }
         }
     }
@@ -95,7 +95,7 @@ pub struct Resting<'a> {
     /// Lowest and highest corner of its box, in its own frame.
     pub box_m: &'a [[f64; 3]; 2],
     /// For round things: height of the middle of its box above what it lies on, however it is
-    /// turned. `None`: the lowest corner of the box, turned as it is, touches.
+    /// rotated. `None`: the lowest corner of the box, rotated as it is, touches.
     pub rest_height_m: Option<f64>,
     /// Whether its own vertical must be the world's.
     pub upright: bool,
@@ -234,7 +234,7 @@ fn fault(
     tests.into_iter().find(|(_, holds)| !holds).map(|(why, _)| why)
 }
 
-/// How far a box reaches below its middle, turned as it is.
+/// How far a box reaches below its middle, rotated as it is.
 fn depth_m(world_from_object: &Isometry3<f64>, box_m: &[[f64; 3]; 2]) -> f64 {
     let half = Vector3::from(box_m[1]) - middle(box_m);
     let down = world_from_object.rotation.inverse() * Vector3::z();

@@ -5,10 +5,10 @@ use citrange_core::{Event, Observation};
 use nalgebra::{Rotation3, Vector3};
 
 use super::{ARRIVED_M, OVER_M, watch_current};
-use crate::choice::release_turn;
+use crate::choice::release_yaw;
 use crate::judge::{NotPlaced, Placed, PlacementDetector, Region};
 use crate::memory::{GraspBelief, Memory};
-use crate::moves::Place;
+use crate::moves::HandTarget;
 use crate::pilot::Autopilot;
 use crate::reason::{Reason, State};
 use crate::spots;
@@ -24,9 +24,9 @@ pub(crate) fn retreat(pilot: &mut Autopilot, m: &mut Memory, _seen: &Observation
         let from = Vector3::new(m.hand.at_m.x, m.hand.at_m.y, z);
         let back = pilot.body.base(z) - from;
         let near = m.joints.clone();
-        let tries = [1.0, 0.75, 0.5, 0.25, 0.0].map(|part| Place {
+        let tries = [1.0, 0.75, 0.5, 0.25, 0.0].map(|part| HandTarget {
             at_m: from + back * (pilot.settings.retreat_fraction * part),
-            turn_rad: m.hand.turn_rad,
+            relative_yaw_rad: m.hand.relative_yaw_rad,
         });
         let least = pilot.body.ring_m[0].min((pilot.body.base(z) - from).norm());
         let safe = tries.into_iter().find(|place| {
@@ -49,12 +49,13 @@ pub(crate) fn transport(pilot: &mut Autopilot, m: &mut Memory, seen: &Observatio
         m.release = or_fail!(release_place(pilot, m, seen));
     }
     let z = pilot.body.height(pilot.settings.transport_height).max(m.release.at_m.z + OVER_M);
-    let over = Place { at_m: Vector3::new(m.release.at_m.x, m.release.at_m.y, z), ..m.release };
+    let over =
+        HandTarget { at_m: Vector3::new(m.release.at_m.x, m.release.at_m.y, z), ..m.release };
     if m.ticks == 0 {
         match pilot.body.way_around(&m.hand.at_m, &over.at_m) {
             Some(at_m) => {
-                let turn_rad = (m.hand.turn_rad + over.turn_rad) / 2.0;
-                pilot.send(m, Place { at_m, turn_rad }, travel);
+                let relative_yaw_rad = (m.hand.relative_yaw_rad + over.relative_yaw_rad) / 2.0;
+                pilot.send(m, HandTarget { at_m, relative_yaw_rad }, travel);
             }
             None => {
                 m.part = OVER;
@@ -83,7 +84,7 @@ fn release_place(
     pilot: &mut Autopilot,
     m: &mut Memory,
     seen: &Observation,
-) -> Result<Place, Reason> {
+) -> Result<HandTarget, Reason> {
     let current = m.current.ok_or(Reason::TargetNotSeen)?;
     let object = pilot.targets[current];
     let thing = pilot.target(m, seen).ok_or(Reason::LostInTransport)?;
@@ -95,7 +96,7 @@ fn release_place(
     let yaw_rad = pilot.goal.yaw(seen);
     let near = m.joints.clone();
     let carried_m = m.carried_m;
-    // The thing turns with the jaws about the vertical; near the axis that moves it little.
+    // The thing rotates with the jaws about the vertical; near the axis that moves it little.
     let hand_for = |xy: [f64; 2]| Vector3::new(xy[0] - carried_m.x, xy[1] - carried_m.y, z);
     let spot = match region {
         Region::Top { center_m, .. } => [center_m[0], center_m[1]],
@@ -113,7 +114,7 @@ fn release_place(
             let center = [center_m[0], center_m[1]];
             let (body, settings) = (&mut pilot.body, &pilot.settings);
             let mut reachable = |xy: [f64; 2]| {
-                release_turn(body, settings, &hand_for(xy), yaw_rad, &around, &near).is_some()
+                release_yaw(body, settings, &hand_for(xy), yaw_rad, &around, &near).is_some()
             };
             let mut fit = |remaining| {
                 let spots = &settings.spots;
@@ -123,17 +124,19 @@ fn release_place(
             fit(remaining).or_else(|| fit(1)).ok_or(Reason::NoSpot)?
         }
     };
-    let mut place = Place { at_m: hand_for(spot), turn_rad: m.hand.turn_rad };
-    let turn = release_turn(&mut pilot.body, &pilot.settings, &place.at_m, yaw_rad, &around, &near)
-        .ok_or(Reason::NoSpot)?;
-    // The thing turns with the jaws: where it is in the hand turns too.
+    let mut place = HandTarget { at_m: hand_for(spot), relative_yaw_rad: m.hand.relative_yaw_rad };
+    let relative_yaw_rad =
+        release_yaw(&mut pilot.body, &pilot.settings, &place.at_m, yaw_rad, &around, &near)
+            .ok_or(Reason::NoSpot)?;
+    // The thing rotates with the jaws: where it is in the hand rotates too.
     let before = pilot.body.yaw(&m.hand);
-    place.turn_rad = turn;
+    place.relative_yaw_rad = relative_yaw_rad;
     let by = Rotation3::from_axis_angle(&Vector3::z_axis(), pilot.body.yaw(&place) - before);
     let carried = by * carried_m;
     place.at_m = Vector3::new(spot[0] - carried.x, spot[1] - carried.y, z);
-    let (target, jaw_turn_deg) = (pilot.target_name(current).to_owned(), Some(turn.to_degrees()));
-    pilot.note(Event::Spot(SpotChosen { target, spot_m: spot, jaw_turn_deg }));
+    let (target, jaw_yaw_deg) =
+        (pilot.target_name(current).to_owned(), Some(relative_yaw_rad.to_degrees()));
+    pilot.note(Event::Spot(SpotChosen { target, spot_m: spot, jaw_yaw_deg }));
     Ok(place)
 }
 
@@ -153,7 +156,7 @@ pub(crate) fn release(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
     if m.part == 0 {
         m.part = 1;
         let z = pilot.body.height(pilot.settings.transport_height).max(m.hand.at_m.z + OVER_M);
-        let up = Place { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, z), ..m.hand };
+        let up = HandTarget { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, z), ..m.hand };
         pilot.send(m, up, pilot.settings.lift_step_size);
     }
     let is_up = or_fail!(pilot.follow(m));

@@ -5,7 +5,7 @@ use citrange_core::{Event, Observation};
 use nalgebra::Vector3;
 
 use super::PATIENCE_FRAMES;
-use crate::choice::{Take, grasp_turn};
+use crate::choice::{GraspQuery, grasp_yaw};
 use crate::goal::yaw;
 use crate::judge::Placed;
 use crate::memory::{GraspBelief, Memory};
@@ -21,7 +21,7 @@ pub(crate) fn idle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) ->
     let object = pilot.targets[next];
     if m.current != Some(next) {
         m.target_ticks = 0;
-        m.failed_turns = Default::default();
+        m.failed_yaws = Default::default();
     }
     m.current = Some(next);
     m.failing = None;
@@ -41,19 +41,19 @@ pub(crate) fn idle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) ->
         (at_m.x - rim.center_m[0]).hypot(at_m.y - rim.center_m[1]) < rim.radius_m
     });
     let around = pilot.around(seen, object, at_goal);
-    let failed: Vec<f64> = m.failed_turns.iter().flatten().copied().collect();
-    let take = Take { at_m, yaw_rad: yaw(thing), around: &around, failed: &failed };
-    let Some(turn) = grasp_turn(&mut pilot.body, &pilot.settings, &take) else {
+    let failed: Vec<f64> = m.failed_yaws.iter().flatten().copied().collect();
+    let take = GraspQuery { at_m, yaw_rad: yaw(thing), around: &around, failed: &failed };
+    let Some(relative_yaw_rad) = grasp_yaw(&mut pilot.body, &pilot.settings, &take) else {
         return Step::Fail(Reason::IkUnreachable);
     };
-    m.turn_rad = turn;
+    m.relative_yaw_rad = relative_yaw_rad;
     let (target, attempt) =
         (pilot.target_name(next).to_owned(), Some(m.fetches[next].attempts.into()));
-    let (object_m, jaw_turn_deg) = (Some(thing.pose.pos_m), Some(turn.to_degrees()));
-    let chosen = TargetChosen { target: target.clone(), attempt, object_m, jaw_turn_deg };
+    let (object_m, jaw_yaw_deg) = (Some(thing.pose.pos_m), Some(relative_yaw_rad.to_degrees()));
+    let chosen = TargetChosen { target: target.clone(), attempt, object_m, jaw_yaw_deg };
     pilot.note(Event::Target(chosen));
     if m.fetches[next].attempts > 1 {
-        let change = RetryChange { jaw_turn_deg };
+        let change = RetryChange { jaw_yaw_deg };
         pilot.note(Event::Retry(Retry { target, attempt, change }));
     }
     Step::To(State::Approach)
@@ -105,9 +105,9 @@ pub(crate) fn success(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
 /// Remembers what failed; a goal that was pushed ends everything.
 pub(crate) fn failed(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
     let reason = m.failing;
-    let turn = m.turn_rad;
-    m.failed_turns.rotate_right(1);
-    m.failed_turns[0] = Some(turn);
+    let failed = m.relative_yaw_rad;
+    m.failed_yaws.rotate_right(1);
+    m.failed_yaws[0] = Some(failed);
     if let Some(fetch) = m.fetch() {
         fetch.is_placed = false;
         fetch.reason = reason;

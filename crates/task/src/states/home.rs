@@ -6,7 +6,7 @@ use nalgebra::Vector3;
 use super::{ARRIVED_M, watch_current};
 use crate::judge::{Placed, Region};
 use crate::memory::{GraspBelief, Memory};
-use crate::moves::{Place, Swing};
+use crate::moves::{HandTarget, Swing};
 use crate::pilot::Autopilot;
 use crate::reason::{Reason, State};
 use crate::table::Step;
@@ -51,7 +51,7 @@ pub(crate) fn return_home(pilot: &mut Autopilot, m: &mut Memory, seen: &Observat
         }
         RISE if is_done => {
             let z = pilot.body.height(pilot.settings.transport_height);
-            let up = Place { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, z), ..m.hand };
+            let up = HandTarget { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, z), ..m.hand };
             let near = m.joints.clone();
             let is_low = m.hand.at_m.z < z - ARRIVED_M;
             if is_low && pilot.body.reach(&up, &near).is_some() {
@@ -93,7 +93,7 @@ pub(crate) fn return_home(pilot: &mut Autopilot, m: &mut Memory, seen: &Observat
 }
 
 /// Where a thing that is still held can be set down: right below, on the floor or on the goal.
-fn set_down_place(pilot: &mut Autopilot, m: &Memory, seen: &Observation) -> Option<Place> {
+fn set_down_place(pilot: &mut Autopilot, m: &Memory, seen: &Observation) -> Option<HandTarget> {
     let thing = pilot.target(m, seen).filter(|_| m.grip == GraspBelief::Yes)?;
     let object = pilot.targets[m.current?];
     let [x, y, z] = thing.pose.pos_m;
@@ -106,7 +106,7 @@ fn set_down_place(pilot: &mut Autopilot, m: &Memory, seen: &Observation) -> Opti
         _ => pilot.body.floor_z_m,
     };
     let down_m = z - pilot.below_m(object) - surface_m - SET_DOWN_GAP_M;
-    let low = Place { at_m: m.hand.at_m - Vector3::z() * down_m, ..m.hand };
+    let low = HandTarget { at_m: m.hand.at_m - Vector3::z() * down_m, ..m.hand };
     let near = m.joints.clone();
     (down_m > 0.0 && pilot.body.reach(&low, &near).is_some()).then_some(low)
 }

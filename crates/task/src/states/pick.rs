@@ -5,9 +5,9 @@ use nalgebra::{Unit, Vector3};
 
 use super::{ARRIVED_M, PATIENCE_FRAMES};
 use crate::choice::beside;
-use crate::judge::{Color, GraspDetector, GraspSample, HandView, assess};
+use crate::judge::{GraspDetector, GraspSample, HandView, PickupColour, assess};
 use crate::memory::{GraspBelief, Memory};
-use crate::moves::Place;
+use crate::moves::HandTarget;
 use crate::pilot::Autopilot;
 use crate::reason::{Reason, State};
 use crate::table::Step;
@@ -19,7 +19,7 @@ const STEADY_FRAMES: u32 = 3;
 /// Fastest joint of an arm that stands.
 const STANDS_RAD_S: f64 = 0.08;
 
-/// Over the thing, jaws open and turned.
+/// Over the thing, jaws open and rotated.
 pub(crate) fn approach(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
     if m.ticks == 0 {
         let Some(over) = over_target(pilot, m, seen) else {
@@ -34,9 +34,9 @@ pub(crate) fn approach(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation
 }
 
 /// Where the hand should be over the thing as it is now.
-fn over_target(pilot: &Autopilot, m: &Memory, seen: &Observation) -> Option<Place> {
+fn over_target(pilot: &Autopilot, m: &Memory, seen: &Observation) -> Option<HandTarget> {
     let at_m = Vector3::from(pilot.target(m, seen)?.pose.pos_m);
-    let mut over = beside(&pilot.body, &pilot.settings, &at_m, m.turn_rad);
+    let mut over = beside(&pilot.body, &pilot.settings, &at_m, m.relative_yaw_rad);
     over.at_m.z = pilot.body.height(pilot.settings.approach_height);
     at_m.iter().all(|n| n.is_finite()).then_some(over)
 }
@@ -61,10 +61,10 @@ pub(crate) fn posture_adjust(pilot: &mut Autopilot, m: &mut Memory, seen: &Obser
     }
     let away_m = (over.at_m - pilot.hand.at_m).xy().norm();
     let wanted = pilot.body.goal(&over).jaw_yaw_rad;
-    let turned = citrange_robot::wrapped(wanted - pilot.hand.jaw_yaw_rad()).abs();
+    let off_rad = citrange_robot::wrapped(wanted - pilot.hand.jaw_yaw_rad()).abs();
     let fastest = seen.joint_vel.iter().map(|v| v.abs()).fold(0.0, f64::max);
     let is_right = away_m < pilot.settings.posture_tolerance_m
-        && turned.to_degrees() < pilot.settings.posture_tolerance_deg
+        && off_rad.to_degrees() < pilot.settings.posture_tolerance_deg
         && fastest < STANDS_RAD_S;
     m.part = if is_right { m.part + 1 } else { 0 };
     if m.part >= STEADY_FRAMES { Step::To(State::Descend) } else { Step::Stay }
@@ -81,7 +81,7 @@ pub(crate) fn descend(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
             return Step::Fail(Reason::PlateNotSeen);
         }
         let z = thing.pose.pos_m[2] + pilot.settings.grasp_offset_m;
-        let low = Place { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, z), ..m.hand };
+        let low = HandTarget { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, z), ..m.hand };
         pilot.send(m, low, pilot.settings.descend_step_size);
     }
     let is_down = or_fail!(pilot.follow(m));
@@ -105,7 +105,7 @@ pub(crate) fn descend(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
     let pickup = assess(&pilot.settings.pickup, &view, Some(thing), box_m);
     m.part += 1;
     match pickup.color {
-        Color::Green => Step::To(State::Grasp),
+        PickupColour::Green => Step::To(State::Grasp),
         _ if m.part < PATIENCE_FRAMES => Step::Stay,
         _ => Step::Fail(Reason::NotGreen),
     }
@@ -137,7 +137,7 @@ pub(crate) fn grasp_settle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observa
 pub(crate) fn lift(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
     let top_m = pilot.body.height(pilot.settings.lift_height);
     if m.ticks == 0 {
-        let up = Place { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, top_m), ..m.hand };
+        let up = HandTarget { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, top_m), ..m.hand };
         pilot.send(m, up, pilot.settings.lift_step_size);
     }
     let is_up = or_fail!(pilot.follow(m));

@@ -32,7 +32,7 @@ fn settings() -> GraspSettings {
     }
 }
 
-/// The seed's loose distance must be enough to find the lies as well.
+/// The loose distance of profile `seed` must be enough to find the lies as well.
 fn both_settings() -> [GraspSettings; 2] {
     [settings(), GraspSettings { grasp_relative_distance_threshold: 0.05, ..settings() }]
 }

@@ -78,8 +78,8 @@ fn lasting(region: &Region, resting: &Resting<'_>, object: ObjectSeen) -> Placed
 fn what_lies_on_the_plate_counts_from_the_third_look_on_however_a_ball_is_turned() {
     assert_eq!(lasting(&PLATE, &ball(), ball_at(0.03, -0.04, 0.0)), Placed::Yes);
     let mut turned = ball_at(0.0, 0.0, 0.0);
-    let turn = UnitQuaternion::from_euler_angles(0.7, 0.6, 0.2);
-    turned.pose.quat_wxyz = [turn.w, turn.i, turn.j, turn.k];
+    let rotation = UnitQuaternion::from_euler_angles(0.7, 0.6, 0.2);
+    turned.pose.quat_wxyz = [rotation.w, rotation.i, rotation.j, rotation.k];
     assert_eq!(lasting(&PLATE, &ball(), turned), Placed::Yes);
     // The box around it would reach deeper than the ball does.
     let as_box = Resting { rest_height_m: None, ..ball() };
@@ -88,7 +88,7 @@ fn what_lies_on_the_plate_counts_from_the_third_look_on_however_a_ball_is_turned
 
 #[test]
 fn in_the_square_but_outside_the_circle_does_not_count() {
-    // The seed's square reaches to 7.5 cm along both axes; this is 9.9 cm from the middle.
+    // The square of profile `seed` reaches to 7.5 cm along both axes; this is 9.9 cm from the middle.
     let corner = ball_at(0.07, 0.07, 0.0);
     assert_eq!(lasting(&PLATE, &ball(), corner), Placed::NotYet(NotPlaced::Outside));
     assert_eq!(lasting(&PLATE, &ball(), ball_at(0.07, 0.0, 0.0)), Placed::Yes);
@@ -156,12 +156,12 @@ fn a_cube_on_a_turned_cube_must_lie_over_it_flat_and_upright() {
     let cube = Resting { box_m: &CUBE, rest_height_m: None, upright: true };
     // A place in the lower cube's frame, and how far the upper one leans.
     let at = |x_m: f64, y_m: f64, lean_rad: f64| {
-        let turn = UnitQuaternion::from_euler_angles(lean_rad, 0.0, yaw_rad + 0.3);
+        let rotation = UnitQuaternion::from_euler_angles(lean_rad, 0.0, yaw_rad + 0.3);
         let reach_m = 0.02 * (lean_rad.sin().abs() + lean_rad.cos().abs());
         let place = UnitQuaternion::from_euler_angles(0.0, 0.0, yaw_rad)
             * Vector3::new(x_m, y_m, 0.0)
             + Vector3::new(0.2, 0.0, 0.04 + reach_m);
-        let quat_wxyz = [turn.w, turn.i, turn.j, turn.k];
+        let quat_wxyz = [rotation.w, rotation.i, rotation.j, rotation.k];
         ObjectSeen { pose: Pose { pos_m: place.into(), quat_wxyz }, ..seen(place) }
     };
     assert_eq!(lasting(&top, &cube, at(0.0, 0.0, 0.0)), Placed::Yes);

@@ -2,7 +2,7 @@
 
 use citrange_core::ObjectSeen;
 use citrange_core::pose::Pose;
-use citrange_task::judge::{Color, HandView, PickupSettings, RedReason, assess};
+use citrange_task::judge::{HandView, PickupColour, PickupSettings, RedReason, assess};
 use nalgebra::{Unit, UnitQuaternion, Vector3};
 use proptest::prelude::*;
 
@@ -25,7 +25,7 @@ fn hand(off_m: [f64; 3]) -> HandView {
     }
 }
 
-fn color(hand: &HandView, object: &ObjectSeen) -> Color {
+fn color(hand: &HandView, object: &ObjectSeen) -> PickupColour {
     assess(&settings(), hand, Some(object), &CUBE).color
 }
 
@@ -34,31 +34,31 @@ fn a_hand_around_a_cube_is_green_whether_or_not_its_faces_are_parallel() {
     let cube = seen(PLACE.into());
     // Along a face the line is parallel to four faces exactly.
     let answer = assess(&settings(), &hand([0.003, 0.01, -0.004]), Some(&cube), &CUBE);
-    assert_eq!(answer.color, Color::Green);
+    assert_eq!(answer.color, PickupColour::Green);
     let [enter, leave] = answer.chord_m.unwrap();
     assert!((enter + 0.03).abs() < 1e-12 && (leave - 0.01).abs() < 1e-12);
     assert!((answer.offset_m.unwrap() - 0.005).abs() < 1e-12);
     assert!((answer.along_m.unwrap() + 0.01).abs() < 1e-12);
     assert_eq!(answer.tilt_deg, 0.0);
     let turned = ObjectSeen { pose: Pose::from_yaw(PLACE, 0.7), ..cube };
-    assert_eq!(color(&hand([0.0; 3]), &turned), Color::Green);
+    assert_eq!(color(&hand([0.0; 3]), &turned), PickupColour::Green);
 }
 
 #[test]
 fn each_way_to_stand_wrong_has_its_reason() {
     let cube = seen(PLACE.into());
     let red = |off_m| color(&hand(off_m), &cube);
-    assert_eq!(red([0.0, 0.0, 0.05]), Color::Red(RedReason::RayMiss));
-    assert_eq!(red([0.021, 0.0, 0.0]), Color::Red(RedReason::RayMiss));
+    assert_eq!(red([0.0, 0.0, 0.05]), PickupColour::Red(RedReason::RayMiss));
+    assert_eq!(red([0.021, 0.0, 0.0]), PickupColour::Red(RedReason::RayMiss));
     // Beside the jaws: the line would hit, but farther out than the jaws reach.
-    assert_eq!(red([0.0, 0.06, 0.0]), Color::Red(RedReason::RayMiss));
-    assert_eq!(red([0.0, 0.0, 0.017]), Color::Red(RedReason::Offset));
-    assert_eq!(red([0.0, 0.024, 0.0]), Color::Red(RedReason::Along));
+    assert_eq!(red([0.0, 0.06, 0.0]), PickupColour::Red(RedReason::RayMiss));
+    assert_eq!(red([0.0, 0.0, 0.017]), PickupColour::Red(RedReason::Offset));
+    assert_eq!(red([0.0, 0.024, 0.0]), PickupColour::Red(RedReason::Along));
     let lean = UnitQuaternion::from_axis_angle(&Vector3::y_axis(), 0.6);
     let leaning = HandView { tool_axis: lean * -Vector3::z_axis(), ..hand([0.0; 3]) };
-    assert_eq!(color(&leaning, &cube), Color::Red(RedReason::Tilt));
+    assert_eq!(color(&leaning, &cube), PickupColour::Red(RedReason::Tilt));
     let upside_down = HandView { tool_axis: Vector3::z_axis(), ..hand([0.0; 3]) };
-    assert_eq!(color(&upside_down, &cube), Color::Red(RedReason::Tilt));
+    assert_eq!(color(&upside_down, &cube), PickupColour::Red(RedReason::Tilt));
 }
 
 #[test]
@@ -67,20 +67,23 @@ fn the_middle_of_the_box_counts_not_the_origin() {
     let box_m = [[-0.02, -0.02, 0.0], [0.02, 0.02, 0.04]];
     let object = seen(Vector3::from(PLACE) - Vector3::z() * 0.02);
     let answer = assess(&settings(), &hand([0.0; 3]), Some(&object), &box_m);
-    assert_eq!(answer.color, Color::Green);
+    assert_eq!(answer.color, PickupColour::Green);
     assert!(answer.offset_m.unwrap() < 1e-12);
 }
 
 #[test]
 fn what_is_not_seen_or_no_number_is_unknown() {
     let cube = seen(PLACE.into());
-    assert_eq!(assess(&settings(), &hand([0.0; 3]), None, &CUBE).color, Color::Unknown);
+    assert_eq!(assess(&settings(), &hand([0.0; 3]), None, &CUBE).color, PickupColour::Unknown);
     let mut lost = cube;
     lost.pose.quat_wxyz = [0.0; 4];
-    assert_eq!(color(&hand([0.0; 3]), &lost), Color::Unknown);
-    assert_eq!(color(&hand([f64::NAN, 0.0, 0.0]), &cube), Color::Unknown);
+    assert_eq!(color(&hand([0.0; 3]), &lost), PickupColour::Unknown);
+    assert_eq!(color(&hand([f64::NAN, 0.0, 0.0]), &cube), PickupColour::Unknown);
     let no_axis = Unit::new_unchecked(Vector3::repeat(f64::NAN));
-    assert_eq!(color(&HandView { tool_axis: no_axis, ..hand([0.0; 3]) }, &cube), Color::Unknown);
+    assert_eq!(
+        color(&HandView { tool_axis: no_axis, ..hand([0.0; 3]) }, &cube),
+        PickupColour::Unknown
+    );
 }
 
 proptest! {
@@ -92,15 +95,15 @@ proptest! {
         off_m in prop::array::uniform3(-0.04..0.04_f64),
     ) {
         prop_assume!(Vector3::from(axis).norm() > 0.1);
-        let turn = UnitQuaternion::from_euler_angles(angles[0], angles[1], angles[2]);
+        let rotation = UnitQuaternion::from_euler_angles(angles[0], angles[1], angles[2]);
         let mut object = seen(PLACE.into());
-        object.pose.quat_wxyz = [turn.w, turn.i, turn.j, turn.k];
+        object.pose.quat_wxyz = [rotation.w, rotation.i, rotation.j, rotation.k];
         let view = HandView { jaw_axis: Unit::new_normalize(axis.into()), ..hand(off_m) };
         let chord_m = assess(&settings(), &view, Some(&object), &CUBE).chord_m;
         for step in 0..=140 {
             let along_m = -0.035 + 0.0005 * f64::from(step);
             let point = view.grasp_m + view.jaw_axis.into_inner() * along_m - Vector3::from(PLACE);
-            let depth_m = 0.02 - (turn.inverse() * point).amax();
+            let depth_m = 0.02 - (rotation.inverse() * point).amax();
             let on_chord = chord_m.is_some_and(|[from, to]| (from..=to).contains(&along_m));
             prop_assert!(depth_m.abs() < 1e-9 || (depth_m > 0.0) == on_chord);
         }

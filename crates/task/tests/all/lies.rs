@@ -2,7 +2,7 @@
 
 use citrange_core::{Command, DictObjectState, DictState, Observation, Rig as _, Want};
 use citrange_sim::SimRig;
-use citrange_task::Settings;
+use citrange_task::AutopilotSettings;
 
 use crate::work::{Done, Prank, Site, site};
 
@@ -251,13 +251,13 @@ fn numbers_that_are_none_stop_it() {
     assert!(pilot.decide(&seen, &mut command, &mut Vec::new()).is_err());
 }
 
-/// The document's own numbers: its LIFT lifts nothing (its height is below that of the grasp) and
+/// The first script's own numbers (profile `seed`): its LIFT lifts nothing (its height is below that of the grasp) and
 /// its release drops the orange from 5 cm. Whatever comes of it, nothing is called placed
 /// that is not.
 #[test]
 fn the_seeds_own_numbers_do_not_lie() {
     let mut site = site("orange_plate", |_| {});
-    site.settings = Settings::load("seed").unwrap();
+    site.settings = AutopilotSettings::load("seed").unwrap();
     for episode in 0..4 {
         let done = site.episode(1, episode);
         for thing in &done.things {

@@ -1,33 +1,33 @@
 //! Profiles and files that override them.
 
-use citrange_task::{HeightsOf, Settings, Turn};
+use citrange_task::{AutopilotSettings, GraspYaw, HeightsOf};
 
 #[test]
 fn every_profile_is_whole() {
-    for name in Settings::profiles() {
-        let settings = Settings::load(name).unwrap();
+    for name in AutopilotSettings::profiles() {
+        let settings = AutopilotSettings::load(name).unwrap();
         let text = serde_json::to_string(&settings).unwrap();
-        assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings, "{name}");
+        assert_eq!(serde_json::from_str::<AutopilotSettings>(&text).unwrap(), settings, "{name}");
     }
-    let seed = Settings::load("seed").unwrap();
+    let seed = AutopilotSettings::load("seed").unwrap();
     assert_eq!((seed.approach_height, seed.lift_height, seed.transport_height), (0.21, 0.16, 0.25));
     assert_eq!((seed.release_height, seed.travel_horizontal_speed), (0.05, 0.01));
     assert_eq!((seed.descend_step_size, seed.lift_step_size), (0.002, 0.005));
     assert_eq!(seed.heights_of, HeightsOf::Wrist);
-    assert_eq!(Settings::load("panda").unwrap().turn, Turn::Faces);
+    assert_eq!(AutopilotSettings::load("panda").unwrap().grasp_yaw, GraspYaw::Faces);
 }
 
 #[test]
 fn a_file_overrides_what_it_names() {
     let text = "profile: panda\nlift_height: 0.3\ngrasp_detection: {jaw_gap_min: 0.2}\n";
-    let settings = Settings::parse(text, "mine.yaml").unwrap();
-    let panda = Settings::load("panda").unwrap();
+    let settings = AutopilotSettings::parse(text, "mine.yaml").unwrap();
+    let panda = AutopilotSettings::load("panda").unwrap();
     assert_eq!((settings.lift_height, settings.grasp_detection.jaw_gap_min), (0.3, 0.2));
     assert_eq!(settings.approach_height, panda.approach_height);
     assert_eq!(settings.grasp_detection.min_move_m, panda.grasp_detection.min_move_m);
-    let plain = Settings::parse("retries: 3", "mine.yaml").unwrap();
+    let plain = AutopilotSettings::parse("retries: 3", "mine.yaml").unwrap();
     assert_eq!(plain.retries, 3);
-    assert_eq!(plain.lift_height, Settings::load("default").unwrap().lift_height);
+    assert_eq!(plain.lift_height, AutopilotSettings::load("default").unwrap().lift_height);
 }
 
 #[test]
@@ -45,9 +45,9 @@ fn mistakes_are_named() {
         ("- 3", "mine.yaml"),
         ("placement: {placement_velocity_threshold: 0}", "placement.placement_velocity_threshold"),
     ] {
-        let error = Settings::parse(text, "mine.yaml").unwrap_err().to_string();
+        let error = AutopilotSettings::parse(text, "mine.yaml").unwrap_err().to_string();
         assert!(error.contains(expected), "{text}: {error}");
     }
-    let error = Settings::load("nowhere.yaml").unwrap_err().to_string();
+    let error = AutopilotSettings::load("nowhere.yaml").unwrap_err().to_string();
     assert!(error.contains("nowhere.yaml"), "{error}");
 }

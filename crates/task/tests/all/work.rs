@@ -13,7 +13,7 @@ use citrange_core::{
 };
 use citrange_robot::Chain;
 use citrange_sim::{CompiledScene, SimRig, StateQuery, load_scene};
-use citrange_task::{Autopilot, Settings, Setup};
+use citrange_task::{Autopilot, AutopilotSettings, Setup};
 
 /// How long things are left alone before the truth is told.
 const LEFT_ALONE_S: f64 = 2.0;
@@ -21,7 +21,7 @@ const LEFT_ALONE_S: f64 = 2.0;
 pub struct Site {
     pub rig: SimRig,
     pub job: Job,
-    pub settings: Settings,
+    pub settings: AutopilotSettings,
     chain: Chain,
     floor_z_m: f64,
 }
@@ -68,7 +68,7 @@ pub fn site(name: &str, change: impl FnOnce(&mut Scene)) -> Site {
     change(&mut source.scene);
     let scene = Arc::new(CompiledScene::new(&source).unwrap());
     let job = scene.scene.job.clone().unwrap();
-    let settings = Settings::load(job.profile.as_deref().unwrap_or("default")).unwrap();
+    let settings = AutopilotSettings::load(job.profile.as_deref().unwrap_or("default")).unwrap();
     let chain = scene.chain("robot0").unwrap();
     let floor_z_m = scene.floor_z_m("robot0").unwrap();
     Site { rig: SimRig::new(scene, Some(&[])).unwrap(), job, settings, chain, floor_z_m }

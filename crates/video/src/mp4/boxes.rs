@@ -2,19 +2,19 @@
 
 /// Why bytes were refused; the path is added further up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum BoxError {
     Damaged(String),
     Unsupported(String),
 }
 
-pub(super) type Parsed<T> = Result<T, Fault>;
+pub(super) type Parsed<T> = Result<T, BoxError>;
 
 pub(super) fn damaged<T>(what: impl Into<String>) -> Parsed<T> {
-    Err(Fault::Damaged(what.into()))
+    Err(BoxError::Damaged(what.into()))
 }
 
 pub(super) fn unsupported<T>(what: impl Into<String>) -> Parsed<T> {
-    Err(Fault::Unsupported(what.into()))
+    Err(BoxError::Unsupported(what.into()))
 }
 
 /// Four letters.

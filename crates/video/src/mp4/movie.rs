@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::Format;
-use super::boxes::{Fault, Kind, Parsed, children, damaged, letters};
+use super::boxes::{BoxError, Kind, Parsed, children, damaged, letters};
 use super::entry::Entry;
 use super::fragments::Fragments;
 use super::tables;
@@ -153,7 +153,7 @@ impl Movie {
             if rate == 0 || off.abs() * 10_000 > rate * scale {
                 return Err(VideoError::NotConstantRate {
                     frame,
-                    found_secs: sample.pts as f64 / f64::from(self.timescale),
+                    found_s: sample.pts as f64 / f64::from(self.timescale),
                     fps,
                     path: self.path.clone(),
                 });
@@ -169,11 +169,11 @@ impl Movie {
     }
 }
 
-fn at(fault: Fault, path: &Path) -> VideoError {
+fn at(fault: BoxError, path: &Path) -> VideoError {
     let path = path.into();
     match fault {
-        Fault::Damaged(what) => VideoError::Damaged { what, path },
-        Fault::Unsupported(what) => VideoError::Unsupported { what, path },
+        BoxError::Damaged(what) => VideoError::Damaged { what, path },
+        BoxError::Unsupported(what) => VideoError::Unsupported { what, path },
     }
 }
 

@@ -1,6 +1,6 @@
 //! The encoder's promises, one by one.
 
-use citrange_video::{Decoder, Encoder, Settings, VideoError};
+use citrange_video::{Decoder, Encoder, EncoderSettings, VideoError};
 
 use crate::pictures;
 
@@ -12,15 +12,15 @@ fn draw(number: u32) -> Vec<u8> {
 #[test]
 fn sizes_and_settings_out_of_range_are_named() {
     for (width, height) in [(15, 16), (16, 14), (17, 32), (32, 0), (3842, 16), (2162, 2162)] {
-        let error = Encoder::new(width, height, Settings::default()).unwrap_err();
+        let error = Encoder::new(width, height, EncoderSettings::default()).unwrap_err();
         assert!(error.to_string().contains(&format!("{width}x{height}")), "{error}");
     }
-    let good = Settings::default();
+    let good = EncoderSettings::default();
     for (bad, name) in [
-        (Settings { fps: 0, ..good }, "fps is 0"),
-        (Settings { qp: 11, ..good }, "qp is 11"),
-        (Settings { qp: 52, ..good }, "qp is 52"),
-        (Settings { gop: 0, ..good }, "gop is 0"),
+        (EncoderSettings { fps: 0, ..good }, "fps is 0"),
+        (EncoderSettings { qp: 11, ..good }, "qp is 11"),
+        (EncoderSettings { qp: 52, ..good }, "qp is 52"),
+        (EncoderSettings { gop: 0, ..good }, "gop is 0"),
     ] {
         let error = Encoder::new(64, 64, bad).unwrap_err().to_string();
         assert!(error.contains(name), "{error}");
@@ -34,7 +34,7 @@ fn sizes_and_settings_out_of_range_are_named() {
 #[test]
 fn the_extreme_sizes_are_encoded_and_decoded() {
     for (width, height) in [(16, 16), (18, 46), (2160, 3840), (3840, 16)] {
-        let mut encoder = Encoder::new(width, height, Settings::default()).unwrap();
+        let mut encoder = Encoder::new(width, height, EncoderSettings::default()).unwrap();
         let rgb: Vec<u8> = (0..width * height).flat_map(|i| [(i / 97) as u8, 90, 200]).collect();
         let sample = encoder.encode(&rgb).unwrap().data.to_vec();
         let mut decoder = Decoder::new(encoder.avc_config().unwrap()).unwrap();
@@ -46,7 +46,8 @@ fn the_extreme_sizes_are_encoded_and_decoded() {
 
 #[test]
 fn key_frames_are_counted_from_the_restart() {
-    let mut encoder = Encoder::new(320, 256, Settings { gop: 3, ..Settings::default() }).unwrap();
+    let mut encoder =
+        Encoder::new(320, 256, EncoderSettings { gop: 3, ..EncoderSettings::default() }).unwrap();
     let mut keys = vec![];
     let restart_before = [5, 6, 11];
     for number in 0..16 {
@@ -64,7 +65,8 @@ fn key_frames_are_counted_from_the_restart() {
 
 #[test]
 fn a_restarted_run_decodes_on_its_own() {
-    let mut encoder = Encoder::new(320, 256, Settings { gop: 100, ..Settings::default() }).unwrap();
+    let mut encoder =
+        Encoder::new(320, 256, EncoderSettings { gop: 100, ..EncoderSettings::default() }).unwrap();
     for number in 0..4 {
         encoder.encode(&draw(number)).unwrap();
     }
@@ -81,7 +83,7 @@ fn a_restarted_run_decodes_on_its_own() {
 
 #[test]
 fn a_repeated_picture_is_the_same_and_small() {
-    let mut encoder = Encoder::new(320, 256, Settings::default()).unwrap();
+    let mut encoder = Encoder::new(320, 256, EncoderSettings::default()).unwrap();
     let first = encoder.encode(&draw(1)).unwrap().data.to_vec();
     let mut decoder = Decoder::new(encoder.avc_config().unwrap()).unwrap();
     let mut back = vec![];
@@ -99,7 +101,7 @@ fn a_repeated_picture_is_the_same_and_small() {
 
 #[test]
 fn noise_and_jumps_never_skip_a_frame() {
-    let mut encoder = Encoder::new(320, 240, Settings::default()).unwrap();
+    let mut encoder = Encoder::new(320, 240, EncoderSettings::default()).unwrap();
     let mut state = 1u64;
     for number in 0..12 {
         let rgb: Vec<u8> = (0..320 * 240 * 3)
@@ -115,7 +117,8 @@ fn noise_and_jumps_never_skip_a_frame() {
 #[test]
 fn lower_qp_is_larger_and_better() {
     let run = |qp| {
-        let mut encoder = Encoder::new(320, 256, Settings { qp, ..Settings::default() }).unwrap();
+        let mut encoder =
+            Encoder::new(320, 256, EncoderSettings { qp, ..EncoderSettings::default() }).unwrap();
         let sample = encoder.encode(&draw(0)).unwrap().data.to_vec();
         let mut back = vec![];
         let mut decoder = Decoder::new(encoder.avc_config().unwrap()).unwrap();
@@ -131,14 +134,14 @@ fn lower_qp_is_larger_and_better() {
 #[test]
 fn encoders_go_to_other_threads_and_give_the_same_bytes() {
     let run = || {
-        let mut encoder = Encoder::new(320, 256, Settings::default()).unwrap();
+        let mut encoder = Encoder::new(320, 256, EncoderSettings::default()).unwrap();
         let mut bytes = vec![];
         for number in 0..6 {
             bytes.extend_from_slice(encoder.encode(&draw(number)).unwrap().data);
         }
         bytes
     };
-    let mut moved = Encoder::new(320, 256, Settings::default()).unwrap();
+    let mut moved = Encoder::new(320, 256, EncoderSettings::default()).unwrap();
     let elsewhere = std::thread::spawn(move || {
         let mut bytes = vec![];
         for number in 0..6 {
@@ -151,7 +154,8 @@ fn encoders_go_to_other_threads_and_give_the_same_bytes() {
 
 #[test]
 fn damaged_samples_are_an_answer_and_the_next_key_frame_works() {
-    let mut encoder = Encoder::new(320, 256, Settings { gop: 1, ..Settings::default() }).unwrap();
+    let mut encoder =
+        Encoder::new(320, 256, EncoderSettings { gop: 1, ..EncoderSettings::default() }).unwrap();
     let good = encoder.encode(&draw(0)).unwrap().data.to_vec();
     let mut decoder = Decoder::new(encoder.avc_config().unwrap()).unwrap();
     let mut back = vec![];

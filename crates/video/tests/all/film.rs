@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use citrange_video::mp4::{self, Movie, SampleInfo};
-use citrange_video::{Decoder, Encoder, Part, Settings, VideoError, can_join, join};
+use citrange_video::{Decoder, Encoder, EncoderSettings, MoviePart, VideoError, can_join, join};
 use tempfile::TempDir;
 
 use crate::pictures;
@@ -18,7 +18,7 @@ fn picture(number: u32) -> Vec<u8> {
 }
 
 /// Encodes numbers `first..first+count` into a file.
-fn film(path: &Path, settings: Settings, first: u32, count: u32) {
+fn film(path: &Path, settings: EncoderSettings, first: u32, count: u32) {
     let [width, height] = SIZE;
     let mut encoder = Encoder::new(width, height, settings).unwrap();
     let samples: Vec<(Vec<u8>, bool)> = (first..first + count)
@@ -63,7 +63,7 @@ fn keys(path: &Path) -> Vec<usize> {
     movie.samples.iter().enumerate().filter(|(_, s)| s.key).map(|(i, _)| i).collect()
 }
 
-fn folder_with(films: &[(&str, Settings, u32, u32)]) -> (TempDir, Vec<PathBuf>) {
+fn folder_with(films: &[(&str, EncoderSettings, u32, u32)]) -> (TempDir, Vec<PathBuf>) {
     let folder = tempfile::tempdir().unwrap();
     let paths = films
         .iter()
@@ -78,7 +78,7 @@ fn folder_with(films: &[(&str, Settings, u32, u32)]) -> (TempDir, Vec<PathBuf>) 
 
 #[test]
 fn every_frame_comes_back() {
-    let settings = Settings::default();
+    let settings = EncoderSettings::default();
     let (_folder, paths) = folder_with(&[("a.mp4", settings, 100, 23)]);
     assert_eq!(numbers(&paths[0], 36.0), (100..123).collect::<Vec<_>>());
     assert_eq!(keys(&paths[0]), [0, 5, 10, 15, 20]);
@@ -99,7 +99,7 @@ fn every_frame_comes_back() {
 #[test]
 fn rates_and_key_distances_are_kept() {
     for (fps, gop) in [(1, 1), (24, 2), (60, 7), (144, 30_000)] {
-        let settings = Settings { fps, gop, ..Settings::default() };
+        let settings = EncoderSettings { fps, gop, ..EncoderSettings::default() };
         let (_folder, paths) = folder_with(&[("a.mp4", settings, 0, 9)]);
         assert_eq!(numbers(&paths[0], 36.0).len(), 9);
         assert_eq!(keys(&paths[0]), (0..9).step_by(gop as usize).collect::<Vec<_>>());
@@ -111,13 +111,13 @@ fn rates_and_key_distances_are_kept() {
 
 #[test]
 fn whole_films_and_cuts_at_key_frames_are_copied() {
-    let settings = Settings::default();
+    let settings = EncoderSettings::default();
     let (folder, paths) = folder_with(&[("a.mp4", settings, 0, 12), ("b.mp4", settings, 50, 7)]);
     let out = folder.path().join("out.mp4");
     let parts = [
-        Part { path: &paths[0], from: 5, to: 12 },
-        Part { path: &paths[1], from: 0, to: 7 },
-        Part { path: &paths[0], from: 0, to: 3 },
+        MoviePart { path: &paths[0], from: 5, to: 12 },
+        MoviePart { path: &paths[1], from: 0, to: 7 },
+        MoviePart { path: &paths[0], from: 0, to: 3 },
     ];
     let report = join(&parts, &out).unwrap();
     assert_eq!((report.copied, report.reencoded), (17, 0));
@@ -138,16 +138,16 @@ fn whole_films_and_cuts_at_key_frames_are_copied() {
 
 #[test]
 fn cuts_between_key_frames_encode_only_what_they_must() {
-    let settings = Settings { gop: 4, qp: 18, ..Settings::default() };
+    let settings = EncoderSettings { gop: 4, qp: 18, ..EncoderSettings::default() };
     let (folder, paths) = folder_with(&[("a.mp4", settings, 0, 14), ("b.mp4", settings, 50, 7)]);
     let out = folder.path().join("out.mp4");
     for (from, to, again) in
         [(1, 14, 3), (2, 14, 2), (3, 14, 1), (4, 14, 0), (5, 7, 2), (13, 14, 1)]
     {
         let parts = [
-            Part { path: &paths[1], from: 0, to: 5 },
-            Part { path: &paths[0], from, to },
-            Part { path: &paths[1], from: 0, to: 2 },
+            MoviePart { path: &paths[1], from: 0, to: 5 },
+            MoviePart { path: &paths[0], from, to },
+            MoviePart { path: &paths[1], from: 0, to: 2 },
         ];
         let report = join(&parts, &out).unwrap();
         assert_eq!(
@@ -163,18 +163,18 @@ fn cuts_between_key_frames_encode_only_what_they_must() {
 
 #[test]
 fn films_that_differ_are_told_apart() {
-    let settings = Settings::default();
+    let settings = EncoderSettings::default();
     let (folder, paths) = folder_with(&[
         ("a.mp4", settings, 0, 3),
-        ("b.mp4", Settings { fps: 25, ..settings }, 0, 3),
-        ("c.mp4", Settings { qp: 30, gop: 2, ..settings }, 0, 3),
+        ("b.mp4", EncoderSettings { fps: 25, ..settings }, 0, 3),
+        ("c.mp4", EncoderSettings { qp: 30, gop: 2, ..settings }, 0, 3),
     ]);
     let [a, b, c] = [0, 1, 2].map(|i| Movie::open(&paths[i]).unwrap());
     can_join(&a, &c).unwrap();
     let error = can_join(&a, &b).unwrap_err().to_string();
     assert!(error.contains("30 and 25 frames per second") && error.contains("b.mp4"), "{error}");
     let out = folder.path().join("out.mp4");
-    let part = |path, from, to| Part { path, from, to };
+    let part = |path, from, to| MoviePart { path, from, to };
     assert!(join(&[part(&paths[0], 0, 3), part(&paths[1], 0, 3)], &out).is_err());
     let error = join(&[part(&paths[0], 2, 9)], &out).unwrap_err().to_string();
     assert!(error.contains("2..9") && error.contains("3 frames"), "{error}");
@@ -185,8 +185,8 @@ fn films_that_differ_are_told_apart() {
 
 #[test]
 fn a_film_can_be_cut_in_place() {
-    let (_folder, paths) = folder_with(&[("a.mp4", Settings::default(), 0, 12)]);
-    join(&[Part { path: &paths[0], from: 3, to: 11 }], &paths[0]).unwrap();
+    let (_folder, paths) = folder_with(&[("a.mp4", EncoderSettings::default(), 0, 12)]);
+    join(&[MoviePart { path: &paths[0], from: 3, to: 11 }], &paths[0]).unwrap();
     assert_eq!(numbers(&paths[0], 36.0), (3..11).collect::<Vec<_>>());
 }
 

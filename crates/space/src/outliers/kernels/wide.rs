@@ -6,7 +6,7 @@ use citrange_lanes::{F32x16, I32x16, LANES, Mask, Simd};
 
 use super::{Candidates, Near};
 use crate::outliers::MOST_NEIGHBOURS;
-use crate::outliers::field::Field;
+use crate::outliers::field::PointTiles;
 
 /// As `gather_body`, with an instruction that closes the gaps.
 #[inline(always)]
@@ -37,7 +37,7 @@ pub(super) fn gather<S: Simd>(
 #[inline(always)]
 pub(super) fn tiles_within<S: Simd>(
     simd: S,
-    field: &Field,
+    field: &PointTiles,
     run: Range<usize>,
     near: Near,
     tiles: &mut Vec<u32>,

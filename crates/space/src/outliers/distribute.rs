@@ -7,7 +7,7 @@ const PIECE: usize = 4;
 
 /// Does `work` on pieces of `values` that are made of whole chunks; it is told the number of the
 /// first chunk. With one worker nothing is allocated.
-pub(super) fn share<W: Send>(
+pub(super) fn distribute<W: Send>(
     workers: &mut [W],
     values: &mut [f32],
     chunk: usize,
