@@ -38,6 +38,7 @@ mod pace;
 pub mod picture;
 pub mod pilot;
 pub mod placement;
+pub mod png;
 pub mod pose;
 pub mod randomise;
 pub mod rates;

@@ -63,6 +63,12 @@ impl Rng {
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit()
     }
+
+    /// One of `count` numbers, from 0 on; 0 where there is none to choose.
+    pub fn below(&mut self, count: usize) -> usize {
+        // The remainder favours small numbers by less than 1 in 2^64 / count: of no account here.
+        (self.next_u64() % count.max(1) as u64) as usize
+    }
 }
 
 fn split_mix(state: &mut u64) -> u64 {
@@ -93,6 +99,15 @@ mod tests {
         assert_ne!(first(17, "placement"), first(18, "placement"));
         assert_ne!(first(17, "placement"), first(17, "light"));
         assert_ne!(first(0, ""), Rng::for_episode(8, 0, "").next_u64());
+    }
+
+    #[test]
+    fn all_numbers_below_a_count_come_up() {
+        let mut rng = Rng::new(2);
+        let mut seen = [0; 7];
+        (0..7000).for_each(|_| seen[rng.below(7)] += 1);
+        assert!(seen.iter().all(|times| (850..1150).contains(times)), "{seen:?}");
+        assert_eq!((rng.below(1), rng.below(0)), (0, 0));
     }
 
     #[test]

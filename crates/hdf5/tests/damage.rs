@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use citrange_core::rng::Rng;
 use citrange_hdf5::{
     Array, Demo, Hdf5Error, Images, RobomimicDemo, RobomimicHeader, RobomimicWriter, Series,
     read_demo, read_robomimic, sniff, write_demo,
@@ -65,14 +66,6 @@ fn put(path: &Path, bytes: &[u8]) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// A small generator of its own, so that every run sees the same damage.
-fn next(state: &mut u64) -> u64 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    *state
-}
-
 #[test]
 fn cut_off_files_are_refused() {
     let folder = tempdir().unwrap();
@@ -95,16 +88,16 @@ fn flipped_bits_never_panic_and_never_ask_for_much_memory() {
     setrlimit(Resource::As, Rlimit { current: limit, maximum: limit }).unwrap();
     let folder = tempdir().unwrap();
     let path = folder.path().join("damaged");
-    let mut state = 0x9e37_79b9_7f4a_7c15;
+    let mut rng = Rng::new(1);
     let mut refused = 0;
     for bytes in samples(folder.path()) {
         for round in 0..1500 {
             let mut damaged = bytes.clone();
             for _ in 0..=round % 6 {
-                let at = next(&mut state) as usize % damaged.len();
-                match next(&mut state) % 3 {
-                    0 => damaged[at] ^= 1 << (next(&mut state) % 8),
-                    1 => damaged[at] = [0, 1, 0x7f, 0xff][next(&mut state) as usize % 4],
+                let at = rng.below(damaged.len());
+                match rng.below(3) {
+                    0 => damaged[at] ^= 1 << rng.below(8),
+                    1 => damaged[at] = [0, 1, 0x7f, 0xff][rng.below(4)],
                     _ => {
                         let end = (at + 8).min(damaged.len());
                         damaged[at..end].fill(0xff);

@@ -96,7 +96,7 @@ impl Kernel for Eights<'_> {
 
 #[test]
 fn eight_lanes_are_the_same_with_every_set_and_stay_inside_of_tables() {
-    let mut numbers = Numbers(7);
+    let mut numbers = Numbers::new(7);
     for _ in 0..500 {
         let a: [f64; 8] = std::array::from_fn(|_| f64::from(numbers.f32()));
         let b: [f64; 8] = std::array::from_fn(|_| f64::from(numbers.f32()));
@@ -150,7 +150,7 @@ impl Kernel for Colours<'_> {
 
 #[test]
 fn colours_are_widened_and_summed() {
-    let mut numbers = Numbers(3);
+    let mut numbers = Numbers::new(3);
     for _ in 0..200 {
         let rgb: [[u8; 3]; 10] = std::array::from_fn(|_| [(); 3].map(|()| numbers.bits() as u8));
         let mut sum = 0x0001_0002_0003_0004_u64;

@@ -19,7 +19,7 @@ struct Input {
 
 impl Input {
     fn new(seed: u64) -> Self {
-        let mut numbers = Numbers(seed);
+        let mut numbers = Numbers::new(seed);
         Self {
             a: numbers.f32s(),
             b: numbers.f32s(),

@@ -78,17 +78,10 @@ mod tests {
         for cut in 1..key.len() {
             assert!(units(&key[..cut], false).is_err(), "{cut}");
         }
-        let mut noise = 0x9e37_79b9_7f4a_7c15u64;
+        let mut rng = citrange_core::rng::Rng::new(1);
         let mut pass = 0;
         for _ in 0..2000 {
-            let bytes: Vec<u8> = (0..200)
-                .map(|_| {
-                    noise ^= noise << 13;
-                    noise ^= noise >> 7;
-                    noise ^= noise << 17;
-                    noise as u8
-                })
-                .collect();
+            let bytes: Vec<u8> = (0..200).map(|_| rng.next_u64() as u8).collect();
             pass += usize::from(units(&bytes, false).is_ok());
         }
         assert!(pass < 100, "{pass} of 2000 random samples pass");

@@ -3,11 +3,9 @@
 //! `cargo run --release -p citrange-render --example still_life -- out.png [angle_deg] [plain]`
 
 use std::error::Error;
-use std::fs::File;
-use std::io::BufWriter;
 use std::sync::Arc;
 
-use citrange_render::{Antialias, Camera, Frame, Material, Renderer, Settings, Shape};
+use citrange_render::{Antialias, Camera, Frame, Image, Material, Renderer, Settings, Shape};
 
 #[path = "../tests/support/robot_scene.rs"]
 mod robot_scene;
@@ -36,8 +34,5 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut frame = Frame::new();
     Renderer::new().render(&scene.model, &scene.placements, &camera, &settings, &mut frame)?;
-    let mut png = png::Encoder::new(BufWriter::new(File::create(path)?), 960, 720);
-    png.set_color(png::ColorType::Rgb);
-    png.write_header()?.write_image_data(&frame.rgb)?;
-    Ok(())
+    Ok(Image::colors(&frame).save(path.as_ref())?)
 }

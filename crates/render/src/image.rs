@@ -1,8 +1,8 @@
 //! Pictures as files: colours, distances, ids, sheets of many.
 
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+
+use citrange_core::png::{self, PngEffort, PngError};
 
 use crate::settings::Frame;
 
@@ -112,18 +112,16 @@ impl Image {
         if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(fail(folder))?;
         }
-        let file = File::create(path).map_err(fail(path))?;
-        self.encode(BufWriter::new(file)).map_err(|e| fail(path)(e.into()))
+        let bytes = self.png(PngEffort::Fast).map_err(|e| fail(path)(std::io::Error::other(e)))?;
+        std::fs::write(path, bytes).map_err(fail(path))
     }
 
-    fn encode(&self, file: BufWriter<File>) -> Result<(), png::EncodingError> {
-        let mut encoder = png::Encoder::new(file, self.width as u32, self.height as u32);
-        encoder.set_color(png::ColorType::Rgb);
-        encoder.set_depth(png::BitDepth::Eight);
-        encoder.set_compression(png::Compression::Fast);
-        let mut writer = encoder.write_header()?;
-        writer.write_image_data(&self.rgb)?;
-        writer.finish()
+    /// The picture as a PNG file in memory.
+    ///
+    /// # Errors
+    /// When it has no pixels.
+    pub fn png(&self, effort: PngEffort) -> Result<Vec<u8>, PngError> {
+        png::encode(&self.rgb, self.width, self.height, effort)
     }
 }
 

@@ -2,13 +2,15 @@
 
 use crate::image::Image;
 
-/// Width and height of a letter, in dots.
-const SIZE: (usize, usize) = (5, 7);
+/// Width of a letter, in dots.
+const WIDTH: usize = 5;
+/// Height of a letter, in dots.
+pub const HEIGHT: usize = 7;
 
 /// How tall a line of text is, gaps included, at a scale.
 #[must_use]
 pub fn line_height(scale: usize) -> usize {
-    (SIZE.1 + 3) * scale
+    (HEIGHT + 3) * scale
 }
 
 /// Writes text with its upper left corner at (`left`, `top`); what does not fit is cut off.
@@ -20,7 +22,7 @@ pub fn write(
     text: &str,
 ) {
     for (index, letter) in text.chars().enumerate() {
-        let x0 = left + index * (SIZE.0 + 1) * scale;
+        let x0 = left + index * (WIDTH + 1) * scale;
         for (row, dots) in rows(letter.to_ascii_lowercase()).iter().enumerate() {
             for (column, dot) in dots.bytes().enumerate() {
                 if dot == b'#' {
@@ -99,5 +101,19 @@ fn rows(letter: char) -> [&'static str; 7] {
         '+' => ["", "  #", "  #", "#####", "  #", "  #", ""],
         ' ' => [""; 7],
         _ => ["#####", "#   #", "#   #", "#   #", "#   #", "#   #", "#####"],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_leave_ink_and_stay_inside() {
+        let mut sheet = Image { width: 30, height: 16, rgb: vec![255; 30 * 16 * 3] };
+        write(&mut sheet, (0, 0), 2, [0; 3], "I_1 and more");
+        let pixel = |x: usize, y: usize| sheet.rgb[3 * (y * 30 + x)];
+        assert_eq!((pixel(4, 0), pixel(0, 4)), (0, 255));
+        assert_eq!(sheet.rgb.len(), 30 * 16 * 3);
     }
 }

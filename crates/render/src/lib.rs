@@ -76,6 +76,7 @@
 //! of a point light covers at most 140 degrees towards the shadow casters. Antialiasing finds
 //! edges between pixel centres: what is thinner than a pixel may still flicker.
 
+mod arrange;
 mod batch;
 mod bounds;
 mod camera;

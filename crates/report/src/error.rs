@@ -23,7 +23,7 @@ pub enum ReportError {
     },
     /// A picture that cannot be written as PNG.
     #[error("a picture cannot be written as PNG: {0}")]
-    Picture(#[from] png::EncodingError),
+    Picture(#[from] citrange_core::png::PngError),
     /// Numbers that cannot be written as JSON.
     #[error("the report's numbers cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),

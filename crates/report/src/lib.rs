@@ -33,10 +33,8 @@
 mod base64;
 mod charts;
 mod error;
-mod letters;
 mod numbers;
 mod page;
-mod picture;
 mod sheet;
 mod stats;
 mod stills;

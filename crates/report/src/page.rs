@@ -1,9 +1,10 @@
 //! The page: one file without scripts that shows everything.
 
+use citrange_core::png::PngEffort;
+
 use crate::base64::base64;
 use crate::charts::Chart;
 use crate::error::ReportError;
-use crate::picture::Picture;
 use crate::stats::Rate;
 use crate::stills::{LostThing, MOST_FAILURES};
 use crate::style::{CHART_CSS, PAGE_CSS};
@@ -213,7 +214,7 @@ fn failures(lost: &[LostThing<'_>], has_cameras: bool) -> Result<String, ReportE
         ));
         if has_cameras {
             let words = format!("episode {episode}, frame {}", failure.frame);
-            let png = still.as_ref().map(Picture::png).transpose()?;
+            let png = still.as_ref().map(|still| still.png(PngEffort::Small)).transpose()?;
             let cell = png.map_or_else(|| "–".to_owned(), |png| image(&png, &words));
             html.push_str(&format!("<td>{cell}</td>"));
         }

@@ -1,10 +1,9 @@
 //! The contact sheet: a row for each of some episodes, a column for each moment.
 
 use citrange_core::event::TaskState;
+use citrange_render::{Image, letters};
 use citrange_tape::Dataset;
 
-use crate::letters;
-use crate::picture::Picture;
 use crate::stills::stills;
 use crate::survey::EpisodeFacts;
 
@@ -25,7 +24,9 @@ const FAILED_ROWS: usize = 3;
 const CELL_PX: [usize; 2] = [220, 165];
 const GAP_PX: usize = 8;
 const MARGIN_PX: usize = 16;
-const HEAD_PX: usize = letters::HEIGHT + 12;
+/// Pixels for each dot of a letter.
+const LETTER_SCALE: usize = 2;
+const HEAD_PX: usize = letters::HEIGHT * LETTER_SCALE + 12;
 
 const PAPER: [u8; 3] = [255; 3];
 const INK: [u8; 3] = [60, 68, 78];
@@ -39,7 +40,7 @@ pub(crate) fn contact_sheet(
     episodes: &[EpisodeFacts],
     camera: &str,
     problems: &mut Vec<String>,
-) -> Option<Picture> {
+) -> Option<Image> {
     let rows = sample(episodes);
     let has_states = rows.iter().any(|facts| has_states(facts));
     let mut drawn = Vec::new();
@@ -56,7 +57,7 @@ pub(crate) fn contact_sheet(
     }
     let [cell_w, cell_h] = CELL_PX;
     let row_px = HEAD_PX + cell_h + 2 * GAP_PX;
-    let mut sheet = Picture::plain(
+    let mut sheet = Image::plain(
         2 * MARGIN_PX + COLUMNS * cell_w + (COLUMNS - 1) * GAP_PX,
         2 * MARGIN_PX + HEAD_PX + drawn.len() * row_px,
         PAPER,
@@ -64,7 +65,7 @@ pub(crate) fn contact_sheet(
     let left = |column: usize| MARGIN_PX + column * (cell_w + GAP_PX);
     let heads = if has_states { STATES.map(TaskState::name) } else { MOMENTS };
     for (column, head) in heads.into_iter().chain(["END"]).enumerate() {
-        sheet.write(head, left(column), MARGIN_PX, INK);
+        letters::write(&mut sheet, (left(column), MARGIN_PX), LETTER_SCALE, INK, head);
     }
     for (row, (facts, frames, pictures)) in drawn.iter().enumerate() {
         let top = MARGIN_PX + HEAD_PX + row * row_px;
@@ -74,10 +75,10 @@ pub(crate) fn contact_sheet(
             None => INK,
         };
         let words = format!("EPISODE {} {}", facts.episode, facts.reason);
-        sheet.write(&words, MARGIN_PX, top + 6, color);
+        letters::write(&mut sheet, (MARGIN_PX, top + 6), LETTER_SCALE, color, &words);
         let mut pictures = pictures.iter();
         for (column, frame) in frames.iter().enumerate() {
-            let mut cell = Picture::plain(cell_w, cell_h, EMPTY);
+            let mut cell = Image::plain(cell_w, cell_h, EMPTY);
             if let Some(picture) = frame.and_then(|_| pictures.next()) {
                 let small = picture.fitted(cell_w, cell_h);
                 let (x, y) = ((cell_w - small.width) / 2, (cell_h - small.height) / 2);

@@ -2,8 +2,8 @@
 
 use citrange_tape::Dataset;
 
-use crate::picture::Picture;
 use crate::survey::EpisodeFacts;
+use citrange_render::Image;
 
 /// Failures in the table of a page; the rest is in `report.json`.
 pub(crate) const MOST_FAILURES: usize = 200;
@@ -17,7 +17,7 @@ const PAPER: [u8; 3] = [255; 3];
 pub(crate) struct LostThing<'a> {
     pub(crate) episode: usize,
     pub(crate) failure: &'a crate::story::Failure,
-    pub(crate) still: Option<Picture>,
+    pub(crate) still: Option<Image>,
 }
 
 /// The last failure of every thing lost, in the order of the episodes. Episodes that people call
@@ -50,9 +50,9 @@ pub(crate) fn add_stills(
                 Err(problem) => problems.push(problem),
             }
         }
-        let small = |p: &Picture| p.fitted(2 * STILL_HEIGHT_PX, STILL_HEIGHT_PX);
+        let small = |p: &Image| p.fitted(2 * STILL_HEIGHT_PX, STILL_HEIGHT_PX);
         let small: Vec<_> = pictures.iter().map(small).collect();
-        thing.still = (!small.is_empty()).then(|| Picture::beside(&small, 4, PAPER));
+        thing.still = (!small.is_empty()).then(|| Image::beside(&small, 4, PAPER));
     }
 }
 
@@ -62,14 +62,14 @@ pub(crate) fn stills(
     episode: usize,
     camera: &str,
     frames: &[usize],
-) -> Result<Vec<Picture>, String> {
+) -> Result<Vec<Image>, String> {
     let fail = |e: &dyn std::fmt::Display| format!("episode {episode}, camera {camera}: {e}");
     let film = dataset.pictures(episode, camera).map_err(|e| fail(&e))?;
     let (width, height) = (film.width(), film.height());
     let still = |frame: &usize| {
         let last = film.frames().saturating_sub(1);
         let rgb = film.frame((*frame).min(last)).map_err(|e| fail(&e))?;
-        Ok(Picture { width, height, rgb })
+        Ok(Image { width, height, rgb })
     };
     frames.iter().map(still).collect()
 }

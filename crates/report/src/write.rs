@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use citrange_core::png::PngEffort;
 use citrange_tape::Dataset;
 use serde::Serialize;
 
@@ -79,7 +80,7 @@ impl Survey {
         problems.dedup();
         self.problems.extend(problems);
 
-        let sheet = sheet.map(|sheet| sheet.png()).transpose()?;
+        let sheet = sheet.map(|sheet| sheet.png(PngEffort::Small)).transpose()?;
         put(&folder.join(SHEET), sheet.as_deref())?;
         let charts = charts(self);
         for name in CHARTS {

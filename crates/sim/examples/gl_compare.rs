@@ -4,11 +4,11 @@
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use citrange_render::{Frame, Settings};
+use citrange_render::{Frame, Image, Settings};
 use citrange_sim::{CompiledScene, GlKind, GlRenderer, Threads, World, catalog, load_scene};
 
 const FRAMES: u32 = 20;
@@ -92,10 +92,7 @@ fn save_pair(path: &Path, gl: &Frame, software: &Frame) -> Result<(), Box<dyn Er
         let colours = gl.rgb[rgb.clone()].iter().zip(&software.rgb[rgb]);
         pixels.extend(colours.map(|(a, b)| a.abs_diff(*b).saturating_mul(4)));
     }
-    let mut encoder = png::Encoder::new(File::create(path)?, 2 * width as u32, 2 * height as u32);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.write_header()?.write_image_data(&pixels)?;
-    Ok(())
+    Ok(Image { width: 2 * width, height: 2 * height, rgb: pixels }.save(path.as_ref())?)
 }
 
 /// CPU milliseconds of the whole process per call: drivers have threads of their own.

@@ -280,26 +280,18 @@ mod tests {
         assert!(ClientMessage::parse(&" ".repeat(MOST_BYTES + 1)).unwrap_err().contains("2048"));
     }
 
-    /// A small generator is enough here, and every run is the same.
-    pub(crate) fn chance(state: &mut u64) -> usize {
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        (*state >> 16) as usize
-    }
-
     #[test]
     fn ten_thousand_damaged_messages_are_all_answered() {
-        let mut state = 0x5eed_u64;
+        let mut rng = citrange_core::rng::Rng::new(0x5eed);
         let (mut taken, mut refused) = (0, 0);
         for round in 0..10_000 {
             let mut bytes = GOOD[round % GOOD.len()].as_bytes().to_vec();
-            for _ in 0..=chance(&mut state) % 4 {
-                let at = chance(&mut state) % bytes.len();
-                match chance(&mut state) % 4 {
-                    0 => bytes[at] ^= 1 << (chance(&mut state) % 8),
+            for _ in 0..=rng.below(4) {
+                let at = rng.below(bytes.len());
+                match rng.below(4) {
+                    0 => bytes[at] ^= 1 << rng.below(8),
                     1 => bytes.truncate(at + 1),
-                    2 => bytes.insert(at, chance(&mut state) as u8),
+                    2 => bytes.insert(at, rng.next_u64() as u8),
                     _ => bytes.extend_from_within(at..),
                 }
             }

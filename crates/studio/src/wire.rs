@@ -276,13 +276,12 @@ mod tests {
         for length in 0..good.len() {
             assert!(ServerBytes::decode(&good[..length]).is_none(), "{length}");
         }
-        let mut state = 1_u64;
+        let mut rng = citrange_core::rng::Rng::new(1);
         for _ in 0..10_000 {
             let mut bytes = good.clone();
             for _ in 0..3 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let at = (state >> 33) as usize % bytes.len();
-                bytes[at] ^= (state >> 13) as u8;
+                let at = rng.below(bytes.len());
+                bytes[at] ^= rng.next_u64() as u8;
             }
             if let Some(ServerBytes::State { live, .. }) = ServerBytes::decode(&bytes) {
                 let floats = 7 * live.bodies.len() + live.joint_pos.len() + live.targets.len();

@@ -11,12 +11,13 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_cha
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use citrange_core::png::{self, PngEffort};
 use citrange_core::rig::CameraSpec;
 use citrange_core::{Picture, PictureError};
 use citrange_lerobot::ImageStats;
 use citrange_video::{Encoder, EncoderSettings};
 
-use crate::coded::{Coded, CodedPicture, CodedPictures, png_of};
+use crate::coded::{Coded, CodedPicture, CodedPictures};
 use crate::error::TapeError;
 use crate::log::LogWriter;
 use crate::record::kind;
@@ -246,7 +247,8 @@ impl Worker {
                 sample.key
             }
             (PictureCoder::Images, Some(rgb)) => {
-                self.bytes = png_of(rgb, width, height)?;
+                self.bytes = png::encode(rgb, width, height, PngEffort::Fast)
+                    .map_err(|e| TapeError::Recording(format!("a picture as PNG: {e}")))?;
                 true
             }
             // The bytes of the picture before are still there.

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use citrange_core::png;
 use citrange_core::rig::CameraSpec;
 use citrange_lerobot::ImageStats;
 use citrange_video::mp4::{self, SampleInfo};
@@ -146,7 +147,11 @@ impl CodedPictures {
         match &self.how {
             Coded::Png => {
                 for bytes in self.pngs()? {
-                    stats.add_rgb(&rgb_of(&bytes, &self.log)?, width, height);
+                    let picture = png::decode(&bytes).map_err(|e| TapeError::Log {
+                        path: self.log.clone(),
+                        reason: format!("a picture: {e}"),
+                    })?;
+                    stats.add_rgb(&picture.rgb, width, height);
                 }
             }
             Coded::Video { config } => {
@@ -168,32 +173,4 @@ impl CodedPictures {
     fn open(&self) -> Result<File, TapeError> {
         File::open(&self.log).map_err(|e| TapeError::file("open", &self.log, e))
     }
-}
-
-/// An rgb picture as PNG.
-pub(crate) fn png_of(rgb: &[u8], width: usize, height: usize) -> Result<Vec<u8>, TapeError> {
-    let fail = |e: png::EncodingError| TapeError::Recording(format!("a picture as PNG: {e}"));
-    let mut bytes = Vec::with_capacity(rgb.len() / 2);
-    let mut encoder = png::Encoder::new(&mut bytes, width as u32, height as u32);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_compression(png::Compression::Fast);
-    let mut writer = encoder.write_header().map_err(fail)?;
-    writer.write_image_data(rgb).map_err(fail)?;
-    writer.finish().map_err(fail)?;
-    Ok(bytes)
-}
-
-/// The rgb bytes of a PNG file that we wrote.
-pub(crate) fn rgb_of(bytes: &[u8], path: &Path) -> Result<Vec<u8>, TapeError> {
-    let fail = |reason: String| TapeError::Log { path: path.to_owned(), reason };
-    let decoder = png::Decoder::new(std::io::Cursor::new(bytes));
-    let mut reader = decoder.read_info().map_err(|e| fail(format!("a picture: {e}")))?;
-    let size = reader.output_buffer_size().ok_or_else(|| fail("a picture is too large".into()))?;
-    let mut rgb = vec![0; size];
-    let info = reader.next_frame(&mut rgb).map_err(|e| fail(format!("a picture: {e}")))?;
-    if info.color_type != png::ColorType::Rgb || info.bit_depth != png::BitDepth::Eight {
-        return Err(fail("a picture is not rgb with 8 bits".into()));
-    }
-    Ok(rgb)
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use citrange_core::png::{self, RgbPicture};
 use citrange_hdf5::Images;
 use citrange_lerobot::Column;
 use citrange_video::mp4::Movie;
@@ -37,14 +38,14 @@ impl Dataset {
             )));
         };
         let first = pngs.first().map(Vec::as_slice).unwrap_or_default();
-        let (height, width, _) = decode_png(first).map_err(|e| {
+        let RgbPicture { width, height, .. } = png::decode(first).map_err(|e| {
             TapeError::Missing(format!("episode {episode}, camera {camera}, frame 0: {e}"))
         })?;
         let pngs = pngs.clone();
         Ok(Images::from_fn(pngs.len(), height, width, move |index, out| {
             let png = pngs.get(index).ok_or("there is no such picture")?;
-            let (_, _, rgb) = decode_png(png)?;
-            take(&rgb, out)
+            let picture = png::decode(png).map_err(|e| e.to_string())?;
+            take(&picture.rgb, out)
         })?)
     }
 
@@ -78,20 +79,6 @@ fn take(rgb: &[u8], out: &mut [u8]) -> Result<(), String> {
     }
     out.copy_from_slice(rgb);
     Ok(())
-}
-
-/// Height, width and rgb8 of a PNG.
-fn decode_png(bytes: &[u8]) -> Result<(usize, usize, Vec<u8>), String> {
-    let decoder = png::Decoder::new(std::io::Cursor::new(bytes));
-    let mut reader = decoder.read_info().map_err(|e| e.to_string())?;
-    let (width, height) = (reader.info().width as usize, reader.info().height as usize);
-    let size = reader.output_buffer_size().ok_or("it is too large")?;
-    if size != width.saturating_mul(height).saturating_mul(3) {
-        return Err("it is not rgb with a byte per color".into());
-    }
-    let mut rgb = vec![0; size];
-    reader.next_frame(&mut rgb).map_err(|e| e.to_string())?;
-    Ok((height, width, rgb))
 }
 
 /// A film being read: in order without detours, elsewhere from the key frame before.

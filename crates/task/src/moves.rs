@@ -88,7 +88,7 @@ impl StraightMove {
         yaw_speed_rad_s: f64,
     ) -> Self {
         let way = (to.at_m - from.at_m).norm();
-        let turn =
+        let rotation =
             (to.relative_yaw_rad - from.relative_yaw_rad).abs() * speed_m_s / yaw_speed_rad_s;
         Self { from, to, ramp: Ramp::new(way.max(rotation)), speed_m_s }
     }

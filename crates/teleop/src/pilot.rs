@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use citrange_control::{
-    CartesianController, ControlError, Memory, Motion, Scratch, Status, Velocity,
+    CartesianController, ControlError, ControllerMemory, ControllerStatus, Motion, Scratch,
+    Velocity,
 };
 use citrange_core::event::KeysHeld;
 use citrange_core::{BoxError, Command, Event, Notes, Observation, Outcome, Pilot, Verdict};
@@ -30,7 +31,7 @@ pub struct Teleop {
     controller: Arc<CartesianController>,
     speeds: Speeds,
     until: Until,
-    memory: Option<Memory>,
+    memory: Option<ControllerMemory>,
     /// How the targets moved before the controller had them.
     before: Option<Motion>,
     /// Ticks since the arm was taken over, and how many of them are soft.
@@ -39,7 +40,7 @@ pub struct Teleop {
     requested: Velocity,
     scratch: Scratch,
     grip: DeadmanInput,
-    status: Status,
+    status: ControllerStatus,
     ended_by: Option<Order>,
 }
 
@@ -66,7 +67,7 @@ impl Teleop {
             requested: Velocity::ZERO,
             scratch,
             grip: DeadmanInput::default(),
-            status: Status::default(),
+            status: ControllerStatus::default(),
             ended_by: None,
         }
     }
@@ -77,8 +78,9 @@ impl Teleop {
     /// # Errors
     /// When the snapshot holds the memory of another arm.
     pub fn load(&mut self, fields: &BTreeMap<String, Vec<f64>>) -> Result<(), ControlError> {
-        if Memory::is_in(fields) {
-            self.memory = Some(Memory::load(fields, self.controller.chain().joints.len())?);
+        if ControllerMemory::is_in(fields) {
+            self.memory =
+                Some(ControllerMemory::load(fields, self.controller.chain().joints.len())?);
         }
         Ok(())
     }
@@ -109,7 +111,7 @@ impl Teleop {
 
     /// What the controller made of it.
     #[must_use]
-    pub fn status(&self) -> &Status {
+    pub fn status(&self) -> &ControllerStatus {
         &self.status
     }
 
@@ -158,12 +160,12 @@ impl Teleop {
     /// How the targets move, since the controller has them.
     #[must_use]
     pub fn motion(&self) -> Option<&Motion> {
-        self.memory.as_ref().map(Memory::motion).or(self.before.as_ref())
+        self.memory.as_ref().map(ControllerMemory::motion).or(self.before.as_ref())
     }
 
     /// Forgets how the arm was driven: the controller begins again from targets that move like this.
     pub fn begin_anew(&mut self, motion: Motion) {
-        (self.memory, self.ticks, self.status) = (None, 0, Status::default());
+        (self.memory, self.ticks, self.status) = (None, 0, ControllerStatus::default());
         self.requested = Velocity::ZERO;
         self.before = Some(motion);
     }

@@ -52,10 +52,10 @@ fn the_tool_moves_as_asked() {
             let asked = Vector3::new(tilt[0], tilt[1], 0.0);
             worst_rotation = worst_rotation.max((rotation - asked).norm());
         }
-        println!("{robot}: {checked} checked, {worst} of speed, {worst_turn} rad/s");
+        println!("{robot}: {checked} checked, {worst} of speed, {worst_rotation} rad/s");
         assert!(checked > 800, "{robot}: {checked}");
         // The Panda has 20 ticks a second: near singular poses they are coarse.
-        assert!(worst < 0.12 && worst_rotation < 0.02, "{robot}: {worst} {worst_turn}");
+        assert!(worst < 0.12 && worst_rotation < 0.02, "{robot}: {worst} {worst_rotation}");
     }
 }
 
@@ -98,9 +98,12 @@ fn roll_turns_about_the_tool() {
         let (now, end) = tool(&drive);
         let rotation = rotation_vector(end * start.inverse());
         assert!((now - at).norm() < 4e-3, "{robot}: {}", (now - at).norm());
-        assert!((rotation.norm() - 0.5).abs() < 0.03, "{robot}: {turn}");
+        assert!((rotation.norm() - 0.5).abs() < 0.03, "{robot}: {rotation}");
         let tool_axis = start * Vector3::z();
-        assert!((rotation.normalize() + tool_axis).norm() < 0.03, "{robot}: {turn} {tool_axis}");
+        assert!(
+            (rotation.normalize() + tool_axis).norm() < 0.03,
+            "{robot}: {rotation} {tool_axis}"
+        );
     }
 }
 

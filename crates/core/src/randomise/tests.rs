@@ -88,7 +88,7 @@ fn the_built_in_ranges_are_kept() {
         assert!(shift.abs() <= 0.005, "{shift}");
         let turned = one.cameras["front"].pose().unwrap().isometry().rotation;
         let rotation = turned.angle_to(&plain.cameras["front"].pose().unwrap().isometry().rotation);
-        assert!(rotation.to_degrees() <= 1.0 + 1e-9, "{turn}");
+        assert!(rotation.to_degrees() <= 1.0 + 1e-9, "{rotation}");
     }
     assert!(lightest > 0.7 && lightest < 0.72, "{lightest}");
     assert!(heaviest < 1.4 && heaviest > 1.38, "{heaviest}");

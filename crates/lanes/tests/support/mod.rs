@@ -1,15 +1,19 @@
 //! Numbers for tests.
 #![allow(dead_code, reason = "not every test needs all of it")]
 
+use citrange_core::rng::Rng;
 use citrange_lanes::LANES;
 
 /// Numbers from a seed: of all sizes, with the odd ones among them.
-pub(crate) struct Numbers(pub(crate) u64);
+pub(crate) struct Numbers(Rng);
 
 impl Numbers {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(Rng::new(seed))
+    }
+
     pub(crate) fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-        self.0 >> 16
+        self.0.next_u64() >> 16
     }
 
     pub(crate) fn f32(&mut self) -> f32 {

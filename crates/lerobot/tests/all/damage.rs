@@ -2,22 +2,10 @@
 
 use std::path::Path;
 
+use citrange_core::rng::Rng;
 use citrange_lerobot::{CheckOptions, Dataset, check};
 
 use crate::synthetic;
-
-/// A fixed sequence of numbers.
-struct Chance(u64);
-
-impl Chance {
-    fn next(&mut self, below: usize) -> usize {
-        // xorshift64
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % below.max(1) as u64) as usize
-    }
-}
 
 fn look_at(root: &Path) -> bool {
     let Ok(set) = Dataset::open(root) else { return false };
@@ -32,7 +20,7 @@ fn cuts_and_flips_are_answered() {
     let dir = tempfile::tempdir().unwrap();
     let set = synthetic::dataset(dir.path());
     let root = set.root().to_path_buf();
-    let mut chance = Chance(0x5EED_1E0B07);
+    let mut chance = Rng::new(0x5EED_1E0B07);
     let mut noticed = 0;
     let mut tries = 0;
     for (name, bytes) in synthetic::contents(&root) {
@@ -40,11 +28,11 @@ fn cuts_and_flips_are_answered() {
         for round in 0..14 {
             let mut damaged = bytes.clone();
             if round % 3 == 0 {
-                damaged.truncate(chance.next(bytes.len()));
+                damaged.truncate(chance.below(bytes.len()));
             } else {
-                for _ in 0..=chance.next(3) {
-                    let at = chance.next(damaged.len());
-                    damaged[at] ^= 1 << chance.next(8);
+                for _ in 0..=chance.below(3) {
+                    let at = chance.below(damaged.len());
+                    damaged[at] ^= 1 << chance.below(8);
                 }
             }
             std::fs::write(&path, &damaged).unwrap();

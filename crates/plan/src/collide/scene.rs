@@ -11,13 +11,13 @@ pub(super) trait Solid: Copy {
     fn away<S: Simd>(&self, points_m: &Triple<S>) -> Triple<S>;
 
     /// Directions of the world in the solid's own axes.
-    fn rotated<S: Simd>(&self, directions: &Triple<S>) -> Triple<S>;
+    fn turned<S: Simd>(&self, directions: &Triple<S>) -> Triple<S>;
 
     /// How far the surface is from the core.
     fn radius_m(&self) -> f32;
 }
 
-/// A box that is rotated about the vertical only.
+/// A box that is turned about the vertical only.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UprightBox {
     centre_m: [f32; 3],
@@ -72,7 +72,7 @@ pub(super) struct Egg {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scene {
     pub(super) upright: Vec<UprightBox>,
-    pub(super) rotated: Vec<TurnedBox>,
+    pub(super) turned: Vec<TurnedBox>,
     pub(super) rounds: Vec<Round>,
     pub(super) rods: Vec<Rod>,
     pub(super) drums: Vec<Drum>,
@@ -82,7 +82,7 @@ pub(super) struct Scene {
 impl Scene {
     fn clear(&mut self) {
         self.upright.clear();
-        self.rotated.clear();
+        self.turned.clear();
         self.rounds.clear();
         self.rods.clear();
         self.drums.clear();
@@ -105,7 +105,7 @@ impl Scene {
                     let (sin, cos) = (rotation[(1, 0)] as f32, rotation[(0, 0)] as f32);
                     self.upright.push(UprightBox { centre_m, half_m, cos, sin });
                 } else {
-                    self.rotated.push(TurnedBox { centre_m, half_m, axes });
+                    self.turned.push(TurnedBox { centre_m, half_m, axes });
                 }
             }
             Geometry::Capsule { radius_m, half_m: 0.0 } => {
@@ -186,11 +186,11 @@ fn from<S: Simd>(point: &[f32; 3], points_m: &Triple<S>) -> Triple<S> {
 impl Solid for UprightBox {
     #[inline(always)]
     fn away<S: Simd>(&self, points_m: &Triple<S>) -> Triple<S> {
-        outside(self.rotated(&from(&self.centre_m, points_m)), &self.half_m)
+        outside(self.turned(&from(&self.centre_m, points_m)), &self.half_m)
     }
 
     #[inline(always)]
-    fn rotated<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
+    fn turned<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
         let [x, y, z] = *directions;
         [x * self.cos + y * self.sin, y * self.cos - x * self.sin, z]
     }
@@ -204,11 +204,11 @@ impl Solid for UprightBox {
 impl Solid for TurnedBox {
     #[inline(always)]
     fn away<S: Simd>(&self, points_m: &Triple<S>) -> Triple<S> {
-        outside(self.rotated(&from(&self.centre_m, points_m)), &self.half_m)
+        outside(self.turned(&from(&self.centre_m, points_m)), &self.half_m)
     }
 
     #[inline(always)]
-    fn rotated<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
+    fn turned<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
         rotated(&self.axes, directions)
     }
 
@@ -225,7 +225,7 @@ impl Solid for Round {
     }
 
     #[inline(always)]
-    fn rotated<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
+    fn turned<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
         *directions
     }
 
@@ -247,7 +247,7 @@ impl Solid for Rod {
     }
 
     #[inline(always)]
-    fn rotated<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
+    fn turned<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
         *directions
     }
 
@@ -260,7 +260,7 @@ impl Solid for Rod {
 impl Solid for Drum {
     #[inline(always)]
     fn away<S: Simd>(&self, points_m: &Triple<S>) -> Triple<S> {
-        let [x, y, z] = self.rotated(&from(&self.centre_m, points_m));
+        let [x, y, z] = self.turned(&from(&self.centre_m, points_m));
         let simd = z.simd();
         // The part of the way to the axis that is outside; 0 within the radius and on the axis.
         let across = (x * x + y * y).sqrt();
@@ -271,7 +271,7 @@ impl Solid for Drum {
     }
 
     #[inline(always)]
-    fn rotated<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
+    fn turned<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
         rotated(&self.axes, directions)
     }
 
@@ -290,7 +290,7 @@ impl Solid for Egg {
     /// large, and proofs about the plane hold for the ellipsoid.
     #[inline(always)]
     fn away<S: Simd>(&self, points_m: &Triple<S>) -> Triple<S> {
-        let p = self.rotated(&from(&self.centre_m, points_m));
+        let p = self.turned(&from(&self.centre_m, points_m));
         let simd = p[0].simd();
         let tiny = simd.splat(f32::MIN_POSITIVE);
         let r2 = self.radii_m.map(|r| r * r);
@@ -320,7 +320,7 @@ impl Solid for Egg {
     }
 
     #[inline(always)]
-    fn rotated<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
+    fn turned<S: Simd>(&self, directions: &Triple<S>) -> Triple<S> {
         rotated(&self.axes, directions)
     }
 

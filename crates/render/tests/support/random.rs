@@ -2,24 +2,21 @@
 
 use std::sync::Arc;
 
+use citrange_core::rng::Rng;
 use citrange_render::{Camera, Instance, Light, Material, Placement, SceneModel, Shape};
 
 use super::robot_scene::{rot_xyz, torus};
 
-/// xorshift64*.
-pub struct Random(u64);
+/// Parts of scenes, by chance.
+pub struct Random(Rng);
 
 impl Random {
     pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+        Self(Rng::new(seed))
     }
 
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        let bits = self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11;
-        low + (high - low) * (bits as f64 / (1_u64 << 53) as f64)
+        self.0.uniform(low, high)
     }
 
     pub fn rotation(&mut self) -> [f64; 9] {
@@ -62,10 +59,10 @@ impl Random {
     /// A camera `distance_m` from somewhere near the middle of the scene, above the floor.
     pub fn camera(&mut self, distance_m: f64, width: usize, height: usize) -> Camera {
         let target = [self.between(-0.3, 0.3), self.between(-0.3, 0.3), self.between(0.6, 1.0)];
-        let (turn, rise) = (self.between(-3.1, 3.1), self.between(-0.1, 1.2));
+        let (azimuth, rise) = (self.between(-3.1, 3.1), self.between(-0.1, 1.2));
         let eye = [
-            target[0] + distance_m * turn.cos() * rise.cos(),
-            target[1] + distance_m * turn.sin() * rise.cos(),
+            target[0] + distance_m * azimuth.cos() * rise.cos(),
+            target[1] + distance_m * azimuth.sin() * rise.cos(),
             target[2] + distance_m * rise.sin(),
         ];
         Camera::look_at(eye, target, self.between(0.6, 1.4), width, height)

@@ -122,9 +122,9 @@ fn larger_arms_go_where_they_are_driven() {
             let off = (after - before - Vector3::from(v) * 2.0).norm();
             let rotation = Rotation3::from_matrix_unchecked(turned_after * turned.transpose());
             let rotation = UnitQuaternion::from_rotation_matrix(&rotation).angle();
-            println!("{}: {v:?}: {:.2} mm off, {turn:.4} rad", scene.scene.name, 1e3 * off);
+            println!("{}: {v:?}: {:.2} mm off, {rotation:.4} rad", scene.scene.name, 1e3 * off);
             assert!(off < 4e-3, "{v:?}: {off}");
-            assert!(rotation < 1_f64.to_radians(), "{v:?}: {turn}");
+            assert!(rotation < 1_f64.to_radians(), "{v:?}: {rotation}");
         }
     }
 }

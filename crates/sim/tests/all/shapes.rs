@@ -87,7 +87,7 @@ fn shapes_stand_where_the_engine_has_them() {
                 assert!(off.norm() < 1e-9, "{robot} {}: {off:?}", shape.name);
                 let theirs = Matrix3::from_row_slice(&data.geom_xmat()[geom]);
                 let rotation = ours.rotation.to_rotation_matrix().into_inner() - theirs;
-                assert!(rotation.abs().max() < 1e-9, "{robot} {}: {turn}", shape.name);
+                assert!(rotation.abs().max() < 1e-9, "{robot} {}: {rotation}", shape.name);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use citrange_cloud::Cloud;
 use citrange_core::Pose;
+use citrange_core::rng::Rng;
 use citrange_core::shape::Shape;
 use citrange_space::{
     EndEffectorSpheres, Fate, Isa, Outliers, Pipeline, PipelineSettings, PosedRobot, Solid,
@@ -10,12 +11,8 @@ use citrange_space::{
 /// A table and a box before a wall, seen by a camera with noise, holes and points in the air.
 fn scene() -> Cloud {
     let (width, height) = (203, 151);
-    let mut state = 7_u64;
-    let mut chance = || {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as f32 / (1_u64 << 24) as f32
-    };
+    let mut rng = Rng::new(7);
+    let mut chance = || (rng.next_u64() >> 40) as f32 / (1_u64 << 24) as f32;
     let mut xyz_m = Vec::new();
     let mut rgb = Vec::new();
     for i in 0..width * height {

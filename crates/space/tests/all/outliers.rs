@@ -1,5 +1,6 @@
 //! Statistical outliers against an implementation that looks at all pairs in f64.
 
+use citrange_core::rng::Rng;
 use citrange_space::{Isa, OutlierMode, OutlierScratch, Outliers, PictureXyz};
 use proptest::prelude::*;
 
@@ -90,13 +91,8 @@ impl Axes {
 
 /// Numbers that look like chance and are the same every time.
 fn noise(seed: u32) -> impl FnMut() -> f32 {
-    let mut state = seed.wrapping_mul(2_654_435_761).wrapping_add(12345);
-    move || {
-        state ^= state << 13;
-        state ^= state >> 17;
-        state ^= state << 5;
-        (state >> 8) as f32 / 16_777_216.0
-    }
+    let mut rng = Rng::new(seed.into());
+    move || (rng.next_u64() >> 40) as f32 / 16_777_216.0
 }
 
 /// A scene with a slanted plane, a step, holes, noise and isolated points.

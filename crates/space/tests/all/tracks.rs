@@ -1,5 +1,6 @@
 //! Velocities of things that are pushed past a camera.
 
+use citrange_core::rng::Rng;
 use citrange_space::{Grid, Map, MapSettings, Track};
 
 use crate::synthetic::{Camera, frame, thing};
@@ -21,12 +22,9 @@ fn push(voxel_m: f64, velocity_m_s: [f64; 3], frames: u64) -> Vec<Vec<Track>> {
             [thing(0, at_m, [0.08, 0.07, 0.1]), thing(1, [0.63, 0.5, 0.2], [0.1, 0.07, 0.1])];
         let mut cloud = camera.picture(&things, stamp_ns, |_, _| false);
         // Depths of a real camera scatter by some millimetres.
-        let mut chance = 88172645463325252_u64 + step;
+        let mut chance = Rng::new(step);
         for point in &mut cloud.xyz_m {
-            chance ^= chance << 13;
-            chance ^= chance >> 7;
-            chance ^= chance << 17;
-            let scale = 1.0 + ((chance % 1000) as f32 / 1000.0 - 0.5) * 0.006;
+            let scale = chance.uniform(0.997, 1.003) as f32;
             *point = point.map(|v| v * scale);
         }
         let frame = frame(&grid, &cloud, &camera.pose, &things);

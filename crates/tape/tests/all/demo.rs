@@ -92,14 +92,6 @@ fn names_that_would_leave_the_folder_are_refused() {
     }
 }
 
-/// Numbers of a fixed seed.
-fn chance(state: &mut u64) -> u64 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    *state
-}
-
 #[test]
 fn damaged_files_are_errors_or_poorer_episodes_never_crashes() {
     let (folder, tape) = recorded(6);
@@ -108,16 +100,16 @@ fn damaged_files_are_errors_or_poorer_episodes_never_crashes() {
     assert!(read_demo(&path).is_ok());
     let whole = std::fs::read(&path).unwrap();
     let bad = folder.path().join("bad.h5");
-    let mut seed = 0x5eed_0123_4567_89ab;
+    let mut rng = citrange_core::rng::Rng::new(0x5eed);
     let (mut refused, mut read) = (0, 0);
     for round in 0..400 {
         let mut bytes = whole.clone();
         if round % 4 == 0 {
-            bytes.truncate(chance(&mut seed) as usize % whole.len());
+            bytes.truncate(rng.below(whole.len()));
         } else {
-            for _ in 0..=chance(&mut seed) % 8 {
-                let at = chance(&mut seed) as usize % bytes.len();
-                bytes[at] ^= 1 << (chance(&mut seed) % 8);
+            for _ in 0..=rng.below(8) {
+                let at = rng.below(bytes.len());
+                bytes[at] ^= 1 << rng.below(8);
             }
         }
         std::fs::write(&bad, &bytes).unwrap();

@@ -138,11 +138,8 @@ fn flipped_bits_are_an_answer() {
             opened += u32::from(check(&path, &bytes));
         }
         assert!(opened > 0, "dates and names may change");
-        let mut state = 7u64;
-        let mut next = |below: usize| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as usize % below
-        };
+        let mut rng = citrange_core::rng::Rng::new(7);
+        let mut next = |below: usize| rng.below(below);
         for _ in 0..4000 {
             let mut bytes = whole.clone();
             for _ in 0..1 + next(6) {

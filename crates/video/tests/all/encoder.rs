@@ -102,12 +102,12 @@ fn a_repeated_picture_is_the_same_and_small() {
 #[test]
 fn noise_and_jumps_never_skip_a_frame() {
     let mut encoder = Encoder::new(320, 240, EncoderSettings::default()).unwrap();
-    let mut state = 1u64;
+    let mut rng = citrange_core::rng::Rng::new(1);
     for number in 0..12 {
         let rgb: Vec<u8> = (0..320 * 240 * 3)
             .map(|_| {
-                state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
-                if number % 2 == 0 { (state >> 40) as u8 } else { 255 * (number % 4 / 2) as u8 }
+                let noise = rng.next_u64() as u8;
+                if number % 2 == 0 { noise } else { 255 * (number % 4 / 2) as u8 }
             })
             .collect();
         assert!(!encoder.encode(&rgb).unwrap().data.is_empty());
