@@ -11,10 +11,11 @@ use citrange_core::{
 use mujoco_rs::prelude::MjtJoint;
 
 use crate::compile::CompiledScene;
-use crate::contact_sensor::{ContactSensor, object_specs};
+use crate::contact_sensor::ContactSensor;
 use crate::error::SimError;
 use crate::extras::quat_from_matrix;
 use crate::layout::Joint;
+use crate::object_specs::object_specs;
 use crate::render_worker::{Drawer, View};
 use crate::snapshot::INTEGRATION;
 use crate::world::{Threads, World};

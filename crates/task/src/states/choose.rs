@@ -5,18 +5,22 @@ use citrange_core::{Event, Observation};
 use nalgebra::Vector3;
 
 use super::PATIENCE_FRAMES;
-use crate::choice::{GraspQuery, grasp_yaw};
-use crate::goal::yaw;
+use crate::grasp_plan::{GraspQuery, grasp_plan};
 use crate::judge::Placed;
-use crate::memory::{GraspBelief, Memory};
+use crate::memory::{Fetch, GraspBelief, Memory};
 use crate::pilot::Autopilot;
 use crate::reason::{Reason, State};
 use crate::table::Step;
 
+/// A thing is lifted at least so far.
+const LIFT_M: f64 = 0.03;
+
 /// Chooses what to fetch next; when all is fetched, looks once more and ends.
 pub(crate) fn idle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
     let most = pilot.settings.retries + 1;
-    let next = m.fetches.iter().position(|f| !f.is_placed && f.attempts < most);
+    let placed = m.fetches.iter().filter(|f| f.is_placed).count() as u32;
+    let is_open = |f: &Fetch| !f.is_placed && f.attempts < most && f.refused_at != Some(placed);
+    let next = m.fetches.iter().position(is_open);
     let Some(next) = next else { return last_look(pilot, m, seen) };
     let object = pilot.targets[next];
     if m.current != Some(next) {
@@ -28,28 +32,38 @@ pub(crate) fn idle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) ->
     m.correction_m = Vector3::zeros();
     (m.grasp, m.grip, m.was_held) = (None, GraspBelief::Unknown, false);
     m.fetches[next].attempts += 1;
-    let half = pilot.half_width_m(object);
-    pilot.body.hold(half);
-    m.hand = pilot.body.place(&m.joints);
-    let Some(thing) = pilot.target(m, seen) else { return Step::Fail(Reason::TargetNotSeen) };
-    let at_m = Vector3::from(thing.pose.pos_m);
-    if !at_m.iter().all(|n| n.is_finite()) {
+    let (Some(target), Some(thing)) = (pilot.target(m, seen), pilot.thing(object, seen)) else {
         return Step::Fail(Reason::TargetNotSeen);
-    }
-    m.fetches[next].start_m.get_or_insert(thing.pose.pos_m);
-    let at_goal = pilot.goal.rim(seen).is_some_and(|rim| {
-        (at_m.x - rim.center_m[0]).hypot(at_m.y - rim.center_m[1]) < rim.radius_m
-    });
-    let around = pilot.around(seen, object, at_goal);
-    let failed: Vec<f64> = m.failed_yaws.iter().flatten().copied().collect();
-    let take = GraspQuery { at_m, yaw_rad: yaw(thing), around: &around, failed: &failed };
-    let Some(relative_yaw_rad) = grasp_yaw(&mut pilot.body, &pilot.settings, &take) else {
-        return Step::Fail(Reason::IkUnreachable);
     };
-    m.relative_yaw_rad = relative_yaw_rad;
+    let (at_m, pos_m) = (thing.middle_m, target.pose.pos_m);
+    m.fetches[next].start_m.get_or_insert(pos_m);
+    let around = pilot.around(seen, object, None);
+    let failed: Vec<f64> = m.failed_yaws.iter().flatten().copied().collect();
+    m.lift_z_m = pilot.body.height(pilot.settings.lift_height).max(at_m.z + LIFT_M);
+    let take = GraspQuery {
+        thing: &thing,
+        around: &around,
+        failed: &failed,
+        lift_z_m: m.lift_z_m,
+    };
+    let plan = match grasp_plan(&mut pilot.body, &pilot.settings, &take) {
+        Ok(plan) => plan,
+        Err(refusal) => {
+            pilot.body.hold(&m.plan.point_m);
+            m.fetches[next].attempts -= 1;
+            m.fetches[next].refused_at = Some(placed);
+            pilot.because(refusal.text());
+            return Step::Refuse(refusal.reason());
+        }
+    };
+    m.plan = plan;
+    pilot.body.hold(&plan.point_m);
+    m.hand = pilot.body.place(&m.joints);
+    m.carry_z_m = pilot.carry_z_m(&thing, &around, seen);
+    let relative_yaw_rad = plan.relative_yaw_rad;
     let (target, attempt) =
         (pilot.target_name(next).to_owned(), Some(m.fetches[next].attempts.into()));
-    let (object_m, jaw_yaw_deg) = (Some(thing.pose.pos_m), Some(relative_yaw_rad.to_degrees()));
+    let (object_m, jaw_yaw_deg) = (Some(pos_m), Some(relative_yaw_rad.to_degrees()));
     let chosen = TargetChosen { target: target.clone(), attempt, object_m, jaw_yaw_deg };
     pilot.note(Event::Target(chosen));
     if m.fetches[next].attempts > 1 {
@@ -105,7 +119,7 @@ pub(crate) fn success(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
 /// Remembers what failed; a goal that was pushed ends everything.
 pub(crate) fn failed(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
     let reason = m.failing;
-    let failed = m.relative_yaw_rad;
+    let failed = m.plan.relative_yaw_rad;
     m.failed_yaws.rotate_right(1);
     m.failed_yaws[0] = Some(failed);
     if let Some(fetch) = m.fetch() {
