@@ -95,6 +95,14 @@ impl Body {
         Ok(body)
     }
 
+    /// Measures how near to the axis and how far from it the hand gets at a height, with what it
+    /// holds.
+    pub(crate) fn measure_ring(&mut self, z_m: f64) {
+        let home = self.home.clone();
+        let towards = self.hand(&home).at_m;
+        self.ring_m = self.ring(z_m, &towards);
+    }
+
     /// Distances from the axis that are reached at a height, in the direction of `towards`.
     fn ring(&mut self, z_m: f64, towards: &Vector3<f64>) -> [f64; 2] {
         let out = (towards - self.base(towards.z)).xy();

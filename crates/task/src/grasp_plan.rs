@@ -43,6 +43,8 @@ const TOUCHING_M: f64 = 0.0007;
 const APART_M: f64 = 0.0005;
 /// Between the hand and a thing that is not (yet) held.
 const HAND_GAP_M: f64 = 0.0005;
+/// What an arm that hangs a little may miss of its height.
+const FLOOR_MARGIN_M: f64 = 0.001;
 /// A jaw must at least overlap a thing by so much of its depth.
 const LEAST_DEPTH_M: f64 = 0.003;
 
@@ -61,6 +63,8 @@ pub(crate) struct GraspPlan {
     pub(crate) contact: f64,
     /// How far they open to let it go.
     pub(crate) release: f64,
+    /// Half the thing's width between the jaws.
+    pub(crate) half_width_m: f64,
     /// How far the jaws' tips reach below the thing's middle.
     pub(crate) tip_below_m: f64,
 }
@@ -88,17 +92,15 @@ pub(crate) fn grasp_plan(
             match candidate(body, settings, take, relative_yaw_rad, tip_below_m) {
                 Ok((score, plan)) => {
                     if best.is_none_or(|(other, _)| score > other) {
+                        if std::env::var("DBG").is_ok() {
+                            eprintln!("best {score:.4}");
+                        }
                         best = Some((score, plan));
                     }
                 }
                 Err(refusal) => {
-                    let is_unreachable = matches!(refusal, Refusal::Unreachable { .. });
                     if nearest.as_ref().is_none_or(|r| refusal.nearness() > r.nearness()) {
                         nearest = Some(refusal);
-                    }
-                    // Millimetres of depth do not bring the hand there.
-                    if is_unreachable {
-                        break;
                     }
                 }
             }
@@ -133,7 +135,7 @@ pub(crate) fn all_yaws() -> Vec<f64> {
 /// nearer to it and farther from it, no lower than the floor lets them, and as far as the jaws are
 /// beside it at all.
 fn depths(body: &Body, settings: &AutopilotSettings, thing: &Thing) -> Vec<f64> {
-    let floor_m = body.floor_z_m + settings.floor_clearance_m;
+    let floor_m = body.floor_z_m + settings.floor_clearance_m + FLOOR_MARGIN_M;
     let lowest = thing.middle_m.z - floor_m;
     let half = (thing.top_m - thing.lowest_m) / 2.0;
     let wanted = body.tip_m.min(lowest);
@@ -213,9 +215,8 @@ fn candidate(
     let half = thing.width_m(body.yaw(&HandTarget { at_m: thing.middle_m, relative_yaw_rad })) / 2.0;
     let deep = body.grasp_m + body.tool_axis * (body.tip_m - tip_below_m);
     let mut out = if body.from_face { half } else { 0.0 };
-    let mut plan = GraspPlan { relative_yaw_rad, tip_below_m, ..GraspPlan::default() };
+    let mut plan = GraspPlan { relative_yaw_rad, tip_below_m, half_width_m: half, ..GraspPlan::default() };
     let mut joints = body.home.clone();
-    let mut first_gap = 0.0;
     // Twice: the first place says how far the faces really are from the thing.
     for _ in 0..2 {
         plan.point_m = deep + body.jaw_axis * out;
@@ -224,18 +225,17 @@ fn candidate(
         joints = reach(body, settings, &place, &joints)?;
         let mut stand = stand(body, &joints, thing);
         let [a, b] = stand.gaps(1.0, false);
-        if !(a.is_finite() && b.is_finite()) {
+        // A jaw that swings may be wide open above the thing; a face must be beside it.
+        if !a.is_finite() || (!stand.body.from_face && !b.is_finite()) {
             return Err(Refusal::NotBeside);
         }
-        first_gap = a;
         out -= if stand.body.from_face { a } else { (a - b) / 2.0 };
     }
-    let _settled = first_gap;
     let from_face = body.from_face;
     let mut stand = stand(body, &joints, thing);
     let clearance_m = if from_face { settings.grasp_clearance_m } else { settings.open_clearance_m };
     let [a_swept, b_swept] = stand.gaps(1.0, true);
-    let [a, b] = stand.gaps(1.0, false);
+    let [a, _] = stand.gaps(1.0, false);
     // The tip of a sloping jaw may stand nearer to the thing than the face that will touch it.
     let slope_m = (a - a_swept).max(0.0);
     plan.aside_m = if from_face { clearance_m.max(slope_m + settings.least_clearance_m) } else { 0.0 };
@@ -258,15 +258,13 @@ fn candidate(
         .unwrap_or(1.0)
         .max(plan.contact + settings.least_release)
         .min(1.0);
-    let _ = b;
-
-    let middle_c = 0.0;
-    let slant = slant(&mut stand, thing, &plan, first_gap);
+    let grip = grip(&mut stand, thing, &plan);
     floor(&mut stand, settings, &plan)?;
     let jaw = stand.plane.jaw;
+    let by_m = if from_face { plan.aside_m - a } else { 0.0 };
     let aside = thing.bodies.iter().map(|body| {
         let identity = nalgebra::Matrix3::identity();
-        body.moved(&identity, &(jaw * (plan.aside_m - a))).swept(&(-Vector3::z() * SWEEP_M))
+        body.moved(&identity, &(jaw * by_m)).swept(&(-Vector3::z() * SWEEP_M))
     });
     let aside: Vec<Body3> = aside.collect();
     stand.jaws(plan.open);
@@ -276,10 +274,18 @@ fn candidate(
     if touch < HAND_GAP_M {
         return Err(Refusal::InTheHand { by_m: HAND_GAP_M - touch });
     }
-    let (slant_rad, contact_c) = slant.ok_or(Refusal::NotBeside)?;
-    let most_deg = settings.most_slant_deg;
-    if slant_rad.to_degrees() > most_deg {
-        return Err(Refusal::Slanting { off_rad: slant_rad, most_deg });
+    let grip = grip.ok_or(Refusal::NotBeside)?;
+    let inside_m = tip_below_m - grip.top_c;
+    if inside_m < settings.least_overlap_m {
+        return Err(Refusal::Shallow { by_m: inside_m, least_m: settings.least_overlap_m });
+    }
+    let (slant_deg, wedge_deg) = (grip.slant_rad.to_degrees(), grip.wedge_rad.to_degrees());
+    let (most_deg, most_wedge_deg) = (settings.most_slant_deg, settings.most_wedge_deg);
+    if slant_deg > most_deg || wedge_deg > most_wedge_deg {
+        return Err(Refusal::Slanting { slant_deg, most_deg, wedge_deg, most_wedge_deg });
+    }
+    if std::env::var("DBG").is_ok() {
+        eprintln!("cand yaw {:.2} d {:.4} {grip:?} plan {plan:?}", relative_yaw_rad, tip_below_m);
     }
     let joints = stand.joints.clone();
     lifted(body, settings, take, &plan, &joints)?;
@@ -290,8 +296,8 @@ fn candidate(
     let again = take.failed.iter().any(|old| (old - relative_yaw_rad).abs() < SAME_YAW_RAD);
     let score = room.min(ROOMY_M)
         - YAW_COST_M * relative_yaw_rad.abs()
-        - SLANT_COST_M * (slant_rad.to_degrees() / most_deg)
-        - DEPTH_COST * ((tip_below_m - body.tip_m).abs() + (contact_c - middle_c).abs())
+        - SLANT_COST_M * (slant_deg / most_deg).max(wedge_deg / most_wedge_deg)
+        - DEPTH_COST * ((tip_below_m - body.tip_m).abs() + grip.contact_c.abs())
         - if again { AGAIN_COST_M } else { 0.0 };
     Ok((score, plan))
 }
@@ -328,6 +334,7 @@ fn floor(
 ) -> Result<(), Refusal> {
     let least = stand.body.floor_z_m + settings.floor_clearance_m;
     let mut lowest = f64::INFINITY;
+    let least = least + FLOOR_MARGIN_M;
     for opening in [plan.open, f64::midpoint(plan.open, plan.contact), plan.contact] {
         stand.body.set_jaws(opening, &mut stand.joints);
         stand.body.hand(&stand.joints);
@@ -364,15 +371,25 @@ pub(crate) fn over_z_m(
     body.height(settings.approach_height).max(clear)
 }
 
-/// How slantingly the jaws press on a thing that they hold: the angle between the line from
-/// contact to contact and the directions in which they press; and how deep that line is against
-/// the thing's middle.
-fn slant(
+/// How the jaws press on a thing that they hold. Depths are against the thing's middle, towards
+/// the tips.
+#[derive(Clone, Copy, Debug)]
+struct Grip {
+    /// Angle between the line from contact to contact and the directions in which they press.
+    slant_rad: f64,
+    /// Angle between these two directions.
+    wedge_rad: f64,
+    /// Middle of the line.
+    contact_c: f64,
+    /// Where the jaw that holds less of it touches it farthest from the tips.
+    top_c: f64,
+}
+
+fn grip(
     stand: &mut Stand<'_>,
     thing: &Thing,
     plan: &GraspPlan,
-    _first_gap_m: f64,
-) -> Option<(f64, f64)> {
+) -> Option<Grip> {
     let [a, b] = stand.gaps(plan.contact, false);
     let jaws = stand.jaws(plan.contact);
     let touching = [touching(&jaws, &stand.thing, 0, a), touching(&jaws, &stand.thing, 1, b)];
@@ -393,13 +410,18 @@ fn slant(
         }
         press[k] = nearest.map(|n| n.normal).filter(|n| n.norm() > 0.5)?;
     }
-    let mut best: Option<(f64, f64)> = None;
+    let ends = touching.each_ref().map(|points| {
+        points.iter().map(|p| p[1]).fold(f64::INFINITY, f64::min)
+    });
+    let (wedge_rad, top_c) = (press[0].angle(&-press[1]), ends[0].max(ends[1]));
+    let mut best: Option<Grip> = None;
     for p in &touching[0] {
         for q in &touching[1] {
             let line = jaw * (q[0] - p[0]) + tool * (q[1] - p[1]);
-            let off = line.angle(&press[0]).max((-line).angle(&press[1]));
-            if best.is_none_or(|(other, _)| off < other) {
-                best = Some((off, (p[1] + q[1]) / 2.0));
+            let slant_rad = line.angle(&press[0]).max((-line).angle(&press[1]));
+            if best.is_none_or(|other| slant_rad < other.slant_rad) {
+                let contact_c = f64::midpoint(p[1], q[1]);
+                best = Some(Grip { slant_rad, wedge_rad, contact_c, top_c });
             }
         }
     }

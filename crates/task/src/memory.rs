@@ -70,6 +70,8 @@ pub(crate) struct Memory {
     pub(crate) plan: GraspPlan,
     /// Height at which the thing's middle is carried.
     pub(crate) carry_z_m: f64,
+    /// Height at which the open jaws travel to it.
+    pub(crate) travel_z_m: f64,
     /// Height to which it is lifted.
     pub(crate) lift_z_m: f64,
     pub(crate) failed_yaws: [Option<f64>; FAILED_YAWS],
@@ -102,6 +104,7 @@ impl Memory {
             swing: None,
             plan: GraspPlan::default(),
             carry_z_m: hand.at_m.z,
+            travel_z_m: hand.at_m.z,
             lift_z_m: hand.at_m.z,
             failed_yaws: [None; FAILED_YAWS],
             carried_m: Vector3::zeros(),
@@ -137,8 +140,9 @@ impl Memory {
         let plan = &self.plan;
         out.push(plan.relative_yaw_rad);
         out.extend(&plan.point_m);
-        out.extend([plan.aside_m, plan.open, plan.contact, plan.release, plan.tip_below_m]);
-        out.extend([self.carry_z_m, self.lift_z_m]);
+        out.extend([plan.aside_m, plan.open, plan.contact, plan.release]);
+        out.extend([plan.half_width_m, plan.tip_below_m]);
+        out.extend([self.carry_z_m, self.travel_z_m, self.lift_z_m]);
         for yaw in self.failed_yaws {
             put(out, yaw.map(|t| [t]));
         }
@@ -186,7 +190,8 @@ impl Memory {
         let swing = Swing { from, to, ramp: Ramp { length, done, speed } };
         let relative_yaw_rad = numbers.next()?;
         let point_m = vector(numbers)?;
-        let [aside_m, open, contact, release, tip_below_m] = array(numbers)?;
+        let [aside_m, open, contact, release] = array(numbers)?;
+        let [half_width_m, tip_below_m] = array(numbers)?;
         let plan = GraspPlan {
             relative_yaw_rad,
             point_m,
@@ -194,9 +199,10 @@ impl Memory {
             open,
             contact,
             release,
+            half_width_m,
             tip_below_m,
         };
-        let [carry_z_m, lift_z_m] = array(numbers)?;
+        let [carry_z_m, travel_z_m, lift_z_m] = array(numbers)?;
         let mut failed_yaws = [None; FAILED_YAWS];
         for yaw in &mut failed_yaws {
             *yaw = take::<1>(numbers)?.map(|[t]| t);
@@ -240,6 +246,7 @@ impl Memory {
             swing: has_swing.then_some(swing),
             plan,
             carry_z_m,
+            travel_z_m,
             lift_z_m,
             failed_yaws,
             carried_m,

@@ -130,6 +130,9 @@ impl Autopilot {
             .filter(|_| numbers.next().is_none())
             .ok_or_else(|| TaskError::Memory("the numbers do not fit this arm and job".into()))?;
         self.body.hold(&memory.plan.point_m);
+        if memory.current.is_some() {
+            self.body.measure_ring(memory.carry_z_m);
+        }
         self.memory = Some(memory);
         Ok(())
     }

@@ -18,7 +18,9 @@ pub(crate) enum Refusal {
     /// The hand would be in the floor.
     Floor { by_m: f64 },
     /// The jaws would press so slantingly that it slips out.
-    Slanting { off_rad: f64, most_deg: f64 },
+    Slanting { slant_deg: f64, most_deg: f64, wedge_deg: f64, most_wedge_deg: f64 },
+    /// Only the very tips would hold it.
+    Shallow { by_m: f64, least_m: f64 },
     /// Something else is in the way.
     Blocked { by: String, missing_m: f64 },
 }
@@ -30,7 +32,10 @@ impl Refusal {
             Self::Unreachable { .. } => Reason::IkUnreachable,
             Self::TooWide { .. } => Reason::TooWide,
             Self::TooThin { .. } => Reason::TooThin,
-            Self::NotBeside | Self::InTheHand { .. } | Self::Slanting { .. } => Reason::NoGrip,
+            Self::NotBeside
+            | Self::InTheHand { .. }
+            | Self::Slanting { .. }
+            | Self::Shallow { .. } => Reason::NoGrip,
             Self::Floor { .. } => Reason::Floor,
             Self::Blocked { .. } => Reason::Blocked,
         }
@@ -45,8 +50,9 @@ impl Refusal {
             Self::TooThin { width_m, least_m } => (3, width_m - least_m),
             Self::Floor { by_m } => (4, -by_m),
             Self::InTheHand { by_m } => (5, -by_m),
-            Self::Slanting { off_rad, .. } => (6, -off_rad),
-            Self::Blocked { missing_m, .. } => (7, -missing_m),
+            Self::Shallow { by_m, .. } => (6, *by_m),
+            Self::Slanting { slant_deg, wedge_deg, .. } => (7, -slant_deg.max(*wedge_deg)),
+            Self::Blocked { missing_m, .. } => (8, -missing_m),
         }
     }
 
@@ -84,9 +90,16 @@ impl Refusal {
             Self::Floor { by_m } => {
                 format!("the jaw tips would be {} mm below the table and its clearance", mm(by_m))
             }
-            Self::Slanting { off_rad, most_deg } => format!(
-                "the jaws would press {} degrees off the line between them, at most {most_deg} hold",
-                off_rad.to_degrees().round()
+            Self::Slanting { slant_deg, most_deg, wedge_deg, most_wedge_deg } => format!(
+                "the jaws would stand {} degrees to each other and press {} off the line between \
+                 them; at most {most_wedge_deg} and {most_deg} hold",
+                wedge_deg.round(),
+                slant_deg.round()
+            ),
+            Self::Shallow { by_m, least_m } => format!(
+                "only {} mm of the jaws would be beside it, {} are needed",
+                mm(by_m),
+                mm(least_m)
             ),
             Self::Blocked { by, missing_m } => {
                 format!("{by} is in the way: the open jaws lack {} mm", mm(missing_m))

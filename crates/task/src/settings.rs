@@ -117,6 +117,10 @@ pub struct AutopilotSettings {
     /// Most that the jaws may press off the line between their contacts: the angle whose tangent
     /// is the friction, less a margin.
     pub most_slant_deg: f64,
+    /// Most that the directions may differ in which the jaws press.
+    pub most_wedge_deg: f64,
+    /// Least of the jaws, from their tips, that must be beside a thing where they touch it.
+    pub least_overlap_m: f64,
     /// The jaws pass this far above a thing before they go down around it.
     pub over_clearance_m: f64,
     /// Which yaws of the jaws a thing may be taken with.
@@ -275,6 +279,8 @@ impl AutopilotSettings {
             ("release_clearance_m", self.release_clearance_m),
             ("over_clearance_m", self.over_clearance_m),
             ("most_slant_deg", self.most_slant_deg),
+            ("most_wedge_deg", self.most_wedge_deg),
+            ("least_overlap_m", self.least_overlap_m),
             ("grasp_settle_duration_steps", self.grasp_settle_duration_steps),
         ];
         let fractions = [

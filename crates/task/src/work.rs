@@ -6,6 +6,7 @@ use nalgebra::Vector3;
 
 use crate::choice::{Around, Obstacle};
 use crate::goal::WALLS;
+use crate::grasp_plan::over_z_m;
 use crate::judge::checks::{middle_in_world, usable};
 use crate::judge::{GraspSettings, NotPlaced, Placed, PlacementDetector, Region, Resting};
 use crate::memory::Memory;
@@ -18,6 +19,9 @@ use crate::thing::Thing;
 const MOST_CORRECTION_M: f64 = 0.02;
 /// Jaws that came this far of the way to where they were sent have closed on nothing.
 const HALF_CLOSED: f64 = 0.4;
+/// A thing may settle in the jaws when it leaves the table; what that is of the movement is only
+/// told after so much of half its width.
+const SETTLES: f64 = 0.6;
 /// Things are carried this far above what stands around.
 const CARRY_GAP_M: f64 = 0.012;
 /// What stands up less than this above a surface is part of it.
@@ -67,6 +71,7 @@ impl Autopilot {
         let mut limits = self.settings.grasp_detection.clone();
         let gap = (m.plan.contact - self.closed(m)).max(0.0);
         limits.jaw_gap_min = limits.jaw_gap_min.min(gap * HALF_CLOSED);
+        limits.min_move_m = limits.min_move_m.max(m.plan.half_width_m * SETTLES);
         limits
     }
 
@@ -130,6 +135,17 @@ impl Autopilot {
         let object = self.goal.object().map(|index| self.objects[index].name.as_str());
         let is_goal = |o: &&Obstacle| object == Some(o.name.as_str()) || o.name == WALLS;
         around.obstacles.iter().filter(is_goal).map(|o| o.top_m).reduce(f64::max)
+    }
+
+    /// Height at which the open jaws travel to a thing: over what stands around, where the arm
+    /// gets there, and over the thing itself.
+    pub(crate) fn travel_z_m(&mut self, thing: &Thing, others: &Around, m: &Memory) -> f64 {
+        let over = over_z_m(&self.body, &self.settings, thing, &m.plan);
+        let top = others.top_m(self.body.floor_z_m).max(thing.top_m);
+        let clear = top + m.plan.tip_below_m + self.settings.over_clearance_m;
+        let place = HandTarget { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, clear), ..m.hand };
+        let near = m.joints.clone();
+        if clear > over && self.body.reach(&place, &near).is_some() { clear } else { over }
     }
 
     /// Whether an object lies at the goal now, by one more sample of a detector.

@@ -216,17 +216,29 @@ pub(crate) fn release(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
     if !ease_open(pilot, m) {
         return Step::Stay;
     }
+    // A jaw that does not move still touches the thing: first away from it, then up.
     if m.part == 0 {
         m.part = 1;
+        let (sin, cos) = pilot.body.yaw(&m.hand).sin_cos();
+        let by = Vector3::new(cos, sin, 0.0) * m.plan.aside_m;
+        let aside = HandTarget { at_m: m.hand.at_m - by, ..m.hand };
+        if m.plan.aside_m > 0.0 && pilot.joints_for(m, &aside).is_ok() {
+            pilot.send(m, aside, pilot.settings.descend_step_size);
+        }
+    }
+    let is_there = or_fail!(pilot.follow(m));
+    if m.part == 1 && is_there {
+        m.part = 2;
         let high = pilot.body.height(pilot.settings.transport_height);
         let clear = pilot.current_thing(m, seen).map_or(high, |thing| {
             thing.top_m + m.plan.tip_below_m + pilot.settings.over_clearance_m
         });
         let z = high.max(clear).max(m.hand.at_m.z + OVER_M);
         let up = HandTarget { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, z), ..m.hand };
+        let up = if pilot.joints_for(m, &up).is_ok() { up } else { over(m, OVER_M) };
         pilot.send(m, up, pilot.settings.lift_step_size);
     }
-    let is_up = or_fail!(pilot.follow(m));
+    let is_up = is_there && m.part == 2 && m.line.is_none();
     if !pilot.is_frame(seen) {
         return Step::Stay;
     }
@@ -244,6 +256,11 @@ pub(crate) fn release(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
         });
     }
     Step::Stay
+}
+
+/// Straight above where the hand is.
+fn over(m: &Memory, by_m: f64) -> HandTarget {
+    HandTarget { at_m: m.hand.at_m + Vector3::z() * by_m, ..m.hand }
 }
 
 /// Opens the jaws: slowly while they let go, so that the thing is not flicked away, then quickly.

@@ -21,17 +21,36 @@ const STANDS_RAD_S: f64 = 0.08;
 
 /// Over the thing, jaws open and rotated.
 pub(crate) fn approach(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
-    if m.ticks == 0 {
-        let Some(over) = over_target(pilot, m, seen) else {
-            return Step::Fail(Reason::TargetNotSeen);
-        };
-        pilot.send(m, over, pilot.settings.travel_horizontal_speed);
+    const UP: u32 = 0;
+    const ACROSS: u32 = 1;
+    const DOWN: u32 = 2;
+    let Some(over) = over_target(pilot, m, seen) else {
+        return Step::Fail(Reason::TargetNotSeen);
+    };
+    let z = m.travel_z_m;
+    if m.line.is_none() && m.part <= DOWN {
+        // First up, where the way across would be too low; then across, then down.
+        let up = HandTarget { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, z), ..m.hand };
+        if m.part == UP && m.hand.at_m.z < z - 1e-3 && pilot.joints_for(m, &up).is_ok() {
+            pilot.send(m, up, pilot.settings.travel_horizontal_speed);
+            m.part = ACROSS;
+        } else if m.part <= ACROSS {
+            let across = HandTarget { at_m: Vector3::new(over.at_m.x, over.at_m.y, z), ..over };
+            // From high up straight to the thing, when its own height is all that counts.
+            let to = if z > over.at_m.z + 1e-3 { across } else { over };
+            pilot.send(m, to, pilot.settings.travel_horizontal_speed);
+            m.part = DOWN;
+        } else {
+            pilot.send(m, over, pilot.settings.travel_horizontal_speed);
+            m.part = DOWN + 1;
+        }
     }
     let open = m.plan.open.min(pilot.settings.gripper_open);
     let frames = pilot.settings.grasp_duration_steps;
     let is_open = pilot.move_jaws(m, open, frames);
     let is_there = or_fail!(pilot.follow(m));
-    if is_open && is_there { Step::To(State::PostureAdjust) } else { Step::Stay }
+    let is_last = m.part > DOWN || (m.part == DOWN && z <= over.at_m.z + 1e-3);
+    if is_open && is_there && is_last { Step::To(State::PostureAdjust) } else { Step::Stay }
 }
 
 /// Where the hand should be over the thing as it is now.

@@ -194,7 +194,7 @@ fn mug(r: f64, h: f64) -> std::path::PathBuf {
     let contact = "friction=\"1 0.005 0.0005\" condim=\"6\" solref=\"0.01 1\"";
     let text = format!(
         "<mujoco><asset><mesh name=\"cup\" vertex=\"{cup}\"/><mesh name=\"handle\" \
-         vertex=\"{handle}\"/></asset><worldbody><body name=\"mug\"><freejoint/>\
+         vertex=\"{handle}\"/></asset><worldbody><body name=\"mug\">\
          <geom type=\"mesh\" mesh=\"cup\" mass=\"0.05\" {contact}/>\
          <geom type=\"mesh\" mesh=\"handle\" mass=\"0.005\" {contact}/></body></worldbody></mujoco>"
     );
@@ -226,7 +226,7 @@ pub fn tried(robot: Robot) -> Vec<Kind> {
         [[10.0, 60.0], [15.0, 80.0], [20.0, 50.0], [25.0, 70.0]].map(|[r, h]| Kind::Lying(r, h)),
     );
     kinds.extend([[12.0, 40.0], [20.0, 50.0]].map(|[r, h]| Kind::Capsule(r, h)));
-    kinds.extend([[20.0, 30.0, 18.0], [25.0, 25.0, 35.0]].map(Kind::Ellipsoid));
+    kinds.extend([[20.0, 30.0, 18.0], [25.0, 35.0, 25.0]].map(Kind::Ellipsoid));
     kinds.extend([[20.0, 50.0], [28.0, 60.0]].map(|[r, h]| Kind::Mug(r, h)));
     kinds
 }
