@@ -172,6 +172,10 @@ pub struct Physics {
     pub impratio: f64,
     /// Extra solver passes against slip.
     pub noslip_iterations: u32,
+    /// Several points of contact between convex bodies (cylinders, meshes) that touch along a
+    /// line or a face, instead of one: things lie and are held more steadily.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub multi_contact: bool,
     /// Gravity in the world frame.
     pub gravity_m_s2: [f64; 3],
 }
@@ -183,6 +187,7 @@ impl Default for Physics {
             cone: Cone::Elliptic,
             impratio: 10.0,
             noslip_iterations: 5,
+            multi_contact: false,
             gravity_m_s2: [0.0, 0.0, -9.81],
         }
     }

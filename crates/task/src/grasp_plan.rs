@@ -92,9 +92,6 @@ pub(crate) fn grasp_plan(
             match candidate(body, settings, take, relative_yaw_rad, tip_below_m) {
                 Ok((score, plan)) => {
                     if best.is_none_or(|(other, _)| score > other) {
-                        if std::env::var("DBG").is_ok() {
-                            eprintln!("best {score:.4}");
-                        }
                         best = Some((score, plan));
                     }
                 }
@@ -283,9 +280,6 @@ fn candidate(
     let (most_deg, most_wedge_deg) = (settings.most_slant_deg, settings.most_wedge_deg);
     if slant_deg > most_deg || wedge_deg > most_wedge_deg {
         return Err(Refusal::Slanting { slant_deg, most_deg, wedge_deg, most_wedge_deg });
-    }
-    if std::env::var("DBG").is_ok() {
-        eprintln!("cand yaw {:.2} d {:.4} {grip:?} plan {plan:?}", relative_yaw_rad, tip_below_m);
     }
     let joints = stand.joints.clone();
     lifted(body, settings, take, &plan, &joints)?;

@@ -77,11 +77,6 @@ impl Autopilot {
     fn feel(&mut self, m: &mut Memory, seen: &Observation) {
         let Some(mut detector) = m.grasp.take() else { return };
         let object = self.target_middle(m, seen);
-        if std::env::var("DBG2").is_ok() && let Some(o) = &object {
-            let d = nalgebra::Vector3::from(o.pose.pos_m) - self.hand.at_m;
-            let b = self.hand.jaw_axis.cross(&self.hand.tool_axis);
-            eprintln!("{} {} a {:.4} b {:.4} c {:.4} touch {:?} jaws {:?} w {:?}", seen.tick, m.state.name(), d.dot(&self.hand.jaw_axis), d.dot(&b), d.dot(&self.hand.tool_axis), o.touch_n, &seen.joint_pos[seen.joint_pos.len()-2..], o.pose.quat_wxyz);
-        }
         let object = object.as_ref();
         let sample = GraspSample { hand_m: self.hand.at_m, object, jaw_gap: self.jaw_gap(m, seen) };
         let held = detector.sample(&self.grasp_limits(m), &sample);

@@ -74,7 +74,8 @@ pub fn desk(robot: Robot, kind: &Kind) -> Site {
     site(robot.scene(), |scene| {
         let parse = |text: &str| -> Object { from_yaml(text, "thing").unwrap() };
         // Physics that holds without creeping, whatever the scene compares itself with.
-        scene.physics = Physics::default();
+        scene.physics = Physics { multi_contact: true, ..Physics::default() };
+        scene.rates = robot.rates();
         scene.objects.clear();
         scene.objects.insert("thing".into(), parse(&kind.object(robot.place())));
         scene.objects.insert("plate".into(), parse(&robot.plate()));

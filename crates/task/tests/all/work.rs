@@ -136,10 +136,15 @@ impl Site {
         let state = world.get_state(None, &StateQuery::default()).unwrap();
         let root = |name: &str| state.objects[name].root_state.as_ref().unwrap().row(0).to_vec();
         let Extra::Contacts(contacts) = world.extra("contacts", &[0]).unwrap() else { panic!() };
-        let robot = |body: &str| body.starts_with("robot0");
+        // A thing from a model file may have bodies of its own names.
+        let is_of = |body: &str, name: &str| {
+            body == name || body.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'))
+        };
+        let robot = |body: &str| is_of(body, "robot0");
         let touched = |name: &str| {
             contacts[0].iter().any(|c| {
-                (c.body_a == name && robot(&c.body_b)) || (c.body_b == name && robot(&c.body_a))
+                (is_of(&c.body_a, name) && robot(&c.body_b))
+                    || (is_of(&c.body_b, name) && robot(&c.body_a))
             })
         };
         let below = |name: &str| {
@@ -148,9 +153,11 @@ impl Site {
         };
         let touch = |a: &str, b: &dyn Fn(&str) -> bool| {
             let pairs = contacts[0].iter();
-            pairs.clone().any(|c| (c.body_a == a && b(&c.body_b)) || (c.body_b == a && b(&c.body_a)))
+            pairs.clone().any(|c| {
+                (is_of(&c.body_a, a) && b(&c.body_b)) || (is_of(&c.body_b, a) && b(&c.body_a))
+            })
         };
-        let is_target = |body: &str| self.job.targets.iter().any(|name| name == body);
+        let is_target = |body: &str| self.job.targets.iter().any(|name| is_of(body, name));
         let lies = |name: &String| {
             let at = root(name);
             let speed = (at[7] * at[7] + at[8] * at[8] + at[9] * at[9]).sqrt();
@@ -159,7 +166,7 @@ impl Site {
                 let [x, y] = [at[0] - center[0], at[1] - center[1]];
                 (x * cos + y * sin).abs() < half[0] && (y * cos - x * sin).abs() < half[1]
             };
-            let on = |object: &str| touch(name, &|body| body == object || is_target(body));
+            let on = |object: &str| touch(name, &|body| is_of(body, object) || is_target(body));
             let is_there = match &self.job.goal {
                 // On the plate or on what lies there, whatever its height is.
                 Goal::Plate { object, .. } => {
