@@ -65,7 +65,7 @@ impl Robot {
         };
         format!(
             "parts:\n\
-             - {{shape: {{cylinder: {{radius_m: 0.098, half_height_m: 0.004}}}}, \
+             - {{shape: {{box: {{half_m: [0.098, 0.098, 0.004]}}}}, \
              pos_m: [0, 0, 0.004], mass_kg: 0.35}}\n\
              - {{shape: {{ring: {{radius_m: 0.094, bar_radius_m: 0.006}}}}, \
              pos_m: [0, 0, 0.014], mass_kg: 0.15}}\nplace: {place}\n"
