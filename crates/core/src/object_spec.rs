@@ -80,9 +80,10 @@ impl Hull {
         Some(match *shape {
             Shape::Box { half_m } => Self::cuboid(half_m),
             Shape::Sphere { radius_m } => Self { points_m: vec![[0.0; 3]], radius_m },
-            Shape::Capsule { radius_m, half_height_m } => {
-                Self { points_m: vec![[0.0, 0.0, -half_height_m], [0.0, 0.0, half_height_m]], radius_m }
-            }
+            Shape::Capsule { radius_m, half_height_m } => Self {
+                points_m: vec![[0.0, 0.0, -half_height_m], [0.0, 0.0, half_height_m]],
+                radius_m,
+            },
             Shape::Cylinder { radius_m, half_height_m } => ends(radius_m, radius_m, half_height_m),
             Shape::Frustum { radius_m, top_radius_m, half_height_m } => {
                 ends(radius_m, top_radius_m, half_height_m)

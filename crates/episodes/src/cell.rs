@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use citrange_core::restore::BodyPose;
 use citrange_core::{RestoreReport, Rig, RigSpec, RobotDescription, Scene, Snapshot, StartData};
-use citrange_robot::Chain;
+use citrange_robot::{Chain, LinkShape};
 use citrange_tape::Episode;
 use citrange_teleop::telemetry::SceneInfo;
 
@@ -120,6 +120,8 @@ pub struct RigIdentity {
 pub struct ArmDescription {
     /// Its chain.
     pub chain: Chain,
+    /// The solid shapes of its links.
+    pub shapes: Vec<LinkShape>,
     /// Height of the floor under it, in the world.
     pub floor_z_m: f64,
     /// Joints of the pose in which it starts.

@@ -74,7 +74,9 @@ fn outermost(points: &[[f32; 3]]) -> Vec<[f64; 3]> {
         let out = (1.0 - z * z).sqrt();
         [out * cos, out * sin, z]
     });
-    let axes = (0..6).map(|k| std::array::from_fn(|a| if a == k / 2 { (k % 2) as f64 * 2.0 - 1.0 } else { 0.0 }));
+    let axes = (0..6).map(|k| {
+        std::array::from_fn(|a| if a == k / 2 { (k % 2) as f64 * 2.0 - 1.0 } else { 0.0 })
+    });
     let mut kept = BTreeSet::new();
     for direction in spread.chain(axes) {
         let far = |p: &[f32; 3]| (0..3).map(|a| f64::from(p[a]) * direction[a]).sum::<f64>();

@@ -1,8 +1,6 @@
 //! The autopilot's own body: its arm, its jaws, and where it stands.
 
-use citrange_robot::{
-    Chain, Fit, HandGoal, HandPose, LinkShape, Tolerance, ToolDownIk, wrapped,
-};
+use citrange_robot::{Chain, Fit, HandGoal, HandPose, LinkShape, Tolerance, ToolDownIk, wrapped};
 use nalgebra::Vector3;
 
 use crate::error::TaskError;

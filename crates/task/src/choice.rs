@@ -82,10 +82,7 @@ pub(crate) struct ReleaseQuery<'a> {
 }
 
 /// The best yaw to let a thing go, and the room it leaves; `None` when it is not reached.
-pub(crate) fn release_yaw(
-    body: &mut Body,
-    query: &ReleaseQuery<'_>,
-) -> Option<(f64, f64)> {
+pub(crate) fn release_yaw(body: &mut Body, query: &ReleaseQuery<'_>) -> Option<(f64, f64)> {
     let at_m = query.at_m;
     let over_m = Vector3::new(at_m.x, at_m.y, query.over_z_m.max(at_m.z));
     let yaws = match query.yaw_rad {

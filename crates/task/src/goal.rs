@@ -122,9 +122,7 @@ impl Goal {
     /// A watch over its object from now on.
     pub(crate) fn watch(&self, seen: &Observation) -> Option<PlateWatch> {
         match self {
-            Self::Virtual { .. } | Self::VirtualTray { .. } => {
-                Some(PlateWatch::of_virtual_plate())
-            }
+            Self::Virtual { .. } | Self::VirtualTray { .. } => Some(PlateWatch::of_virtual_plate()),
             _ => self.seen(seen).map(PlateWatch::begin),
         }
     }

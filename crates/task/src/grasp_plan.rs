@@ -140,7 +140,9 @@ fn depths(body: &Body, settings: &AutopilotSettings, thing: &Thing) -> Vec<f64> 
     let mut depths = vec![wanted];
     for k in 1..MOST_DEPTHS {
         let by = k as f64 * DEPTH_STEP_M;
-        depths.extend([wanted + by, wanted - by].into_iter().filter(|d| *d <= lowest && *d > highest));
+        depths.extend(
+            [wanted + by, wanted - by].into_iter().filter(|d| *d <= lowest && *d > highest),
+        );
         if depths.len() >= MOST_DEPTHS {
             break;
         }
@@ -209,10 +211,12 @@ fn candidate(
     tip_below_m: f64,
 ) -> Result<(f64, GraspPlan), Refusal> {
     let thing = take.thing;
-    let half = thing.width_m(body.yaw(&HandTarget { at_m: thing.middle_m, relative_yaw_rad })) / 2.0;
+    let half =
+        thing.width_m(body.yaw(&HandTarget { at_m: thing.middle_m, relative_yaw_rad })) / 2.0;
     let deep = body.grasp_m + body.tool_axis * (body.tip_m - tip_below_m);
     let mut out = if body.from_face { half } else { 0.0 };
-    let mut plan = GraspPlan { relative_yaw_rad, tip_below_m, half_width_m: half, ..GraspPlan::default() };
+    let mut plan =
+        GraspPlan { relative_yaw_rad, tip_below_m, half_width_m: half, ..GraspPlan::default() };
     let mut joints = body.home.clone();
     // Twice: the first place says how far the faces really are from the thing.
     for _ in 0..2 {
@@ -230,13 +234,16 @@ fn candidate(
     }
     let from_face = body.from_face;
     let mut stand = stand(body, &joints, thing);
-    let clearance_m = if from_face { settings.grasp_clearance_m } else { settings.open_clearance_m };
+    let clearance_m =
+        if from_face { settings.grasp_clearance_m } else { settings.open_clearance_m };
     let [a_swept, b_swept] = stand.gaps(1.0, true);
     let [a, _] = stand.gaps(1.0, false);
     // The tip of a sloping jaw may stand nearer to the thing than the face that will touch it.
     let slope_m = (a - a_swept).max(0.0);
-    plan.aside_m = if from_face { clearance_m.max(slope_m + settings.least_clearance_m) } else { 0.0 };
-    let width_m = thing.width_m(stand.body.yaw(&HandTarget { at_m: thing.middle_m, relative_yaw_rad }));
+    plan.aside_m =
+        if from_face { clearance_m.max(slope_m + settings.least_clearance_m) } else { 0.0 };
+    let width_m =
+        thing.width_m(stand.body.yaw(&HandTarget { at_m: thing.middle_m, relative_yaw_rad }));
     let least_m = 2.0 * settings.least_clearance_m;
     if a_swept + b_swept < least_m {
         let opening_m = width_m + a_swept + b_swept;
@@ -379,18 +386,16 @@ struct Grip {
     top_c: f64,
 }
 
-fn grip(
-    stand: &mut Stand<'_>,
-    thing: &Thing,
-    plan: &GraspPlan,
-) -> Option<Grip> {
+fn grip(stand: &mut Stand<'_>, thing: &Thing, plan: &GraspPlan) -> Option<Grip> {
     let [a, b] = stand.gaps(plan.contact, false);
     let jaws = stand.jaws(plan.contact);
     let touching = [touching(&jaws, &stand.thing, 0, a), touching(&jaws, &stand.thing, 1, b)];
     let bodies = stand.body.hand_shape.bodies(stand.body.ik.kinematics());
     let JawPlane { jaw, tool, .. } = stand.plane;
     let mut press = [Vector3::zeros(); 2];
-    for (k, (side, gap)) in [(Side::First, -a + APART_M), (Side::Second, b - APART_M)].into_iter().enumerate() {
+    for (k, (side, gap)) in
+        [(Side::First, -a + APART_M), (Side::Second, b - APART_M)].into_iter().enumerate()
+    {
         let identity = nalgebra::Matrix3::identity();
         let mut nearest: Option<crate::hull::Gap> = None;
         for part in &thing.bodies {
@@ -404,9 +409,8 @@ fn grip(
         }
         press[k] = nearest.map(|n| n.normal).filter(|n| n.norm() > 0.5)?;
     }
-    let ends = touching.each_ref().map(|points| {
-        points.iter().map(|p| p[1]).fold(f64::INFINITY, f64::min)
-    });
+    let ends =
+        touching.each_ref().map(|points| points.iter().map(|p| p[1]).fold(f64::INFINITY, f64::min));
     let (wedge_rad, top_c) = (press[0].angle(&-press[1]), ends[0].max(ends[1]));
     let mut best: Option<Grip> = None;
     for p in &touching[0] {
@@ -425,11 +429,11 @@ fn grip(
 /// Ends and middle of where a jaw touches a thing that is this near to it.
 fn touching(jaws: &[Sections; 2], thing: &Sections, side: usize, gap_m: f64) -> Vec<[f64; 2]> {
     let all = thing.iter().flatten();
-    let [low, high] = all.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], p| {
-        [low.min(p[1]), high.max(p[1])]
-    });
+    let [low, high] = all
+        .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], p| [low.min(p[1]), high.max(p[1])]);
     let count = ((high - low) / (SECTION_STEP_M / 2.0)).ceil().max(1.0) as usize;
-    let at = |k: usize| (low + (high - low) * k as f64 / count as f64).clamp(low + 1e-9, high - 1e-9);
+    let at =
+        |k: usize| (low + (high - low) * k as f64 / count as f64).clamp(low + 1e-9, high - 1e-9);
     let touch = |k: usize| {
         let [left, right] = span(thing, at(k))?;
         let [jaw_left, jaw_right] = span(&jaws[side], at(k))?;

@@ -105,7 +105,8 @@ pub(crate) fn jaw_gaps(hand: &[Sections; 2], thing: &Sections, step_m: f64) -> [
     let count = if high > low { ((high - low) / step_m).ceil() as usize } else { 0 };
     for k in 0..=count {
         // The ends themselves belong to the thing only within rounding.
-        let at = (low + (high - low) * k as f64 / count.max(1) as f64).clamp(low + 1e-9, high - 1e-9);
+        let at =
+            (low + (high - low) * k as f64 / count.max(1) as f64).clamp(low + 1e-9, high - 1e-9);
         let Some([left, right]) = span(thing, at) else { continue };
         if let Some([_, face]) = span(&hand[0], at) {
             gaps[0] = gaps[0].min(left - face);

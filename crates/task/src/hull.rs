@@ -109,11 +109,7 @@ impl Body3 {
 
     /// The corners of its section with the plane through `at` that two directions span, in these
     /// directions. In no order; empty where the plane misses it.
-    pub(crate) fn section(
-        &self,
-        at: &Vector3<f64>,
-        along: [&Vector3<f64>; 2],
-    ) -> Vec<[f64; 2]> {
+    pub(crate) fn section(&self, at: &Vector3<f64>, along: [&Vector3<f64>; 2]) -> Vec<[f64; 2]> {
         let normal = along[0].cross(along[1]);
         let flat = |p: &Vector3<f64>| [(p - at).dot(along[0]), (p - at).dot(along[1])];
         let off: Vec<f64> = self.points.iter().map(|p| (p - at).dot(&normal)).collect();

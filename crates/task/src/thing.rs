@@ -68,8 +68,8 @@ impl Thing {
             return None;
         }
         let at = |k: usize| widths[k % DIRECTIONS];
-        let dips = (0..DIRECTIONS)
-            .filter(|k| at(*k) <= at(k + DIRECTIONS - 1) && at(*k) < at(k + 1));
+        let dips =
+            (0..DIRECTIONS).filter(|k| at(*k) <= at(k + DIRECTIONS - 1) && at(*k) < at(k + 1));
         Some(dips.map(|k| self.narrowest(k as f64 * step, step)).collect())
     }
 
@@ -90,9 +90,9 @@ impl Thing {
 
 #[cfg(test)]
 mod tests {
+    use citrange_core::Pose;
     use citrange_core::rig::Hull;
     use citrange_core::shape::Shape;
-    use citrange_core::Pose;
 
     use super::*;
 

@@ -143,7 +143,8 @@ impl Autopilot {
         let over = over_z_m(&self.body, &self.settings, thing, &m.plan);
         let top = others.top_m(self.body.floor_z_m).max(thing.top_m);
         let clear = top + m.plan.tip_below_m + self.settings.over_clearance_m;
-        let place = HandTarget { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, clear), ..m.hand };
+        let place =
+            HandTarget { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, clear), ..m.hand };
         let near = m.joints.clone();
         if clear > over && self.body.reach(&place, &near).is_some() { clear } else { over }
     }
@@ -163,9 +164,9 @@ impl Autopilot {
         let thing = seen.objects.get(object).and_then(Option::as_ref);
         // Its own shape says how high its middle is above its lowest point, as it lies now.
         let low = self.thing(object, seen).map(|thing| thing.lowest_m);
-        let middle = thing.filter(|thing| usable(thing)).map(|thing| {
-            middle_in_world(&thing.pose.isometry(), box_m).z
-        });
+        let middle = thing
+            .filter(|thing| usable(thing))
+            .map(|thing| middle_in_world(&thing.pose.isometry(), box_m).z);
         let resting = Resting {
             box_m,
             rest_height_m: middle.zip(low).map(|(middle, low)| middle - low),

@@ -138,8 +138,7 @@ fn release_place(
         relative_yaw_rad: m.hand.relative_yaw_rad,
     };
     let query = search.query(m, place.at_m);
-    let (relative_yaw_rad, _) =
-        release_yaw(&mut pilot.body, &query).ok_or(Reason::NoSpot)?;
+    let (relative_yaw_rad, _) = release_yaw(&mut pilot.body, &query).ok_or(Reason::NoSpot)?;
     // The thing rotates with the jaws: where it is in the hand rotates too.
     let before = pilot.body.yaw(&m.hand);
     place.relative_yaw_rad = relative_yaw_rad;
@@ -189,9 +188,8 @@ impl SpotSearch<'_> {
             }
         };
         let near = area.size_m() / 2.0 + self.radius_m + NEAR_M;
-        let others = || {
-            self.others.iter().filter(|(at, r)| (at[0] - x).hypot(at[1] - y) < near + r)
-        };
+        let others =
+            || self.others.iter().filter(|(at, r)| (at[0] - x).hypot(at[1] - y) < near + r);
         // Things of different size keep the distance of the largest.
         let most = others().map(|(_, r)| *r).fold(self.radius_m, f64::max);
         let others: Vec<[f64; 2]> = others().map(|(at, _)| *at).collect();

@@ -10,6 +10,7 @@ use crate::judge::{Placed, PlacementDetector};
 use crate::memory::{Fetch, GraspBelief, Memory};
 use crate::pilot::Autopilot;
 use crate::reason::{Reason, State};
+use crate::settings::HeightsOf;
 use crate::table::Step;
 
 /// A thing is lifted at least so far.
@@ -54,13 +55,13 @@ pub(crate) fn idle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) ->
     m.fetches[next].start_m.get_or_insert(pos_m);
     let around = pilot.around(seen, object, None);
     let failed: Vec<f64> = m.failed_yaws.iter().flatten().copied().collect();
-    m.lift_z_m = pilot.body.height(pilot.settings.lift_height).max(at_m.z + LIFT_M);
-    let take = GraspQuery {
-        thing: &thing,
-        around: &around,
-        failed: &failed,
-        lift_z_m: m.lift_z_m,
+    // Heights of the wrist are meant as they are written, whatever comes of it.
+    let least_m = match pilot.settings.heights_of {
+        HeightsOf::Tool => at_m.z + LIFT_M,
+        HeightsOf::Wrist => f64::NEG_INFINITY,
     };
+    m.lift_z_m = pilot.body.height(pilot.settings.lift_height).max(least_m);
+    let take = GraspQuery { thing: &thing, around: &around, failed: &failed, lift_z_m: m.lift_z_m };
     let plan = match grasp_plan(&mut pilot.body, &pilot.settings, &take) {
         Ok(plan) => plan,
         Err(refusal) => {

@@ -139,7 +139,8 @@ pub(crate) fn descend(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
         color => {
             let mm = |at: Option<f64>| at.map_or(f64::NAN, |at| (at * 1e4).round() / 10.0);
             let (offset, along) = (mm(pickup.offset_m), mm(pickup.along_m));
-            pilot.because(format!("{color:?}: {offset} mm beside the jaws' line, {along} along it"));
+            pilot
+                .because(format!("{color:?}: {offset} mm beside the jaws' line, {along} along it"));
             Step::Fail(Reason::NotGreen)
         }
     }
