@@ -10,7 +10,7 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::exit::usage;
+use crate::exit::{Result, failed, usage};
 
 /// Says which parts tell how much, such as `citrange_sim=debug,citrange_tape=trace` or `info`.
 const VARIABLE: &str = "CITRANGE_LOG";
@@ -19,7 +19,7 @@ const VARIABLE: &str = "CITRANGE_LOG";
 ///
 /// # Errors
 /// When the variable cannot be understood.
-pub(crate) fn begin(verbose: u8) -> anyhow::Result<()> {
+pub(crate) fn begin(verbose: u8) -> Result {
     let targets = match std::env::var(VARIABLE) {
         Ok(text) if !text.is_empty() => Targets::from_str(&text).map_err(|e| {
             let right = "such as info or citrange_sim=debug would be right";
@@ -31,8 +31,11 @@ pub(crate) fn begin(verbose: u8) -> anyhow::Result<()> {
         .with_writer(std::io::stderr)
         .with_ansi(false)
         .with_span_events(FmtSpan::CLOSE);
-    tracing_subscriber::registry().with(lines).with(targets).try_init()?;
-    Ok(())
+    tracing_subscriber::registry()
+        .with(lines)
+        .with(targets)
+        .try_init()
+        .map_err(|e| failed(e.to_string()))
 }
 
 fn level(verbose: u8) -> LevelFilter {

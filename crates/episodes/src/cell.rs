@@ -7,8 +7,10 @@
 
 use std::collections::BTreeMap;
 
+use citrange_cloud::View;
 use citrange_core::restore::BodyPose;
 use citrange_core::{RestoreReport, Rig, RigSpec, RobotDescription, Scene, Snapshot, StartData};
+use citrange_plan::PlanScene;
 use citrange_robot::Chain;
 use citrange_tape::Episode;
 use citrange_teleop::telemetry::SceneInfo;
@@ -34,6 +36,24 @@ pub trait EpisodeRig: Rig {
     /// # Errors
     /// When the robot is not described well enough.
     fn arm(&self) -> Result<ArmDescription>;
+
+    /// The robot and what stands around it now, as a planner sees it.
+    ///
+    /// # Errors
+    /// When the robot is not described well enough, or a thing has no solid shape.
+    fn plan_scene(&self) -> Result<PlanScene>;
+
+    /// Puts the joints of the robot that is driven somewhere, at rest, with targets there.
+    ///
+    /// # Errors
+    /// When there are more or fewer, or the robot cannot stand there.
+    fn stand_at(&mut self, joints: &[f64]) -> Result<()>;
+
+    /// Where a camera stands now, and how it sees.
+    ///
+    /// # Errors
+    /// When there is no such camera, or nobody knows.
+    fn camera_view(&mut self, camera: &str) -> Result<View>;
 
     /// What people are shown of it that does not change; keys and autopilot are not its business.
     ///

@@ -1,15 +1,18 @@
 //! Rigs of the simulator: the one place in this crate that knows them.
 
+mod plan_scene;
 pub(crate) mod play_file;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use citrange_cloud::View;
 use citrange_core::randomise::randomised;
 use citrange_core::restore::BodyPose;
 use citrange_core::yaml::from_yaml;
 use citrange_core::{Randomise, RestoreReport, Rig as _, RigSpec, Scene, Snapshot, StartData};
+use citrange_plan::PlanScene;
 use citrange_robot::Chain;
 use citrange_sim::{CompiledScene, SceneSource, SimError, SimRig, load_scene};
 use citrange_tape::{Episode, Play, TapeHeader};
@@ -34,6 +37,14 @@ pub fn compiled(scene: &str) -> Result<Arc<CompiledScene>> {
 /// When there is no such scene or camera.
 pub fn simulated(scene: &str, cameras: Option<&[String]>) -> Result<Box<dyn EpisodeRig>> {
     Ok(Box::new(SimRig::new(compiled(scene)?, cameras)?))
+}
+
+/// A simulated rig seen by one camera, for a film: the scene's last if none is named. A scene may
+/// have none.
+pub(crate) fn filmed(scene: &str, camera: Option<&str>) -> Result<Box<dyn EpisodeRig>> {
+    let scene = compiled(scene)?;
+    let camera = camera.or_else(|| scene.camera_names().last()).map(str::to_owned);
+    Ok(Box::new(SimRig::new(scene, Some(camera.as_slice()))?))
 }
 
 /// The rig of a tape: exactly the model it was recorded with, seen by the cameras named.
@@ -91,6 +102,18 @@ impl EpisodeRig for SimRig {
         let home = description.pose(named).map(<[f64]>::to_vec).map_err(EpisodesError::Failed)?;
         let (chain, floor_z_m) = (scene.chain(robot)?, scene.floor_z_m(robot)?);
         Ok(ArmDescription { chain, floor_z_m, home })
+    }
+
+    fn plan_scene(&self) -> Result<PlanScene> {
+        plan_scene::plan_scene(self)
+    }
+
+    fn stand_at(&mut self, joints: &[f64]) -> Result<()> {
+        plan_scene::stand_at(self, joints)
+    }
+
+    fn camera_view(&mut self, camera: &str) -> Result<View> {
+        plan_scene::camera_view(self.world_mut(), camera)
     }
 
     fn scene_info(&self) -> Result<SceneInfo> {

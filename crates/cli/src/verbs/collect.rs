@@ -7,6 +7,7 @@ use citrange_episodes::collect::{CollectOptions, Goal, Order, Plan, Quota, colle
 use citrange_episodes::{EpisodesError, check_new};
 
 use crate::args::{PilotArgs, RecordArgs};
+use crate::exit;
 use crate::output::{self, Output};
 use crate::stop::catch_stop;
 
@@ -63,7 +64,7 @@ fn workers(text: &str) -> Result<usize, String> {
     number.ok_or_else(|| format!("\"{text}\": give auto or a number above 0"))
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> exit::Result {
     check_new(&args.out, args.record.resume)?;
     let output = match (args.json, args.speed) {
         (true, Some(_)) => Output::JsonFrames,

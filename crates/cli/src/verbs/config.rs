@@ -3,24 +3,23 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use anyhow::Context as _;
-use citrange_cloud::CameraPose;
 use citrange_core::origin::{Origin, Traced};
-use citrange_core::randomise::Randomise;
-use citrange_core::schema::schema_of;
 use citrange_core::yaml::lines;
-use citrange_core::{RobotDescription, Scene};
-use citrange_sim::SimError;
-use citrange_sim::catalog::{load_scene, traced_scene};
-use citrange_space::Cell;
+use citrange_episodes::drive::DEFAULT_SCENE;
+use citrange_settings::{FILE_KINDS, SettingsError, autopilot, cell, controller, ranges, scene};
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches};
 use serde_json::{Value, json};
 
-use super::drive_config;
-use crate::exit::usage;
+use super::demo;
+use crate::exit::{Context as _, Result, usage};
+use crate::option_file;
 use crate::output;
+
+/// The file whose keys are the options of `drive`: no type of a library.
+const DRIVE: &str = "drive";
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -29,7 +28,8 @@ pub(crate) enum Command {
     /// Print the JSON schema of a file that people write, for editors.
     Schema {
         /// The kind of file.
-        kind: Kind,
+        #[arg(value_parser = kinds())]
+        kind: String,
     },
 }
 
@@ -43,50 +43,25 @@ pub(crate) struct Show {
     words: Vec<String>,
 }
 
-/// Files that people write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Kind {
-    /// What stands where: scenes/*.yaml.
-    Scene,
-    /// What a robot is: models/*/robot.yaml.
-    Robot,
-    /// How an arm answers to keys: drive --profile.
-    Control,
-    /// Numbers of the autopilot: collect --autopilot.
-    Task,
-    /// What differs from episode to episode: collect --randomise.
-    Randomise,
-    /// Cameras and robot of a cell: space --config.
-    Cell,
-    /// Where a camera stands: `pose_file` of a cell.
-    CameraPose,
-    /// Settings of a recording: drive --config.
-    Drive,
+/// Kinds of files by their names.
+fn kinds() -> PossibleValuesParser {
+    let drive = PossibleValue::new(DRIVE).help("Settings of a recording: drive --config");
+    let kinds = FILE_KINDS.iter().map(|kind| PossibleValue::new(kind.name).help(kind.about));
+    PossibleValuesParser::new(kinds.chain([drive]))
 }
 
-impl Kind {
-    fn schema(self) -> Value {
-        match self {
-            Self::Scene => schema_of::<Scene>("A scene"),
-            Self::Robot => schema_of::<RobotDescription>("A robot"),
-            Self::Control => citrange_control::ControllerSettings::schema(),
-            Self::Task => citrange_task::AutopilotSettings::schema(),
-            Self::Randomise => schema_of::<Randomise>("What differs from episode to episode"),
-            Self::Cell => schema_of::<Cell>("A cell"),
-            Self::CameraPose => CameraPose::schema(),
-            Self::Drive => drive_config::schema(),
+pub(crate) fn run(command: &Command) -> Result {
+    match command {
+        Command::Show(args) => show(args),
+        Command::Schema { kind } => {
+            let known = citrange_settings::file_kind(kind);
+            let schema = known.map_or_else(option_file::schema, |kind| kind.schema());
+            output::data(&format!("{schema:#}"))
         }
     }
 }
 
-pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
-    match command {
-        Command::Show(args) => show(args),
-        Command::Schema { kind } => output::data(&format!("{:#}", kind.schema())),
-    }
-}
-
-fn show(args: &Show) -> anyhow::Result<()> {
+fn show(args: &Show) -> Result {
     // Wherever it stands, it is meant for what is printed here.
     let (json, words): (Vec<&String>, Vec<&String>) =
         args.words.iter().partition(|word| *word == "--json");
@@ -98,27 +73,26 @@ fn show(args: &Show) -> anyhow::Result<()> {
 }
 
 /// What these words mean, in all detail.
-fn traced(words: &[&String]) -> anyhow::Result<Traced> {
+fn traced(words: &[&String]) -> Result<Traced> {
     let given: Vec<OsString> =
         std::iter::once("citrange".into()).chain(words.iter().map(OsString::from)).collect();
     let typed = matches(given.clone())?;
-    let added = drive_config::words(&typed)?;
+    let added = option_file::words(&typed)?.into_iter().map(OsString::from);
     let all = matches(given.into_iter().chain(added).collect())?;
     let command = crate::Cli::grouped();
     let (mut verb, mut typed, mut all) = (&command, &typed, &all);
     while let (Some((name, below)), Some((_, also))) = (all.subcommand(), typed.subcommand()) {
-        verb = verb.find_subcommand(name).context("clap knows the verb")?;
-        (all, typed) = (below, also);
+        // clap has just found it by this name.
+        let Some(found) = verb.find_subcommand(name) else { break };
+        (verb, all, typed) = (found, below, also);
     }
     let mut traced = Traced::empty();
     for arg in verb.get_arguments().filter(|arg| is_setting(arg)) {
         let name = arg.get_id().as_str();
         let origin = match (all.value_source(name), typed.value_source(name)) {
             (Some(ValueSource::CommandLine), Some(ValueSource::CommandLine)) => {
-                match arg.get_long() {
-                    Some(long) => Origin::Option(format!("--{long}")),
-                    None => Origin::Option(arg.get_id().as_str().to_uppercase()),
-                }
+                let long = arg.get_long().map(|long| format!("--{long}"));
+                Origin::Option(long.unwrap_or_else(|| name.to_uppercase()))
             }
             (Some(ValueSource::CommandLine), _) => in_config(all, name)?,
             _ => Origin::Default,
@@ -130,7 +104,7 @@ fn traced(words: &[&String]) -> anyhow::Result<Traced> {
 }
 
 /// Parses; what a verb needs may be missing.
-fn matches(words: Vec<OsString>) -> anyhow::Result<ArgMatches> {
+fn matches(words: Vec<OsString>) -> Result<ArgMatches> {
     let told = |e: clap::Error| {
         let text = e.to_string();
         usage(text.lines().next().unwrap_or_default().trim_start_matches("error: "))
@@ -170,10 +144,10 @@ fn value(arg: &Arg, matches: &ArgMatches) -> Value {
 }
 
 /// The line of the file of `drive --config` that says an option.
-fn in_config(matches: &ArgMatches, name: &str) -> anyhow::Result<Origin> {
+fn in_config(matches: &ArgMatches, name: &str) -> Result<Origin> {
     let file = text_of(matches, "config").unwrap_or_default();
-    let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {file}"))?;
-    let lines = lines(&text, &file).map_err(SimError::from)?;
+    let text = std::fs::read_to_string(&file).context(|| format!("cannot read {file}"))?;
+    let lines = lines(&text, &file).map_err(SettingsError::from)?;
     Ok(Origin::File { line: lines.get(&format!("/{name}")).copied().unwrap_or(1), file })
 }
 
@@ -185,38 +159,32 @@ fn text_of(matches: &ArgMatches, name: &str) -> Option<String> {
 }
 
 /// What stands in the profiles and files that the words name.
-fn add_files(verb: &str, matches: &ArgMatches, traced: &mut Traced) -> anyhow::Result<()> {
+fn add_files(verb: &str, matches: &ArgMatches, traced: &mut Traced) -> Result {
     let has = |name: &str| matches.try_contains_id(name).is_ok();
-    if let Some(profile) = text_of(matches, "profile").filter(|_| verb == "drive") {
-        traced.put("controller", citrange_control::ControllerSettings::traced(&profile)?);
+    let usual = match verb {
+        "demo" => Some(demo::SCENE),
+        DRIVE if text_of(matches, "from").is_none() => Some(DEFAULT_SCENE),
+        _ => None,
+    };
+    let scene_name = text_of(matches, "scene").or(usual.map(str::to_owned));
+    if let Some(profile) = text_of(matches, "profile").filter(|_| verb == DRIVE) {
+        traced.put("controller", controller(&profile)?);
     }
-    if has("autopilot") {
-        let scene = text_of(matches, "scene").map(|name| load_scene(&name)).transpose()?;
-        let job = scene.and_then(|source| source.scene.job);
-        let profile = text_of(matches, "autopilot").or_else(|| job?.profile);
-        let profile = profile.unwrap_or_else(|| "default".to_owned());
-        let mut part = citrange_task::AutopilotSettings::traced(&profile)?;
-        if let Some(retries) = text_of(matches, "retries") {
-            let origin = Origin::Option("--retries".to_owned());
-            part.set("retries", serde_json::from_str(&retries)?, origin);
-        }
-        traced.put("pilot", part);
+    if has("autopilot") || [DRIVE, "demo"].contains(&verb) {
+        let (profile, retries) = (text_of(matches, "autopilot"), text_of(matches, "retries"));
+        let retries = retries.and_then(|retries| retries.parse().ok());
+        traced.put("pilot", autopilot(scene_name.as_deref(), profile.as_deref(), retries)?);
     }
     if let Some(name) = text_of(matches, "randomise") {
-        let read = |path: &str| {
-            std::fs::read_to_string(path)
-                .with_context(|| format!("--randomise: cannot read {path}"))
-        };
-        let text = if name == "default" { None } else { Some(read(&name)?) };
-        let file = text.as_deref().map(|text| (name.as_str(), text));
-        traced.put("ranges", Randomise::traced(file).map_err(SimError::from)?);
+        traced.put("ranges", ranges(&name)?);
     }
     if has("width") && has("camera") && has("config") {
-        let config = text_of(matches, "config");
-        traced.put("cell", Cell::traced(config.as_deref().map(Path::new))?);
+        traced.put("cell", cell(text_of(matches, "config").as_deref().map(Path::new))?);
     }
-    if let Some(name) = text_of(matches, "scene").filter(|_| verb == "show" || verb == "render") {
-        traced.put("scene", traced_scene(&name)?);
+    if let Some(name) = scene_name {
+        // Where the scene is all that there is to show it takes the place of its name.
+        let key = if ["show", "render"].contains(&verb) { "scene" } else { "scene_file" };
+        traced.put(key, scene(&name)?);
     }
     Ok(())
 }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use citrange_episodes::drive::{Drive, DriveOptions, lines};
 use citrange_episodes::{EpisodesError, check_new};
 use citrange_sim::priority::Lead;
-use citrange_studio::{ServeOptions, Server, Summary, Telemetry, Terminal, serve};
-use citrange_teleop::DriverLock;
+use citrange_studio::{ServeOptions, Server, Summary, Terminal};
 use serde_json::json;
 
 use crate::args::RecordArgs;
-use crate::exit::{bad_input, usage};
+use crate::exit::{Result, bad_input, usage};
 use crate::output::{self, Output};
+use crate::page::open_page;
 use crate::stop::{catch_stop, stopped};
 
 #[derive(Debug, clap::Args)]
@@ -68,7 +68,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> Result {
     check_numbers(args)?;
     if args.record.is_none() && (args.episodes.is_some() || args.episode_time.is_some()) {
         return Err(usage("--episodes and --episode-time need --record DATASET"));
@@ -100,9 +100,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let server = if args.tui && args.listen.is_none() {
         None
     } else {
-        let viewers = usize::from(args.max_viewers);
-        let at = PageAt { listen: args.listen, hosts: &args.host, viewers };
-        Some(open_page(&board, &driver_lock, &at, output)?)
+        let mut options = ServeOptions { hosts: args.host.clone(), ..ServeOptions::default() };
+        options.viewers = usize::from(args.max_viewers);
+        options.listen = args.listen.unwrap_or(options.listen);
+        Some(open_page(&board, &driver_lock, &options, output)?)
     };
     let terminal = if args.tui {
         let links = server.as_ref().map(Server::links).unwrap_or_default();
@@ -128,36 +129,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Where a page is served, and to how many.
-pub(crate) struct PageAt<'a> {
-    listen: Option<SocketAddr>,
-    hosts: &'a [String],
-    viewers: usize,
-}
-
-impl PageAt<'_> {
-    /// At this address, or the usual one.
-    pub(crate) fn of(listen: Option<SocketAddr>) -> Self {
-        Self { listen, hosts: &[], viewers: ServeOptions::default().viewers }
-    }
-}
-
-/// Serves the page and says where it is.
-pub(crate) fn open_page(
-    board: &Arc<Telemetry>,
-    driver_lock: &Arc<DriverLock>,
-    at: &PageAt<'_>,
-    voice: Output,
-) -> anyhow::Result<Server> {
-    let mut options =
-        ServeOptions { hosts: at.hosts.to_vec(), viewers: at.viewers, ..ServeOptions::default() };
-    options.listen = at.listen.unwrap_or(options.listen);
-    let server = serve(Arc::clone(board), Arc::clone(driver_lock), &options)?;
-    tell_link(&server, voice)?;
-    Ok(server)
-}
-
-fn check_numbers(args: &Args) -> anyhow::Result<()> {
+fn check_numbers(args: &Args) -> Result {
     let times = [
         ("--episode-time", args.episode_time.unwrap_or(1.0), 0.1),
         ("--reset-time", args.reset_time, 0.0),
@@ -180,41 +152,7 @@ fn check_numbers(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn tell_link(server: &Server, voice: Output) -> anyhow::Result<()> {
-    let (address, links) = (server.address(), server.links());
-    match voice {
-        Output::Json | Output::JsonFrames => {
-            let line = json!({
-                "event": "serving", "link": server.link(), "links": links,
-                "address": address.to_string(),
-            });
-            output::data(&line.to_string())
-        }
-        // The screen shows them.
-        Output::Quiet => Ok(()),
-        Output::Talk => {
-            for (at, link) in links.iter().enumerate() {
-                output::talk(&format!(
-                    "{} {link}",
-                    if at == 0 { "open in a browser:" } else { "or" }
-                ));
-            }
-            if address.ip().is_loopback() {
-                let port = address.port();
-                output::talk(&format!(
-                    "from another computer: ssh -L {port}:localhost:{port} <this machine>, then the same link"
-                ));
-            } else {
-                output::talk(
-                    "WARNING: anyone on this network who sees the link can drive the arm; it is not encrypted",
-                );
-            }
-            Ok(())
-        }
-    }
-}
-
-fn tell_end(drive: &Drive<'_>, summary: &Summary, lead: Lead, args: &Args) -> anyhow::Result<()> {
+fn tell_end(drive: &Drive<'_>, summary: &Summary, lead: Lead, args: &Args) -> Result {
     let drawn = drive.board().read(|live| live.session.drawn);
     let (tally, seconds) = (drive.tally(), drive.driven_s());
     let worst_ms = tally.worst_late.as_secs_f64() * 1e3;

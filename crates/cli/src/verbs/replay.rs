@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use citrange_episodes::replay::{Audience, OpenPage, ReplayOptions, replay};
 use citrange_episodes::{EpisodesError, Result};
-use citrange_studio::{Server, Telemetry};
+use citrange_studio::{ServeOptions, Server, Telemetry};
 use citrange_teleop::DriverLock;
 
-use super::drive::{PageAt, open_page};
 use crate::args::{PlayArgs, UnitArg};
+use crate::exit;
 use crate::output::{self, Output};
+use crate::page::open_page;
 use crate::stop::catch_stop;
 
 #[derive(Debug, clap::Args)]
@@ -59,7 +60,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> exit::Result {
     catch_stop()?;
     let options = ReplayOptions {
         path: args.path.clone(),
@@ -95,8 +96,10 @@ impl Audience for Page {
     fn open(&self, board: &Arc<Telemetry>) -> Result<Box<dyn OpenPage>> {
         // Nobody drives a replay: nothing reads this driver lock.
         let driver_lock = DriverLock::new(DriverLock::LONGEST_SILENCE);
-        let server = open_page(board, &driver_lock, &PageAt::of(self.listen), Output::Talk);
-        let server = server.map_err(|error| EpisodesError::Failed(format!("{error:#}")))?;
+        let mut options = ServeOptions::default();
+        options.listen = self.listen.unwrap_or(options.listen);
+        let server = open_page(board, &driver_lock, &options, Output::Talk);
+        let server = server.map_err(|error| EpisodesError::Failed(error.to_string()))?;
         Ok(Box::new(Shown(server)))
     }
 }

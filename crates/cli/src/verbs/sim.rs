@@ -1,12 +1,12 @@
 //! `citrange sim`: how fast, and is the physics sane?
 
+use citrange_episodes::compiled;
 use citrange_sim::Threads;
 use citrange_sim::sanity::{SanitySettings, try_scene};
 use clap::ValueEnum;
 use serde_json::json;
 
-use super::compiled;
-use crate::exit::problems_found;
+use crate::exit::{Result, problems_found};
 use crate::output;
 
 #[derive(Debug, clap::Args)]
@@ -41,7 +41,7 @@ enum Motion {
     Sweep,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> Result {
     let settings = SanitySettings {
         envs: args.envs,
         seconds: args.seconds,

@@ -2,15 +2,14 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use citrange_plan::{Bench, BenchTally, ObstacleKind, Problems, SearchSettings};
 use serde_json::json;
 
-use crate::exit::problems_found;
+use crate::exit::{Context as _, Result, problems_found};
 use crate::output;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(super) struct Args {
     /// Problems: starts, goals, boxes, spheres, capsules, cylinders, voxels.
     problems: PathBuf,
     /// The robot, as JSON; a UR5 with a gripper if it is not given.
@@ -41,13 +40,13 @@ enum Kind {
     Voxels,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args) -> Result {
     let problems = Problems::read(&args.problems)?;
     let read = |path: &PathBuf| {
-        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+        std::fs::read_to_string(path).context(|| format!("cannot read {}", path.display()))
     };
     let body = args.body.as_ref().map(read).transpose()?;
-    let body = body.as_deref().unwrap_or(include_str!("../../../../benches/plan/ur5_robotiq.json"));
+    let usual = include_str!("../../../../../benches/plan/ur5_robotiq.json");
     let settings = SearchSettings {
         seed: args.seed,
         time_limit_s: Some(f64::from(args.time_ms) / 1e3),
@@ -57,7 +56,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         Kind::Primitives => ObstacleKind::Primitives,
         Kind::Voxels => ObstacleKind::Voxels,
     };
-    let mut bench = Bench::new(&problems, body, kind, settings)?;
+    let mut bench = Bench::new(&problems, body.as_deref().unwrap_or(usual), kind, settings)?;
     let chosen: Vec<_> = bench.chosen(&problems).collect();
     let bar = output::progress("problems", chosen.len() as u64);
     let mut tally = BenchTally::new(kind);

@@ -4,39 +4,39 @@ use std::path::PathBuf;
 
 use citrange_episodes::export::{ExportOptions, FORMATS, format, without_failures};
 use citrange_episodes::import::ImportOptions;
+use citrange_episodes::selection::episodes_of;
 use citrange_tape::Dataset;
 use clap::builder::PossibleValuesParser;
 use serde_json::json;
 
-use super::data_lists::numbers;
 use crate::args::{PlayArgs, UnitArg, cameras};
-use crate::exit::problems_found;
+use crate::exit::{Result, problems_found};
 use crate::output::{self, Output};
 use crate::stop::catch_stop;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Export {
     /// The dataset's folder.
-    pub(crate) dataset: PathBuf,
+    dataset: PathBuf,
     /// lerobot: a packed dataset without tapes; hdf5: a file per episode, its tape inside;
     /// robomimic: one file for training; so101-hdf5: one file of joints, actions and pictures.
     #[arg(long, value_parser = formats())]
-    pub(crate) to: String,
+    to: String,
     /// A new folder (lerobot, hdf5) or file (robomimic, so101-hdf5).
     #[arg(short, long)]
-    pub(crate) out: PathBuf,
+    out: PathBuf,
     /// Which episodes: 0,3,5-9; by default all but those that failed.
     #[arg(long)]
-    pub(crate) episodes: Option<String>,
+    episodes: Option<String>,
     /// Also the episodes that failed.
     #[arg(long, conflicts_with = "episodes")]
-    pub(crate) failures: bool,
+    failures: bool,
     /// What joint values shall mean, with --to lerobot; by default what they mean now.
     #[arg(long, value_enum)]
-    pub(crate) unit: Option<UnitArg>,
+    unit: Option<UnitArg>,
     /// Print JSON.
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
 /// Formats by their names.
@@ -48,39 +48,39 @@ fn formats() -> PossibleValuesParser {
 pub(crate) struct Import {
     /// An HDF5 file: one episode, many in robomimic's or robosuite's layout, or recordings of an
     /// SO-101 (obs/joint_pos, obs/actions and pictures).
-    pub(crate) file: PathBuf,
+    file: PathBuf,
     /// The dataset's folder.
     #[arg(short, long)]
-    pub(crate) out: PathBuf,
+    out: PathBuf,
     /// Scene to play files without a tape in; by default that of their environment's name.
     /// SO-101 recordings are taken as they are, with their pictures, unless a scene is given.
     #[arg(long)]
-    pub(crate) scene: Option<String>,
+    scene: Option<String>,
     #[command(flatten)]
-    pub(crate) play: PlayArgs,
+    play: PlayArgs,
     /// Import a file once more of which all episodes are in the dataset already.
     #[arg(long)]
-    pub(crate) again: bool,
+    again: bool,
     /// Go on with a dataset that exists.
     #[arg(long)]
-    pub(crate) resume: bool,
+    resume: bool,
     /// Cameras for files without a tape, separated by commas; all by default, "none" for none.
     #[arg(long, value_delimiter = ',')]
-    pub(crate) cameras: Option<Vec<String>>,
+    cameras: Option<Vec<String>>,
     /// What joint values in the dataset mean, for files without a tape.
     #[arg(long, value_enum, default_value_t = UnitArg::Degrees)]
-    pub(crate) unit: UnitArg,
+    unit: UnitArg,
     /// Print one JSON object per episode.
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
 /// Writes episodes of a dataset as files of another kind.
-pub(crate) fn export(args: &Export) -> anyhow::Result<()> {
+pub(crate) fn export(args: &Export) -> Result {
     let (output, dataset) = (Output::Talk, Dataset::open(&args.dataset)?);
     let ctx = output.context();
     let episodes = match &args.episodes {
-        Some(list) => chosen(&dataset, list)?,
+        Some(list) => episodes_of(&dataset, list)?,
         None => without_failures(&dataset, args.failures, ctx)?,
     };
     let options = ExportOptions { out: args.out.clone(), unit: args.unit.map(Into::into) };
@@ -98,7 +98,7 @@ pub(crate) fn export(args: &Export) -> anyhow::Result<()> {
 }
 
 /// Adds the episodes of a file to a dataset.
-pub(crate) fn import(args: &Import) -> anyhow::Result<()> {
+pub(crate) fn import(args: &Import) -> Result {
     let options = ImportOptions {
         file: args.file.clone(),
         out: args.out.clone(),
@@ -115,13 +115,4 @@ pub(crate) fn import(args: &Import) -> anyhow::Result<()> {
         output::data(&args.out.display().to_string())?;
     }
     if problems.is_empty() { Ok(()) } else { Err(problems_found(problems.join("; "))) }
-}
-
-/// The episodes that a list like `0,3,5-9` names.
-fn chosen(dataset: &Dataset, list: &str) -> anyhow::Result<Vec<usize>> {
-    let episodes = numbers(list)?;
-    for episode in &episodes {
-        dataset.check_episode(*episode)?;
-    }
-    Ok(episodes)
 }

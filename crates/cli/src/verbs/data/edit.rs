@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use citrange_episodes::edit::{self, Labels};
+use citrange_episodes::selection::{episode_numbers, frame_range, split_parts};
 use citrange_lerobot::Edit;
 use citrange_tape::Dataset;
 
-use super::data_lists::{numbers, parts, range};
-use crate::exit::usage;
+use crate::exit::{Result, usage};
 use crate::output::{self, Output};
 
 #[derive(Debug, clap::Args)]
@@ -103,20 +103,20 @@ struct How {
     json: bool,
 }
 
-pub(crate) fn delete(args: &Delete) -> anyhow::Result<()> {
-    let episodes = numbers(&args.episodes)?;
+pub(crate) fn delete(args: &Delete) -> Result {
+    let episodes = episode_numbers(&args.episodes)?;
     change(&Dataset::open(&args.dataset)?, &Edit::Delete { episodes }, &args.how)
 }
 
-pub(crate) fn trim(args: &Trim) -> anyhow::Result<()> {
+pub(crate) fn trim(args: &Trim) -> Result {
     let dataset = Dataset::open(&args.dataset)?;
     dataset.check_episode(args.episode)?;
     let length = dataset.lerobot.episodes()[args.episode].length;
-    let frames = range(&args.frames, length)?;
+    let frames = frame_range(&args.frames, length)?;
     change(&dataset, &Edit::Trim { episode: args.episode, frames }, &args.how)
 }
 
-pub(crate) fn split(args: &Split) -> anyhow::Result<()> {
+pub(crate) fn split(args: &Split) -> Result {
     let (dataset, how) = (Dataset::open(&args.dataset)?, &args.how);
     if let (Some(episode), Some(at)) = (args.episode, args.at) {
         return change(&dataset, &Edit::Split { episode, at }, how);
@@ -124,18 +124,18 @@ pub(crate) fn split(args: &Split) -> anyhow::Result<()> {
     let (Some(into), Some(out)) = (&args.into, &args.out) else {
         return Err(usage("give --episode N --at FRAME, or --into train=0.8,val=0.2 --out FOLDER"));
     };
-    let sets = parts(into, dataset.len())?;
+    let sets = split_parts(into, dataset.len())?;
     let answer = edit::split_into(&dataset, sets, out, how.dry_run, Output::Talk.context())?;
     output::answer(&answer, how.json)
 }
 
-pub(crate) fn merge(args: &Merge) -> anyhow::Result<()> {
+pub(crate) fn merge(args: &Merge) -> Result {
     let datasets = args.datasets.iter().map(|p| Dataset::open(p)).collect::<Result<Vec<_>, _>>()?;
     let answer = edit::merge(&datasets, &args.out, args.how.dry_run, Output::Talk.context())?;
     output::answer(&answer, args.how.json)
 }
 
-pub(crate) fn label(args: &Label) -> anyhow::Result<()> {
+pub(crate) fn label(args: &Label) -> Result {
     let labels = Labels {
         task: args.task.clone(),
         success: args.success,
@@ -148,7 +148,7 @@ pub(crate) fn label(args: &Label) -> anyhow::Result<()> {
     }
     let mut dataset = Dataset::open(&args.dataset)?;
     let episodes = match &args.episodes {
-        Some(list) => numbers(list)?,
+        Some(list) => episode_numbers(list)?,
         None => (0..dataset.len()).collect(),
     };
     let ctx = Output::Talk.context();
@@ -156,7 +156,7 @@ pub(crate) fn label(args: &Label) -> anyhow::Result<()> {
     output::answer(&answer, args.how.json)
 }
 
-fn change(dataset: &Dataset, what: &Edit, how: &How) -> anyhow::Result<()> {
+fn change(dataset: &Dataset, what: &Edit, how: &How) -> Result {
     let answer = edit::edit(dataset, what, how.dry_run, Output::Talk.context())?;
     output::answer(&answer, how.json)
 }
