@@ -151,17 +151,6 @@ impl HandCalibration {
     }
 }
 
-impl HandView {
-    /// How far off the robot is seen: shift, rotation, and root of the mean square distance of its
-    /// points from its links; `None` where it is not seen well enough.
-    #[must_use]
-    pub fn off(&self) -> Option<(f64, f64, f64)> {
-        let offset = self.drift.offset.as_ref()?;
-        let shift_m = offset.shift_m.iter().map(|v| v * v).sum::<f64>().sqrt();
-        Some((shift_m, offset.rotation_deg, self.drift.rms_before_m))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

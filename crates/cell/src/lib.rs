@@ -26,6 +26,7 @@
 //! | frames to a map, with counts, times and drift | `mapper.rs` |
 //! | the picture of a frame | `picture.rs` |
 //! | frames of a simulated scene | `simulate.rs` |
+//! | all of it in words | `words.rs` |
 //! | a camera's pose from points or a cube | `find_camera.rs`; by hand `by_hand.rs` |
 
 mod by_hand;
@@ -35,6 +36,7 @@ mod mapper;
 mod picture;
 mod reader;
 mod simulate;
+mod words;
 
 pub use by_hand::{HandCalibration, HandOrder, HandView};
 pub use error::CellError;
@@ -43,3 +45,4 @@ pub use mapper::{FrameMapper, MapSummary, MappedFrame, MapperSettings};
 pub use picture::{DrawnFrame, draw_frame};
 pub use reader::CellReader;
 pub use simulate::{DepthFrameSettings, DepthFrames};
+pub use words::{cube_lines, pairs_lines};

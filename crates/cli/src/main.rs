@@ -5,12 +5,9 @@
 //! `--json` prints: `docs/json.md`.
 
 mod args;
-#[cfg(test)]
-mod documents;
 mod exit;
 mod help;
 mod logs;
-mod option_file;
 mod output;
 mod page;
 mod stop;
@@ -94,7 +91,8 @@ impl Verb {
 /// The command line, with what a file of settings adds to it.
 fn parsed() -> Result<Cli, ExitCode> {
     let matches = Cli::grouped().try_get_matches().map_err(|e| exit::report_usage(&e))?;
-    let words = option_file::words(&matches).map_err(|e| exit::report(&e))?;
+    let words =
+        verbs::config::command_line().file_words(&matches).map_err(|e| exit::report(&e.into()))?;
     let all = std::env::args_os().chain(words.into_iter().map(Into::into));
     let matches = Cli::grouped().try_get_matches_from(all).map_err(|e| exit::report_usage(&e))?;
     Cli::from_arg_matches(&matches).map_err(|e| exit::report_usage(&e))

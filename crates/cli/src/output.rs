@@ -105,6 +105,11 @@ pub(crate) fn data(line: &str) -> Result {
     Ok(print(line)?)
 }
 
+/// Lines of data on stdout.
+pub(crate) fn lines(lines: &[String]) -> Result {
+    lines.iter().try_for_each(|line| data(line))
+}
+
 fn print(line: &str) -> std::io::Result<()> {
     writeln!(std::io::stdout(), "{line}").inspect_err(|error| {
         CLOSED.fetch_or(error.kind() == std::io::ErrorKind::BrokenPipe, Ordering::Relaxed);
@@ -124,7 +129,7 @@ pub(crate) fn answer(answer: &Answer, json: bool) -> Result {
         return data(&answer.json.to_string());
     }
     answer.remarks.iter().for_each(|remark| talk(remark));
-    answer.lines.iter().try_for_each(|line| data(line))
+    lines(&answer.lines)
 }
 
 /// With `--json`: the error as an object on stdout. Where there is one object only, or problems

@@ -3,11 +3,13 @@
 
 pub(crate) mod autopilot_status;
 mod flow;
+mod report;
 pub(crate) mod scene_info;
 mod session;
 pub(crate) mod shared_control;
 pub(crate) mod summary;
 pub(crate) mod telemetry;
 
+pub use report::DriveReport;
 pub use session::{DEFAULT_SCENE, Drive, DriveOptions, Tally};
 pub use summary::lines;

@@ -12,6 +12,9 @@ use citrange_task::TaskError;
 /// Why settings cannot be merged.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
+    /// Words of a command line that cannot be understood.
+    #[error("{0}")]
+    Usage(String),
     /// A file that is not as it should be.
     #[error(transparent)]
     Yaml(#[from] YamlError),
@@ -46,6 +49,7 @@ impl SettingsError {
 impl Classified for SettingsError {
     fn kind(&self) -> ErrorKind {
         match self {
+            Self::Usage(_) => ErrorKind::Usage,
             Self::Yaml(_) => ErrorKind::BadInput,
             Self::Sim(error) => error.kind(),
             Self::Control(error) => error.kind(),

@@ -16,14 +16,17 @@
 //! | which kinds of files there are | `file_kind.rs` |
 //! | what a file is merged with | `merged.rs` |
 //! | options of a command in a file | `option_file.rs` |
+//! | what the words of a command line mean | `command_line.rs` |
 //!
 //! The types themselves are where they are used; [`citrange_core::origin`] keeps the origins.
 
+mod command_line;
 mod error;
 mod file_kind;
 mod merged;
 mod option_file;
 
+pub use command_line::{CommandLine, TracedLine};
 pub use error::SettingsError;
 pub use file_kind::{FILE_KINDS, FileKind, file_kind};
 pub use merged::{autopilot, cell, controller, ranges, scene};

@@ -67,3 +67,32 @@ impl CompiledScene {
         })
     }
 }
+
+impl SceneFacts<'_> {
+    /// In words.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let Rates { physics_hz, control_hz, frame_hz } = self.rates;
+        let mut lines = vec![
+            format!("{}: {}", self.name, self.title),
+            format!("  task      {}", self.task),
+            format!(
+                "  rates     physics {physics_hz} Hz, control {control_hz} Hz, frames {frame_hz} Hz"
+            ),
+        ];
+        for robot in &self.robots {
+            let joints = robot.joints.join(" ");
+            lines.push(format!("  robot     {} ({}): {joints}", robot.name, robot.model));
+        }
+        lines.push(format!("  objects   {}", self.objects.join(" ")));
+        for (name, camera) in self.cameras {
+            let mount = camera.mount.as_deref().unwrap_or("world");
+            let (width, height) = (camera.width_px, camera.height_px);
+            lines.push(format!("  camera    {name} {width}x{height} on {mount}"));
+        }
+        let sizes: Vec<String> = self.sizes.iter().map(|(k, v)| format!("{v} {k}")).collect();
+        lines.push(format!("  model     {}", sizes.join(", ").replace('_', " ")));
+        lines.push(format!("  sha256    {}", self.model_sha256));
+        lines
+    }
+}

@@ -153,38 +153,14 @@ fn check_numbers(args: &Args) -> Result {
 }
 
 fn tell_end(drive: &Drive<'_>, summary: &Summary, lead: Lead, args: &Args) -> Result {
-    let drawn = drive.board().read(|live| live.session.drawn);
-    let (tally, seconds) = (drive.tally(), drive.driven_s());
-    let worst_ms = tally.worst_late.as_secs_f64() * 1e3;
+    let report = drive.report(lead);
     if args.json {
-        let mut finished = json!(summary);
-        finished["event"] = "finished".into();
-        output::data(&finished.to_string())?;
-        let line = json!({
-            "event": "end", "saved": tally.saved, "discarded": tally.discarded,
-            "seconds": seconds, "ticks": tally.ticks, "late_ticks": tally.late_ticks,
-            "stalls": tally.stalls,
-            "worst_late_ms": worst_ms, "dropped_pictures": tally.dropped,
-            "drawn_pictures": drawn, "loop_priority": lead.name(),
-        });
-        return output::data(&line.to_string());
+        for (event, mut object) in [("finished", json!(summary)), ("end", json!(report))] {
+            object["event"] = event.into();
+            output::data(&object.to_string())?;
+        }
+        return Ok(());
     }
-    output::talk(&format!(
-        "drove {seconds:.0} s: {} of {} ticks late (worst {worst_ms:.1} ms), {} stalls, \
-         {} pictures dropped, {} episodes saved, {} thrown away",
-        tally.late_ticks, tally.ticks, tally.stalls, tally.dropped, tally.saved, tally.discarded
-    ));
-    if lead != Lead::RealTime && 100 * tally.late_ticks > tally.ticks {
-        output::talk(
-            "more than 1 % of the ticks were late: fewer cameras, or an rtprio limit of 1 for this \
-             user (ulimit -r), give the loop its turns",
-        );
-    }
-    for line in lines(summary) {
-        output::talk(&line);
-    }
-    match &args.record {
-        Some(root) => output::data(&root.display().to_string()),
-        None => Ok(()),
-    }
+    report.lines().iter().chain(&lines(summary)).for_each(|line| output::talk(line));
+    args.record.as_ref().map_or(Ok(()), |root| output::data(&root.display().to_string()))
 }

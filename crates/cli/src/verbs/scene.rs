@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use citrange_episodes::{EpisodesError, compiled};
 use citrange_render::Image;
 use citrange_sim::catalog::scene_names;
-use citrange_sim::{
-    PictureSettings, SceneFacts, StateQuery, Threads, World, draw_scene, load_scene,
-};
+use citrange_sim::{PictureSettings, StateQuery, Threads, World, draw_scene, load_scene};
 use serde_json::json;
 
 use crate::exit::{Context as _, Result};
@@ -134,33 +132,7 @@ fn show(args: &Show) -> Result {
     if args.json {
         return output::data(&json!(facts).to_string());
     }
-    description(&facts).iter().try_for_each(|line| output::data(line))
-}
-
-fn description(scene: &SceneFacts<'_>) -> Vec<String> {
-    let rates = scene.rates;
-    let mut lines = vec![
-        format!("{}: {}", scene.name, scene.title),
-        format!("  task      {}", scene.task),
-        format!(
-            "  rates     physics {} Hz, control {} Hz, frames {} Hz",
-            rates.physics_hz, rates.control_hz, rates.frame_hz
-        ),
-    ];
-    for robot in &scene.robots {
-        let joints = robot.joints.join(" ");
-        lines.push(format!("  robot     {} ({}): {joints}", robot.name, robot.model));
-    }
-    lines.push(format!("  objects   {}", scene.objects.join(" ")));
-    for (name, camera) in scene.cameras {
-        let mount = camera.mount.as_deref().unwrap_or("world");
-        let (w, h) = (camera.width_px, camera.height_px);
-        lines.push(format!("  camera    {name} {w}x{h} on {mount}"));
-    }
-    let sizes: Vec<String> = scene.sizes.iter().map(|(k, v)| format!("{v} {k}")).collect();
-    lines.push(format!("  model     {}", sizes.join(", ").replace('_', " ")));
-    lines.push(format!("  sha256    {}", scene.model_sha256));
-    lines
+    output::lines(&facts.lines())
 }
 
 fn render(args: &Render) -> Result {

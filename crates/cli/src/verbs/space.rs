@@ -5,8 +5,8 @@ mod simulate;
 
 use std::path::PathBuf;
 
-use citrange_cell::{CellReader, FrameMapper, MapSummary, MappedFrame, MapperSettings, draw_frame};
-use citrange_space::{Fate, RunnerSettings};
+use citrange_cell::{CellReader, FrameMapper, MapperSettings, draw_frame};
+use citrange_space::RunnerSettings;
 use serde_json::json;
 
 use crate::exit::{Result, problems_found};
@@ -129,7 +129,7 @@ fn map(args: &Run) -> Result {
         if args.json {
             output::data(&mapped.json().to_string())?;
         } else if args.stats {
-            bar.suspend(|| tell_frame(&mapped))?;
+            bar.suspend(|| output::lines(&mapped.lines()))?;
         }
         bar.inc(1);
     }
@@ -140,37 +140,8 @@ fn map(args: &Run) -> Result {
         output::talk(&format!("map of {} voxels -> {}", map.voxels().len(), path.display()));
     }
     let summary = mapper.summary(&map);
-    if args.json {
-        output::data(&json!(summary).to_string())?;
-    } else {
-        let MapSummary { frames, map_voxels, pipeline_ms, map_ms, hz } = summary;
-        output::data(&format!(
-            "{frames} frames, {map_voxels} voxels in the map; median pipeline {pipeline_ms:.3} ms, \
-             map {map_ms:.3} ms: {hz:.0} Hz"
-        ))?;
-    }
+    let line = if args.json { json!(summary).to_string() } else { summary.to_string() };
+    output::data(&line)?;
     let moved = |name| problems_found(format!("a camera has moved: since {name} at the latest"));
     mapper.moved().map_or(Ok(()), |name| Err(moved(name)))
-}
-
-fn tell_frame(mapped: &MappedFrame) -> Result {
-    let one = &mapped.report;
-    output::data(&format!("{}: {} points", one.name, one.points))?;
-    for fate in Fate::ALL.into_iter().filter(|fate| one.counts.of(*fate) > 0) {
-        let count = one.counts.of(fate);
-        let percent = 100.0 * count as f64 / one.points.max(1) as f64;
-        output::data(&format!("  {:<14} {count:>9}  {percent:>5.1} %", fate.name()))?;
-    }
-    output::data(&format!("  {} voxels in {} groups", one.voxels, one.clusters))?;
-    for (stage, time) in &one.stages {
-        output::data(&format!("  {:<14} {:>9.3} ms", stage.name(), 1e3 * time.as_secs_f64()))?;
-    }
-    for thing in &one.moving {
-        output::data(&format!("  moving: {thing}"))?;
-    }
-    if let Some(drift) = &mapped.drift {
-        output::data(&format!("  camera: {}", drift.verdict))?;
-    }
-    let [pipeline, map] = [one.pipeline_time, one.map_time].map(|time| 1e3 * time.as_secs_f64());
-    output::data(&format!("  pipeline {pipeline:.3} ms, map {map:.3} ms: {:.0} Hz", one.hz()))
 }

@@ -3,8 +3,8 @@
 use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
 
-use citrange_calibrate::{Certainty, Cube};
-use citrange_cell::{HandCalibration, HandOrder, PointPairs, find_cube};
+use citrange_calibrate::Cube;
+use citrange_cell::{HandCalibration, HandOrder, PointPairs, cube_lines, find_cube, pairs_lines};
 use citrange_cloud::CameraPose;
 use citrange_core::Pose;
 
@@ -75,12 +75,8 @@ pub(super) fn run(command: &Command) -> Result {
 
 fn pairs(args: &Pairs) -> Result {
     let found = PointPairs::load(&args.file)?.camera_pose(args.robust_m)?;
-    for (index, off) in found.residuals_m.iter().enumerate() {
-        let left_out = if found.dropped.contains(&index) { "  left out" } else { "" };
-        output::data(&format!("pair {}: {:.2} mm off{left_out}", index + 1, 1e3 * off))?;
-    }
-    output::data(&format!("rms {:.2} mm", 1e3 * found.rms_m))?;
-    tell(&found.world_from_camera, args.save.as_deref())
+    output::lines(&pairs_lines(&found))?;
+    save(found.world_from_camera, args.save.as_deref())
 }
 
 fn cube(args: &CubeArgs) -> Result {
@@ -92,21 +88,15 @@ fn cube(args: &CubeArgs) -> Result {
     let frame = args.cell.open()?.read(&args.cloud)?;
     let world_from_cube = Pose::from_yaw([x, y, z], args.yaw_deg.to_radians());
     let found = find_cube(&frame, &Cube { edge_m: args.edge_m, world_from_cube })?;
-    let used: usize = found.faces.iter().sum();
-    let names = ["-x", "+x", "-y", "+y", "-z", "+z"];
-    let faces = names.iter().zip(found.faces).filter(|(_, points)| *points > 0);
-    let faces: Vec<String> = faces.map(|(name, points)| format!("{name} {points}")).collect();
-    output::data(&format!("{used} points on faces {}", faces.join(", ")))?;
-    output::data(&format!("rms {:.2} mm", 1e3 * found.rms_m))?;
-    tell_certainty(&found.certainty)?;
-    tell(&found.world_from_camera, args.save.as_deref())
+    output::lines(&cube_lines(&found))?;
+    save(found.world_from_camera, args.save.as_deref())
 }
 
 fn adjust(args: &AdjustArgs) -> Result {
     let mut camera = HandCalibration::open(&mut args.cell.open()?, &args.cloud)?;
     output::talk("x+ 1 mm, x++ 1 cm, yaw- 0.1 degrees, yaw-- 1 degree (x y z roll pitch yaw);");
     output::talk("fit brings the robot's points onto its links; undo, save, quit");
-    look(&mut camera)?;
+    output::data(&camera.look()?.to_string())?;
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         match line.parse() {
@@ -129,47 +119,14 @@ fn adjust(args: &AdjustArgs) -> Result {
                 continue;
             }
         }
-        look(&mut camera)?;
+        output::data(&camera.look()?.to_string())?;
     }
     Ok(())
 }
 
-/// Tells how the frame looks from the pose now.
-fn look(camera: &mut HandCalibration) -> Result {
-    let view = camera.look()?;
-    let off = match view.off() {
-        Some((shift_m, rotation_deg, rms_m)) => format!(
-            "robot seen {:.1} mm and {rotation_deg:.2} degrees off, rms {:.1} mm",
-            1e3 * shift_m,
-            1e3 * rms_m
-        ),
-        None => view.drift.verdict.to_string(),
-    };
-    output::data(&format!("{}; {} voxels; {off}", shown(&view.pose), view.voxels))
-}
-
-fn shown(pose: &CameraPose) -> String {
-    let [x, y, z] = pose.xyz_m;
-    let [roll, pitch, yaw] = pose.rpy_deg;
-    format!("xyz {x:.4} {y:.4} {z:.4} m, rpy {roll:.2} {pitch:.2} {yaw:.2} degrees")
-}
-
-fn tell_certainty(certainty: &Certainty) -> Result {
-    let [x, y, z] = certainty.sigma_m.map(|v| 1e3 * v);
-    let [roll, pitch, yaw] = certainty.sigma_deg;
-    output::data(&format!("sigma {x:.2} {y:.2} {z:.2} mm, {roll:.3} {pitch:.3} {yaw:.3} degrees"))?;
-    for free in &certainty.free {
-        output::data(&format!("not determined by this view: {free}"))?;
-    }
-    Ok(())
-}
-
-fn tell(pose: &Pose, save: Option<&Path>) -> Result {
-    let pose = CameraPose::from(*pose);
-    output::data(&shown(&pose))?;
-    if let Some(path) = save {
-        pose.save(path)?;
-        output::talk(&format!("pose -> {}", path.display()));
-    }
+fn save(pose: Pose, path: Option<&Path>) -> Result {
+    let Some(path) = path else { return Ok(()) };
+    CameraPose::from(pose).save(path)?;
+    output::talk(&format!("pose -> {}", path.display()));
     Ok(())
 }

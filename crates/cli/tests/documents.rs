@@ -1,4 +1,8 @@
-//! Every command line that a document shows can be parsed. (A test, no part of the command.)
+//! Every command line that a document shows can be parsed.
+
+mod common;
+
+use common::{citrange, stderr, temp};
 
 /// Words of a line after `citrange`, without its comment; quoted words are one.
 fn words(line: &str) -> Vec<String> {
@@ -38,6 +42,7 @@ fn command_lines_of_documents_are_understood() {
     let mut files: Vec<_> = std::fs::read_dir(root.join("docs")).unwrap().flatten().collect();
     files.sort_by_key(std::fs::DirEntry::path);
     let documents = files.iter().map(std::fs::DirEntry::path).chain([root.join("README.md")]);
+    let here = temp();
     let mut count = 0;
     for path in documents.filter(|path| path.extension().is_some_and(|e| e == "md")) {
         let text = std::fs::read_to_string(&path).unwrap();
@@ -50,10 +55,14 @@ fn command_lines_of_documents_are_understood() {
                     continue;
                 }
                 for line in spelled_out(&line) {
-                    let all = std::iter::once("citrange".to_owned()).chain(line.clone());
-                    if let Err(error) = crate::Cli::grouped().try_get_matches_from(all) {
-                        panic!("{}: citrange {}: {error}", path.display(), line.join(" "));
-                    }
+                    let asked = ["config", "show"].into_iter();
+                    let asked: Vec<&str> = asked.chain(line.iter().map(String::as_str)).collect();
+                    let done = citrange(here.path(), &asked, &[]);
+                    let (place, line) = (path.display(), line.join(" "));
+                    let said = stderr(&done);
+                    // 3: the files of the document are not here.
+                    assert_ne!(done.status.code(), Some(2), "{place}: citrange {line}: {said}");
+                    assert!(!said.contains("not given:"), "{place}: citrange {line}: {said}");
                     count += 1;
                 }
             }
