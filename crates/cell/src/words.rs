@@ -8,6 +8,7 @@ use citrange_space::Fate;
 
 use crate::by_hand::HandView;
 use crate::mapper::{MapSummary, MappedFrame};
+use crate::picture::DrawnFrame;
 
 /// Names of a cube's faces, in the order of [`CubeCalibration::faces`].
 const FACES: [&str; 6] = ["-x", "+x", "-y", "+y", "-z", "+z"];
@@ -35,6 +36,12 @@ impl MappedFrame {
             [one.pipeline_time, one.map_time].map(|time| 1e3 * time.as_secs_f64());
         lines.push(format!("  pipeline {pipeline:.3} ms, map {map:.3} ms: {:.0} Hz", one.hz()));
         lines
+    }
+}
+
+impl fmt::Display for DrawnFrame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} voxels in {} groups", self.name, self.voxels, self.clusters)
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use citrange_episodes::import::PlayOptions;
 use citrange_episodes::{PilotOptions, RecordOptions};
 use citrange_tape::{Play, StateFeatures, Unit};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 /// What every verb that records can be told.
 #[derive(Debug, clap::Args)]
@@ -28,8 +29,8 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_delimiter = ',')]
     images: Vec<String>,
     /// What joint values in the dataset mean.
-    #[arg(long, value_enum, default_value_t = UnitArg::Degrees)]
-    unit: UnitArg,
+    #[arg(long, value_parser = units(), default_value = "degrees")]
+    unit: Unit,
     /// What observation.state holds: pos, pos,vel or pos,vel,ee (the wrist's position). LeRobot's
     /// arms have pos.
     #[arg(long, value_name = "LIST", default_value = "pos")]
@@ -46,7 +47,7 @@ impl RecordArgs {
             seed: self.seed,
             cameras: cameras(self.cameras.as_deref()),
             images: self.images.iter().cloned().collect(),
-            unit: self.unit.into(),
+            unit: self.unit,
             features: self.features,
             from: self.from.clone(),
         }
@@ -58,23 +59,18 @@ pub(crate) fn cameras(named: Option<&[String]>) -> Option<Vec<String>> {
     named.map(|names| names.iter().filter(|name| *name != "none").cloned().collect())
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum UnitArg {
-    #[value(alias = "deg")]
-    Degrees,
-    Percent,
-    #[value(alias = "rad")]
-    Radians,
-}
-
-impl From<UnitArg> for Unit {
-    fn from(unit: UnitArg) -> Self {
-        match unit {
-            UnitArg::Degrees => Self::Degrees,
-            UnitArg::Percent => Self::Percent,
-            UnitArg::Radians => Self::Radians,
-        }
-    }
+/// Units by their names.
+pub(crate) fn units() -> impl TypedValueParser<Value = Unit> {
+    let names = [
+        PossibleValue::new("degrees").alias("deg"),
+        PossibleValue::new("percent"),
+        PossibleValue::new("radians").alias("rad"),
+    ];
+    PossibleValuesParser::new(names).map(|name| match name.as_str() {
+        "percent" => Unit::Percent,
+        "radians" | "rad" => Unit::Radians,
+        _ => Unit::Degrees,
+    })
 }
 
 /// What an autopilot can be told.
@@ -112,17 +108,17 @@ pub(crate) struct PlayArgs {
     /// How a file without a tape is played: "targets" moves the arm and simulates the rest,
     /// "states" sets every frame from the file's states. By default targets, in the file's own
     /// model states.
-    #[arg(long, value_enum, value_name = "HOW")]
-    play: Option<PlayArg>,
+    #[arg(long, value_parser = plays(), value_name = "HOW")]
+    play: Option<Play>,
     /// How far objects may be from where the file has them to count as the demonstrated task.
     #[arg(long, value_name = "METRES", default_value_t = 0.01)]
     object_tolerance_m: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum PlayArg {
-    Targets,
-    States,
+/// Ways to play a file by their names.
+fn plays() -> impl TypedValueParser<Value = Play> {
+    let play = |name: String| if name == "states" { Play::States } else { Play::Targets };
+    PossibleValuesParser::new(["targets", "states"]).map(play)
 }
 
 impl PlayArgs {
@@ -132,10 +128,7 @@ impl PlayArgs {
         PlayOptions {
             own_scene: self.own_scene,
             assets: self.assets.iter().cloned().chain(more).collect(),
-            play: self.play.map(|play| match play {
-                PlayArg::Targets => Play::Targets,
-                PlayArg::States => Play::States,
-            }),
+            play: self.play,
             object_tolerance_m: self.object_tolerance_m,
         }
     }

@@ -14,7 +14,7 @@ use crate::output;
 #[derive(Debug)]
 pub(crate) struct Failure {
     kind: ErrorKind,
-    text: String,
+    pub(crate) text: String,
 }
 
 /// What a verb answers with.
@@ -29,12 +29,6 @@ impl<E: Classified + Error> From<E> for Failure {
             source = error.source();
         }
         Self { kind: error.kind(), text }
-    }
-}
-
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.text)
     }
 }
 

@@ -15,6 +15,10 @@ use crate::exit::{Result, failed, usage};
 /// Says which parts tell how much, such as `citrange_sim=debug,citrange_tape=trace` or `info`.
 const VARIABLE: &str = "CITRANGE_LOG";
 
+/// What -v asks for, by how often it is given.
+const LEVELS: [LevelFilter; 4] =
+    [LevelFilter::WARN, LevelFilter::INFO, LevelFilter::DEBUG, LevelFilter::TRACE];
+
 /// Begins to listen. What `CITRANGE_LOG` says wins over `-v`.
 ///
 /// # Errors
@@ -25,7 +29,7 @@ pub(crate) fn begin(verbose: u8) -> Result {
             let right = "such as info or citrange_sim=debug would be right";
             usage(format!("{VARIABLE}={text:?}: {e}; {right}"))
         })?,
-        _ => Targets::new().with_target("citrange", level(verbose)),
+        _ => Targets::new().with_target("citrange", LEVELS[usize::from(verbose.min(3))]),
     };
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
@@ -36,13 +40,4 @@ pub(crate) fn begin(verbose: u8) -> Result {
         .with(targets)
         .try_init()
         .map_err(|e| failed(e.to_string()))
-}
-
-fn level(verbose: u8) -> LevelFilter {
-    match verbose {
-        0 => LevelFilter::WARN,
-        1 => LevelFilter::INFO,
-        2 => LevelFilter::DEBUG,
-        _ => LevelFilter::TRACE,
-    }
 }

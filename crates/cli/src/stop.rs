@@ -43,8 +43,3 @@ fn ignored_signals() -> u64 {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
-
-/// Whether the user asked to stop.
-pub(crate) fn stopped() -> bool {
-    STOP.load(Ordering::Relaxed)
-}

@@ -2,6 +2,7 @@
 //! it. [`Drive`] is the session; whoever serves its board to people is not its business.
 
 pub(crate) mod autopilot_status;
+mod check;
 mod flow;
 mod report;
 pub(crate) mod scene_info;

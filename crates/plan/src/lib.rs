@@ -42,7 +42,7 @@
 //! | where a plan begins, and with which opening of the gripper | `start.rs` |
 //! | all of it, from a goal to a motion | `make.rs`; why there is none, in words `words.rs` |
 //! | motions from goal to goal in a scene, in one call | `scene.rs`; what comes of it `legs.rs` |
-//! | how fast problems are solved | `measure.rs` |
+//! | how fast problems are solved | `measure.rs`; a file of them `measure_all.rs` |
 //!
 //! `docs/plan.md` shows how it is used.
 
@@ -54,6 +54,7 @@ mod goal;
 mod legs;
 mod make;
 mod measure;
+mod measure_all;
 mod motions;
 mod obstacles;
 mod outcome;

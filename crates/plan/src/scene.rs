@@ -1,6 +1,7 @@
 //! A robot among what stands around it, and motions from goal to goal there: one call.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use citrange_core::names::suggestion;
 use citrange_core::robot::{RobotDescription, Servo};
@@ -11,12 +12,12 @@ use citrange_space::MapSnapshot;
 use crate::arm::Arm;
 use crate::collide::{Collider, ColliderSettings};
 use crate::error::PlanError;
-use crate::goal::Goal;
+use crate::goal::{Goal, GoalSettings};
 use crate::legs::{Leg, Legs};
 use crate::make::{Request, make_plan};
 use crate::obstacles::Obstacles;
 use crate::pilot::Feedforward;
-use crate::search::Planner;
+use crate::search::{Effort, Planner, SearchSettings};
 use crate::start::Start;
 use crate::words::ObstacleNames;
 
@@ -110,6 +111,21 @@ pub fn plan_in_scene(
     }
     let (mounts, settings) = (collider.mounts().to_vec(), settings.clone());
     Ok(Legs { arm, start, obstacles, names, mounts, feedforward, settings, legs })
+}
+
+impl SceneSettings {
+    /// One seed for goals and searches, one time limit for each search and for all of them.
+    #[must_use]
+    pub fn with_seed_and_time(seed: u64, time_limit: Duration) -> Self {
+        let time_limit_s = Some(time_limit.as_secs_f64());
+        let request = Request {
+            goal: GoalSettings { seed, ..GoalSettings::default() },
+            search: SearchSettings { seed, time_limit_s, ..SearchSettings::default() },
+            effort: Effort { rounds: 1, time_limit: Some(time_limit) },
+            ..Request::default()
+        };
+        Self { request, ..Self::default() }
+    }
 }
 
 impl PlanScene {

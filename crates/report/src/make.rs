@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use citrange_episodes::RunContext;
 use citrange_episodes::film::film_episode;
 use citrange_tape::Dataset;
+use serde_json::{Value, json};
 
 use crate::error::ReportError;
 use crate::survey::Survey;
@@ -42,6 +43,19 @@ pub struct Report {
     pub page: PathBuf,
     /// The episode that was filmed; none where there are no pictures.
     pub filmed: Option<usize>,
+}
+
+impl Report {
+    /// As JSON: the page, the episode that was filmed, the numbers and problems.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        json!({
+            "page": self.page,
+            "film_episode": self.filmed,
+            "numbers": self.survey.numbers,
+            "problems": self.survey.problems,
+        })
+    }
 }
 
 /// Writes the report of a dataset with its film. A film that cannot be made is a problem to tell

@@ -29,5 +29,5 @@ mod option_file;
 pub use command_line::{CommandLine, TracedLine};
 pub use error::SettingsError;
 pub use file_kind::{FILE_KINDS, FileKind, file_kind};
-pub use merged::{autopilot, cell, controller, ranges, scene};
+pub use merged::{add_files, autopilot, cell, controller, ranges, scene};
 pub use option_file::{OptionFile, OptionSpec, OptionValue, options_schema};

@@ -11,6 +11,7 @@ use citrange_space::Cell;
 use citrange_task::AutopilotSettings;
 use serde_json::json;
 
+use crate::command_line::TracedLine;
 use crate::error::SettingsError;
 
 /// A scene by name or file.
@@ -81,6 +82,39 @@ pub fn cell(path: Option<&Path>) -> Result<Traced, SettingsError> {
         }
     }
     Ok(traced)
+}
+
+/// Adds what stands in the files and profiles that the options of a verb name, each kind of file by
+/// the option that names it everywhere. `usual_scene` is the verb's when none is named.
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn add_files(line: &mut TracedLine, usual_scene: Option<&str>) -> Result<(), SettingsError> {
+    // What goes on from an episode has that one's scene.
+    let usual = usual_scene.filter(|_| line.text("from").is_none());
+    let scene_name = line.text("scene").or(usual.map(str::to_owned));
+    if let Some(profile) = line.text("profile") {
+        line.traced.put("controller", controller(&profile)?);
+    }
+    if line.has("autopilot") || usual_scene.is_some() {
+        let (profile, retries) = (line.text("autopilot"), line.text("retries"));
+        let retries = retries.and_then(|retries| retries.parse().ok());
+        let pilot = autopilot(scene_name.as_deref(), profile.as_deref(), retries)?;
+        line.traced.put("pilot", pilot);
+    }
+    if let Some(name) = line.text("randomise") {
+        line.traced.put("ranges", ranges(&name)?);
+    }
+    if line.has("config") && line.has("width") {
+        line.traced.put("cell", cell(line.text("config").as_deref().map(Path::new))?);
+    }
+    if let Some(name) = scene_name {
+        // Where the scene is all that there is to show it takes the place of its name.
+        let key =
+            if ["show", "render"].contains(&line.verb.as_str()) { "scene" } else { "scene_file" };
+        line.traced.put(key, scene(&name)?);
+    }
+    Ok(())
 }
 
 #[cfg(test)]

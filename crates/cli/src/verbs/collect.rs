@@ -87,14 +87,11 @@ pub(crate) fn run(args: &Args) -> exit::Result {
         Order { out: args.out.clone(), goal, first: args.record.first, workers: args.workers };
     catch_stop()?;
     let collected = collect(&plan, &order, output.context());
-    // Also where it is not complete there is something to look at.
-    if !args.json && collected.as_ref().map_or_else(is_no_fault, |()| true) {
+    // Also where it came to an end, only not to its goal, there is something to look at.
+    let kind = collected.as_ref().map_err(EpisodesError::kind);
+    let is_over = matches!(kind, Ok(()) | Err(ErrorKind::Interrupted | ErrorKind::ProblemsFound));
+    if !args.json && is_over {
         output::data(&args.out.display().to_string())?;
     }
     Ok(collected?)
-}
-
-/// Whether a collection came to an end, only not to its goal.
-fn is_no_fault(error: &EpisodesError) -> bool {
-    matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ProblemsFound)
 }

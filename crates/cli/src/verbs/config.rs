@@ -1,11 +1,7 @@
 //! `citrange config show VERB …`, `citrange config schema KIND`.
 
-use std::path::Path;
-
 use citrange_episodes::drive::DEFAULT_SCENE;
-use citrange_settings::{
-    CommandLine, FILE_KINDS, TracedLine, autopilot, cell, controller, file_kind, ranges, scene,
-};
+use citrange_settings::{CommandLine, FILE_KINDS, add_files, file_kind};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::demo;
@@ -68,41 +64,14 @@ fn show(args: &Show) -> Result {
     if let Some(missing) = &line.missing {
         output::talk(&format!("needed to run, not given: {missing}"));
     }
-    add_files(&mut line)?;
+    let usual_scene = match line.verb.as_str() {
+        "demo" => Some(demo::SCENE),
+        DRIVE => Some(DEFAULT_SCENE),
+        _ => None,
+    };
+    add_files(&mut line, usual_scene)?;
     if args.json || !json.is_empty() {
         return output::data(&line.traced.json().to_string());
     }
     output::data(line.traced.yaml().trim_end())
-}
-
-/// What stands in the profiles and files that the words name.
-fn add_files(line: &mut TracedLine) -> Result {
-    let verb = line.verb.clone();
-    let usual = match verb.as_str() {
-        "demo" => Some(demo::SCENE),
-        DRIVE if line.text("from").is_none() => Some(DEFAULT_SCENE),
-        _ => None,
-    };
-    let scene_name = line.text("scene").or(usual.map(str::to_owned));
-    if let Some(profile) = line.text("profile").filter(|_| verb == DRIVE) {
-        line.traced.put("controller", controller(&profile)?);
-    }
-    if line.has("autopilot") || [DRIVE, "demo"].contains(&verb.as_str()) {
-        let (profile, retries) = (line.text("autopilot"), line.text("retries"));
-        let retries = retries.and_then(|retries| retries.parse().ok());
-        let pilot = autopilot(scene_name.as_deref(), profile.as_deref(), retries)?;
-        line.traced.put("pilot", pilot);
-    }
-    if let Some(name) = line.text("randomise") {
-        line.traced.put("ranges", ranges(&name)?);
-    }
-    if line.has("width") && line.has("camera") && line.has("config") {
-        line.traced.put("cell", cell(line.text("config").as_deref().map(Path::new))?);
-    }
-    if let Some(name) = scene_name {
-        // Where the scene is all that there is to show it takes the place of its name.
-        let key = if ["show", "render"].contains(&verb.as_str()) { "scene" } else { "scene_file" };
-        line.traced.put(key, scene(&name)?);
-    }
-    Ok(())
 }

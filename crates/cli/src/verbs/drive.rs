@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use citrange_episodes::drive::{Drive, DriveOptions, lines};
 use citrange_episodes::{EpisodesError, check_new};
@@ -11,10 +12,10 @@ use citrange_studio::{ServeOptions, Server, Summary, Terminal};
 use serde_json::json;
 
 use crate::args::RecordArgs;
-use crate::exit::{Result, bad_input, usage};
+use crate::exit::{Result, bad_input};
 use crate::output::{self, Output};
 use crate::page::open_page;
-use crate::stop::{catch_stop, stopped};
+use crate::stop::catch_stop;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -69,13 +70,6 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result {
-    check_numbers(args)?;
-    if args.record.is_none() && (args.episodes.is_some() || args.episode_time.is_some()) {
-        return Err(usage("--episodes and --episode-time need --record DATASET"));
-    }
-    if let Some(root) = &args.record {
-        check_new(root, args.how.resume)?;
-    }
     let output = match (args.json, args.tui) {
         (true, _) => Output::Json,
         (false, true) => Output::Quiet,
@@ -94,23 +88,25 @@ pub(crate) fn run(args: &Args) -> Result {
         max_lost: args.max_lost_pictures / 100.0,
         ask_s: args.ask_time,
     };
+    options.check()?;
+    if args.max_viewers == 0 {
+        return Err(bad_input("--max-viewers 0: nobody could drive; give 1 or more"));
+    }
+    if let Some(root) = &args.record {
+        check_new(root, args.how.resume)?;
+    }
     let mut drive = Drive::new(&options, output.context())?;
-    catch_stop()?;
+    let stop = catch_stop()?;
     let (board, driver_lock) = (Arc::clone(drive.board()), Arc::clone(drive.driver_lock()));
-    let server = if args.tui && args.listen.is_none() {
-        None
-    } else {
+    let server = (!args.tui || args.listen.is_some()).then(|| {
         let mut options = ServeOptions { hosts: args.host.clone(), ..ServeOptions::default() };
         options.viewers = usize::from(args.max_viewers);
         options.listen = args.listen.unwrap_or(options.listen);
-        Some(open_page(&board, &driver_lock, &options, output)?)
-    };
-    let terminal = if args.tui {
-        let links = server.as_ref().map(Server::links).unwrap_or_default();
-        Some(Terminal::start(driver_lock, board, links)?)
-    } else {
-        None
-    };
+        open_page(&board, &driver_lock, &options, output)
+    });
+    let server = server.transpose()?;
+    let links = server.as_ref().map(Server::links).unwrap_or_default();
+    let terminal = args.tui.then(|| Terminal::start(driver_lock, board, links)).transpose()?;
     // From here on this thread moves an arm.
     let lead = citrange_sim::priority::lead();
     let driven = drive.run();
@@ -123,33 +119,7 @@ pub(crate) fn run(args: &Args) -> Result {
     }
     let summary = driven?;
     tell_end(&drive, &summary, lead, args)?;
-    if stopped() {
-        return Err(EpisodesError::Interrupted.into());
-    }
-    Ok(())
-}
-
-fn check_numbers(args: &Args) -> Result {
-    let times = [
-        ("--episode-time", args.episode_time.unwrap_or(1.0), 0.1),
-        ("--reset-time", args.reset_time, 0.0),
-        ("--countdown", args.countdown, 0.0),
-        ("--ask-time", args.ask_time, 0.1),
-    ];
-    let wrong = |what: String| Err(bad_input(what));
-    if !(0.0..=100.0).contains(&args.max_lost_pictures) {
-        let given = args.max_lost_pictures;
-        return wrong(format!("--max-lost-pictures {given}: give percent from 0 to 100"));
-    }
-    if args.max_viewers == 0 {
-        return wrong("--max-viewers 0: nobody could drive; give 1 or more".to_owned());
-    }
-    for (name, seconds, least) in times {
-        if !(least..=86_400.0).contains(&seconds) {
-            return wrong(format!("{name} {seconds}: give seconds from {least} to 86400"));
-        }
-    }
-    Ok(())
+    if stop.load(Ordering::Relaxed) { Err(EpisodesError::Interrupted.into()) } else { Ok(()) }
 }
 
 fn tell_end(drive: &Drive<'_>, summary: &Summary, lead: Lead, args: &Args) -> Result {

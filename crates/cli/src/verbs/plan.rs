@@ -6,10 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use citrange_episodes::planning::{PlanOptions, plan_in_scene};
-use citrange_plan::{
-    ColliderSettings, Effort, GoalSettings, GoalText, Request, SceneSettings, SearchSettings,
-    TimingSettings,
-};
+use citrange_plan::{GoalText, SceneSettings};
 
 use crate::exit::{Context as _, Result, problems_found, usage};
 use crate::output::{self, Output};
@@ -169,25 +166,17 @@ impl MotionArgs {
     }
 
     fn settings(&self) -> SceneSettings {
-        let (seed, time) = (self.seed.unwrap_or(0), Duration::from_millis(self.time_ms.into()));
-        let goal = GoalSettings {
-            tolerance_m: self.tolerance_m,
-            tolerance_rad: self.tolerance_deg.to_radians(),
-            proceed_anyway: self.proceed_anyway,
-            seed,
-            ..GoalSettings::default()
-        };
-        let time_limit_s = Some(f64::from(self.time_ms) / 1e3);
-        SceneSettings {
-            start: self.start.clone(),
-            gripper: self.gripper.clone(),
-            collider: ColliderSettings { margin_m: self.margin_m, ..ColliderSettings::default() },
-            request: Request {
-                goal,
-                search: SearchSettings { seed, time_limit_s, ..SearchSettings::default() },
-                effort: Effort { rounds: self.rounds as usize, time_limit: Some(time) },
-                timing: TimingSettings { scale: self.speed, ..TimingSettings::default() },
-            },
-        }
+        let time = Duration::from_millis(self.time_ms.into());
+        let mut settings = SceneSettings::with_seed_and_time(self.seed.unwrap_or(0), time);
+        settings.start.clone_from(&self.start);
+        settings.gripper.clone_from(&self.gripper);
+        settings.collider.margin_m = self.margin_m;
+        let request = &mut settings.request;
+        request.goal.tolerance_m = self.tolerance_m;
+        request.goal.tolerance_rad = self.tolerance_deg.to_radians();
+        request.goal.proceed_anyway = self.proceed_anyway;
+        request.effort.rounds = self.rounds as usize;
+        request.timing.scale = self.speed;
+        settings
     }
 }

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use citrange_episodes::replay::{Audience, OpenPage, ReplayOptions, replay};
 use citrange_episodes::{EpisodesError, Result};
 use citrange_studio::{ServeOptions, Server, Telemetry};
+use citrange_tape::Unit;
 use citrange_teleop::DriverLock;
 
-use crate::args::{PlayArgs, UnitArg};
+use crate::args::{PlayArgs, units};
 use crate::exit;
 use crate::output::{self, Output};
 use crate::page::open_page;
@@ -48,8 +49,8 @@ pub(crate) struct Args {
     scene: Option<String>,
     /// What joint values of such a dataset mean, where it does not say: deg, percent (-100 to 100
     /// of a joint's range, grippers 0 to 100) or rad; by default a guess, which is said.
-    #[arg(long, value_enum)]
-    unit: Option<UnitArg>,
+    #[arg(long, value_parser = units())]
+    unit: Option<Unit>,
     #[command(flatten)]
     own: PlayArgs,
     /// Threads for verifying several episodes.
@@ -71,7 +72,7 @@ pub(crate) fn run(args: &Args) -> exit::Result {
         from: args.from,
         frame_targets: args.frame_targets,
         scene: args.scene.clone(),
-        unit: args.unit.map(Into::into),
+        unit: args.unit,
         play: args.own.options(),
         threads: args.threads,
     };
@@ -99,7 +100,7 @@ impl Audience for Page {
         let mut options = ServeOptions::default();
         options.listen = self.listen.unwrap_or(options.listen);
         let server = open_page(board, &driver_lock, &options, Output::Talk);
-        let server = server.map_err(|error| EpisodesError::Failed(error.to_string()))?;
+        let server = server.map_err(|error| EpisodesError::Failed(error.text))?;
         Ok(Box::new(Shown(server)))
     }
 }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use citrange_report::{FilmChoice, ReportOptions, folder_beside, make_report};
 use citrange_tape::Dataset;
-use serde_json::json;
 
 use crate::exit::Result;
 use crate::output::{self, Output};
@@ -37,13 +36,7 @@ pub(crate) fn run(args: &Args) -> Result {
     let folder = args.out.clone().map_or_else(|| folder_beside(&args.dataset), Ok)?;
     let made = make_report(&dataset, &ReportOptions { folder, film }, Output::Talk.context())?;
     if args.json {
-        let summary = json!({
-            "page": made.page,
-            "film_episode": made.filmed,
-            "numbers": made.survey.numbers,
-            "problems": made.survey.problems,
-        });
-        return output::data(&summary.to_string());
+        return output::data(&made.json().to_string());
     }
     made.survey.lines().iter().for_each(|line| output::talk(line));
     output::data(&made.page.display().to_string())

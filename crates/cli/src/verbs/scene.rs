@@ -98,18 +98,13 @@ pub(crate) fn run(command: &Command) -> Result {
 }
 
 fn list(as_json: bool) -> Result {
-    let mut all = Vec::new();
-    for name in scene_names() {
-        let source = load_scene(name)?;
-        all.push(json!({"name": name, "title": source.scene.title}));
-        if !as_json {
-            output::data(&format!("{name:<22} {}", source.scene.title))?;
-        }
-    }
+    let scene = |name| Ok((name, load_scene(name)?.scene.title));
+    let all = scene_names().map(scene).collect::<Result<Vec<_>>>()?;
     if as_json {
-        output::data(&json!({ "scenes": all }).to_string())?;
+        let all = all.iter().map(|(name, title)| json!({"name": name, "title": title}));
+        return output::data(&json!({ "scenes": all.collect::<Vec<_>>() }).to_string());
     }
-    Ok(())
+    all.iter().try_for_each(|(name, title)| output::data(&format!("{name:<22} {title}")))
 }
 
 fn show(args: &Show) -> Result {

@@ -109,13 +109,7 @@ pub(crate) fn run(command: &Command) -> Result {
 fn view(args: &View) -> Result {
     let drawn = draw_frame(&mut args.cell.open()?, &args.cloud)?;
     drawn.save(&args.output)?;
-    output::talk(&format!(
-        "{}: {} voxels in {} groups -> {}",
-        drawn.name,
-        drawn.voxels,
-        drawn.clusters,
-        args.output.display()
-    ));
+    output::talk(&format!("{drawn} -> {}", args.output.display()));
     Ok(())
 }
 

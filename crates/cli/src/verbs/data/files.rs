@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use citrange_episodes::export::{ExportOptions, FORMATS, format, without_failures};
 use citrange_episodes::import::ImportOptions;
 use citrange_episodes::selection::episodes_of;
-use citrange_tape::Dataset;
+use citrange_tape::{Dataset, Unit};
 use clap::builder::PossibleValuesParser;
 use serde_json::json;
 
-use crate::args::{PlayArgs, UnitArg, cameras};
+use crate::args::{PlayArgs, cameras, units};
 use crate::exit::{Result, problems_found};
 use crate::output::{self, Output};
 use crate::stop::catch_stop;
@@ -32,8 +32,8 @@ pub(crate) struct Export {
     #[arg(long, conflicts_with = "episodes")]
     failures: bool,
     /// What joint values shall mean, with --to lerobot; by default what they mean now.
-    #[arg(long, value_enum)]
-    unit: Option<UnitArg>,
+    #[arg(long, value_parser = units())]
+    unit: Option<Unit>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -68,8 +68,8 @@ pub(crate) struct Import {
     #[arg(long, value_delimiter = ',')]
     cameras: Option<Vec<String>>,
     /// What joint values in the dataset mean, for files without a tape.
-    #[arg(long, value_enum, default_value_t = UnitArg::Degrees)]
-    unit: UnitArg,
+    #[arg(long, value_parser = units(), default_value = "degrees")]
+    unit: Unit,
     /// Print one JSON object per episode.
     #[arg(long)]
     json: bool,
@@ -83,14 +83,12 @@ pub(crate) fn export(args: &Export) -> Result {
         Some(list) => episodes_of(&dataset, list)?,
         None => without_failures(&dataset, args.failures, ctx)?,
     };
-    let options = ExportOptions { out: args.out.clone(), unit: args.unit.map(Into::into) };
+    let options = ExportOptions { out: args.out.clone(), unit: args.unit };
     let files = format(&args.to)?.write(&dataset, &episodes, &options, ctx)?;
     if args.json {
         let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
-        let left_out = match args.episodes {
-            Some(_) => 0,
-            None => dataset.len() - episodes.len(),
-        };
+        let all = if args.episodes.is_some() { episodes.len() } else { dataset.len() };
+        let left_out = all - episodes.len();
         let report = json!({ "episodes": episodes, "files": files, "failures_left_out": left_out });
         return output::data(&report.to_string());
     }
@@ -107,7 +105,7 @@ pub(crate) fn import(args: &Import) -> Result {
         again: args.again,
         resume: args.resume,
         cameras: cameras(args.cameras.as_deref()),
-        unit: args.unit.into(),
+        unit: args.unit,
     };
     catch_stop()?;
     let problems = citrange_episodes::import::import(&options, Output::of(args.json).context())?;

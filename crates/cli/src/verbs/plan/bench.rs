@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use citrange_plan::{Bench, BenchTally, ObstacleKind, Problems, SearchSettings};
+use citrange_plan::{Bench, ObstacleKind, Problems, SearchSettings};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::json;
 
-use crate::exit::{Context as _, Result, problems_found};
+use crate::exit::{Context as _, Failure, Result, problems_found};
 use crate::output;
 
 #[derive(Debug, clap::Args)]
@@ -16,8 +17,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     body: Option<PathBuf>,
     /// What is in the way.
-    #[arg(long, value_enum, default_value_t = Kind::Primitives)]
-    obstacles: Kind,
+    #[arg(long, value_parser = kinds(), default_value = "primitives")]
+    obstacles: ObstacleKind,
     /// Do each problem this often, from nothing each time, and tell the median time.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
@@ -32,12 +33,11 @@ pub(super) struct Args {
     json: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Kind {
-    /// Boxes, spheres, capsules and cylinders.
-    Primitives,
-    /// Cubes of a voxel map.
-    Voxels,
+/// Forms of obstacles by their names.
+fn kinds() -> impl TypedValueParser<Value = ObstacleKind> {
+    let names = ObstacleKind::ALL.map(|(kind, about)| PossibleValue::new(kind.name()).help(about));
+    PossibleValuesParser::new(names)
+        .map(|name| ObstacleKind::named(&name).unwrap_or(ObstacleKind::Primitives))
 }
 
 pub(super) fn run(args: &Args) -> Result {
@@ -46,37 +46,28 @@ pub(super) fn run(args: &Args) -> Result {
         std::fs::read_to_string(path).context(|| format!("cannot read {}", path.display()))
     };
     let body = args.body.as_ref().map(read).transpose()?;
-    let usual = include_str!("../../../../../benches/plan/ur5_robotiq.json");
     let settings = SearchSettings {
         seed: args.seed,
         time_limit_s: Some(f64::from(args.time_ms) / 1e3),
         ..SearchSettings::default()
     };
-    let kind = match args.obstacles {
-        Kind::Primitives => ObstacleKind::Primitives,
-        Kind::Voxels => ObstacleKind::Voxels,
-    };
-    let mut bench = Bench::new(&problems, body.as_deref().unwrap_or(usual), kind, settings)?;
-    let chosen: Vec<_> = bench.chosen(&problems).collect();
-    let bar = output::progress("problems", chosen.len() as u64);
-    let mut tally = BenchTally::new(kind);
-    for problem in chosen {
-        let solved = bench.solve(problem, args.repeat)?;
-        tally.add(&solved);
+    let body = body.as_deref().unwrap_or(Bench::UR5);
+    let mut bench = Bench::new(&problems, body, args.obstacles, settings)?;
+    let bar = output::progress("problems", bench.chosen(&problems).count() as u64);
+    let mut tally = bench.solve_all(&problems, args.repeat, |bench, problem, solved| {
         if args.json {
-            output::data(&bench.json(problem, &solved).to_string())?;
+            output::data(&bench.json(problem, solved).to_string())?;
         }
         if let Some(contact) = &solved.contact {
             output::talk(&format!("{}: a returned path touches: {contact}", problem.name));
         }
         bar.inc(1);
-    }
+        Ok::<_, Failure>(())
+    })?;
     bar.finish_and_clear();
-    if args.json {
-        output::data(&json!({"summary": tally.json()}).to_string())?;
-    } else {
-        output::data(&tally.text())?;
-    }
+    let summary =
+        if args.json { json!({"summary": tally.json()}).to_string() } else { tally.text() };
+    output::data(&summary)?;
     if tally.valid < tally.solved {
         return Err(problems_found("not every path is free"));
     }

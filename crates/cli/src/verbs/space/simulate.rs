@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use citrange_cell::{DepthFrameSettings, DepthFrames};
 use citrange_episodes::compiled;
 use citrange_sim::DepthSensor;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::exit::Result;
 use crate::output;
@@ -30,8 +31,8 @@ pub(crate) struct Args {
     #[arg(long)]
     each_episode: bool,
     /// What the sensor does to the truth.
-    #[arg(long, value_enum, default_value_t = Kind::D435)]
-    sensor: Kind,
+    #[arg(long, value_parser = sensors(), default_value = "d435")]
+    sensor: DepthSensor,
     /// Seconds of simulation before the picture is taken, so that things come to rest.
     #[arg(long, default_value_t = 0.5)]
     settle_s: f64,
@@ -40,12 +41,15 @@ pub(crate) struct Args {
     output: PathBuf,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Kind {
-    /// Noise that grows with the distance, flying pixels, dropouts.
-    D435,
-    /// The truth.
-    Ideal,
+/// Sensors by their names.
+fn sensors() -> impl TypedValueParser<Value = DepthSensor> {
+    let real = PossibleValue::new("d435")
+        .help("Noise that grows with the distance, flying pixels, dropouts");
+    let ideal = PossibleValue::new("ideal").help("The truth");
+    PossibleValuesParser::new([real, ideal]).map(|name| match name.as_str() {
+        "ideal" => DepthSensor::ideal(),
+        _ => DepthSensor::d435(),
+    })
 }
 
 pub(super) fn run(args: &Args) -> Result {
@@ -55,10 +59,7 @@ pub(super) fn run(args: &Args) -> Result {
         seed: args.seed,
         episode: args.episode,
         each_episode: args.each_episode,
-        sensor: match args.sensor {
-            Kind::D435 => DepthSensor::d435(),
-            Kind::Ideal => DepthSensor::ideal(),
-        },
+        sensor: args.sensor.clone(),
         settle_s: args.settle_s,
     };
     let frames = DepthFrames::new(compiled(&args.scene)?, settings, &args.output)?;
