@@ -87,7 +87,7 @@ impl Dataset {
             let hint = citrange_core::names::suggestion(name, known);
             return Err(TapeError::Missing(format!("unknown camera \"{name}\", {hint}")));
         }
-        let units = unit.of(rig).map_err(TapeError::Missing)?;
+        let units = unit.of(rig).map_err(TapeError::Refused)?;
         let lock = lock(root)?;
         let repaired = repair_locked(root)?;
         let info = info(rig, (unit, features), &units, images);
@@ -99,7 +99,7 @@ impl Dataset {
                     units.iter().map(|u| format!("{} in {}", u.name, u.unit)).collect();
                 if all.is_empty() { "not said".to_owned() } else { all.join(", ") }
             };
-            return Err(TapeError::Missing(format!(
+            return Err(TapeError::Refused(format!(
                 "{} has other units: {}; this recording would have {}",
                 root.display(),
                 show(&index.units),

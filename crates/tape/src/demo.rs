@@ -189,7 +189,7 @@ fn write_start(
     for (name, at) in objects {
         let place = qpos.get(*at..at.saturating_add(7)).ok_or_else(|| {
             let had = qpos.len();
-            TapeError::Missing(format!("{name} would be at position {at} of {had} in the state"))
+            TapeError::Refused(format!("{name} would be at position {at} of {had} in the state"))
         })?;
         demo.named_joints.insert(format!("{name}_joint_qpos"), place.to_vec());
     }

@@ -44,7 +44,7 @@ impl Dataset {
         // The dataset as it was goes away, and with it what lies unsaved in it.
         if !unfinished(self.root())?.is_empty() {
             let root = self.root().display();
-            return Err(TapeError::Missing(format!(
+            return Err(TapeError::Refused(format!(
                 "{root} holds a recording that was cut off; run `citrange data repair {root}` first"
             )));
         }
@@ -89,10 +89,10 @@ impl Dataset {
         progress: Progress<'_>,
     ) -> Result<(), TapeError> {
         let Some((first, _)) = sources.first() else {
-            return Err(TapeError::Missing("give at least one dataset".into()));
+            return Err(TapeError::Refused("give at least one dataset".into()));
         };
         if let Some((other, _)) = sources.iter().find(|(d, _)| d.index.units != first.index.units) {
-            return Err(TapeError::Missing(format!(
+            return Err(TapeError::Refused(format!(
                 "{} and {} have joint values in different units; export one of them in the \
                  other's unit first",
                 first.root().display(),
@@ -183,7 +183,7 @@ impl Dataset {
         // Somebody may have recorded since this dataset was opened.
         let mut index = Index::read(self.root())?.unwrap_or_else(|| self.index.clone());
         if index != self.index {
-            return Err(TapeError::Missing(format!(
+            return Err(TapeError::Refused(format!(
                 "{} was changed by another process; open it again",
                 self.root().display()
             )));
@@ -191,7 +191,7 @@ impl Dataset {
         for &episode in episodes {
             self.check_episode(episode)?;
             if self.entry(episode).is_none() {
-                return Err(TapeError::Missing(format!(
+                return Err(TapeError::Refused(format!(
                     "episode {episode} of {} was not recorded by Citrange: only its task text can \
                      be changed",
                     self.root().display()

@@ -134,7 +134,7 @@ impl DemoEpisode {
             return Ok(None);
         }
         order_by_name(names, &wanted).map(Some).ok_or_else(|| {
-            TapeError::Missing(format!(
+            TapeError::Refused(format!(
                 "{}: its joints are {}, those of {} are {}",
                 self.name,
                 names.join(", "),

@@ -123,6 +123,7 @@ fn repair_one(root: &Path, folder: &Path, uid: String) -> Result<Repaired, TapeE
         Err(
             error @ (TapeError::LeRobot(citrange_lerobot::LerobotError::Disagrees { .. })
             | TapeError::Missing(_)
+            | TapeError::Refused(_)
             | TapeError::Video(_)
             | TapeError::Log { .. }),
         ) => Ok(done(None, 0, put_away(error.to_string())?)),

@@ -119,7 +119,7 @@ impl Dataset {
             return Ok((0..width).collect());
         }
         let joints: Vec<&str> = rig.joints.iter().map(|j| j.name.as_str()).collect();
-        Err(TapeError::Missing(format!(
+        Err(TapeError::Refused(format!(
             "{name} of {} has {width} numbers per frame ({}); {} has {} joints ({})",
             self.root().display(),
             if names.is_empty() { "without names".to_owned() } else { names.join(", ") },
@@ -144,7 +144,7 @@ impl Dataset {
         match by_name {
             Some(units) => Ok(units),
             None if units.len() == rig.joints.len() => Ok(units.clone()),
-            None => Err(TapeError::Missing(format!(
+            None => Err(TapeError::Refused(format!(
                 "{} says the units of {} joints, {} has {}",
                 self.root().display(),
                 units.len(),
@@ -182,7 +182,7 @@ impl JointRows {
         let joint = &rig.joints[index];
         let [low, high] = joint.range.unwrap_or_default();
         let unit = if joint.is_slide { "m" } else { "rad" };
-        Err(TapeError::Missing(format!(
+        Err(TapeError::Refused(format!(
             "read in {}, {out} of {} frames are beyond the limits of {}: {} would be at {value:.2} \
              {unit} in frame {frame}, its limits are {low:.2} to {high:.2} {unit}; if the numbers \
              mean something else say what: --unit deg, --unit percent or --unit rad",

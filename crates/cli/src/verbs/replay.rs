@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args) -> exit::Result {
         threads: args.threads,
     };
     let output = Output::of(args.json);
-    let page = Page { listen: args.listen };
+    let page = Page { listen: args.listen, output };
     let audience: Option<&dyn Audience> = if args.show { Some(&page) } else { None };
     let report = replay(&options, audience, output.context())?;
     if args.json {
@@ -91,6 +91,7 @@ pub(crate) fn run(args: &Args) -> exit::Result {
 /// A page that shows a replay.
 struct Page {
     listen: Option<SocketAddr>,
+    output: Output,
 }
 
 impl Audience for Page {
@@ -99,7 +100,7 @@ impl Audience for Page {
         let driver_lock = DriverLock::new(DriverLock::LONGEST_SILENCE);
         let mut options = ServeOptions::default();
         options.listen = self.listen.unwrap_or(options.listen);
-        let server = open_page(board, &driver_lock, &options, Output::Talk);
+        let server = open_page(board, &driver_lock, &options, self.output);
         let server = server.map_err(|error| EpisodesError::Failed(error.text))?;
         Ok(Box::new(Shown(server)))
     }

@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args) -> Result {
         seed: args.seed,
         episode: args.episode,
         each_episode: args.each_episode,
-        sensor: args.sensor.clone(),
+        sensor: args.sensor,
         settle_s: args.settle_s,
     };
     let frames = DepthFrames::new(compiled(&args.scene)?, settings, &args.output)?;
