@@ -44,6 +44,7 @@ pub mod replay;
 pub mod selection;
 mod session;
 mod simulated;
+mod timeline;
 
 pub use answer::Answer;
 pub use cell::{ArmDescription, EpisodeRig, RigIdentity, RigSource, Shown};
