@@ -5,7 +5,7 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::{citrange, json, stderr, stdout, temp};
+use common::{citrange, json, ok, stderr, stdout, temp};
 
 #[test]
 fn doctor_finds_engine_models_and_cameras() {
