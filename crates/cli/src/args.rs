@@ -21,6 +21,10 @@ pub(crate) struct RecordArgs {
     /// Index of the first episode; by default it goes on after those in the dataset.
     #[arg(long)]
     pub(crate) first: Option<u64>,
+    /// Robots of the scene to record, separated by commas; all by default. The first one is
+    /// driven or works, the others hold still.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    robots: Option<Vec<String>>,
     /// Cameras to record, separated by commas; all by default, "none" for none.
     #[arg(long, value_delimiter = ',')]
     cameras: Option<Vec<String>>,
@@ -44,6 +48,7 @@ impl RecordArgs {
         RecordOptions {
             task: self.task.clone(),
             seed: self.seed,
+            robots: self.robots.clone(),
             cameras: cameras(self.cameras.as_deref()),
             images: self.images.iter().cloned().collect(),
             unit: self.unit.into(),

@@ -33,6 +33,7 @@ pub mod error_kind;
 pub mod event;
 pub mod names;
 pub mod observation;
+pub mod one_arm;
 pub mod origin;
 mod pace;
 pub mod picture;

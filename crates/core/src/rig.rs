@@ -27,6 +27,10 @@ pub struct RigSpec {
     /// The arms, where there is more than one; see [`RigSpec::arms`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub several_arms: Vec<ArmSpec>,
+    /// Names of the arms in their scene, in the order of the arms; empty where the scene has no
+    /// other robot, and on tapes of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub robots_in_scene: Vec<String>,
     /// Whether [`Command::vel`] is heard.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub takes_velocities: bool,
@@ -57,6 +61,7 @@ impl RigSpec {
             cameras: Vec::new(),
             objects: Vec::new(),
             several_arms: Vec::new(),
+            robots_in_scene: Vec::new(),
             takes_velocities: false,
             own_clock: false,
         }
@@ -70,6 +75,28 @@ impl RigSpec {
         }
         let joints = 0..self.joints.len();
         vec![ArmSpec { name: "robot0".into(), robot: self.robot.clone(), joints }]
+    }
+
+    /// The same rig with these joints only: one arm's, under the names that it has alone.
+    #[must_use]
+    pub fn of_joints(&self, joints: &std::ops::Range<usize>) -> Self {
+        let arms = self.arms();
+        let Some(arm) = arms.iter().find(|arm| arm.joints == *joints).filter(|_| arms.len() > 1)
+        else {
+            return self.clone();
+        };
+        let prefix = format!("{}_", arm.name);
+        let plain = |joint: &JointSpec| JointSpec {
+            name: joint.name.strip_prefix(&prefix).unwrap_or(&joint.name).to_owned(),
+            ..joint.clone()
+        };
+        Self {
+            robot: arm.robot.clone(),
+            joints: self.joints.get(joints.clone()).unwrap_or_default().iter().map(plain).collect(),
+            several_arms: Vec::new(),
+            robots_in_scene: Vec::new(),
+            ..self.clone()
+        }
     }
 
     /// Cameras that give colours: those that are recorded.

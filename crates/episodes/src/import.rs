@@ -20,6 +20,8 @@ pub struct ImportOptions {
     pub out: PathBuf,
     /// Scene to play files without a tape in; by default that of their environment's name.
     pub scene: Option<String>,
+    /// Robots of that scene; `None` for all, or the first alone where the file has one arm.
+    pub robots: Option<Vec<String>>,
     /// How such files are played.
     pub play: PlayOptions,
     /// Whether a file is taken once more of which all episodes are in the dataset already.

@@ -16,7 +16,7 @@ use citrange_tape::{Episode, Play, TapeHeader};
 use citrange_teleop::telemetry::SceneInfo;
 use serde_json::{Value, json};
 
-use crate::cell::{ArmDescription, EpisodeRig, RigIdentity, RigSource, Shown};
+use crate::cell::{ArmDescription, EpisodeRig, RigChoice, RigIdentity, RigSource, Shown};
 use crate::drive::scene_info::scene_info_of;
 use crate::error::{Context as _, EpisodesError, Result};
 
@@ -28,12 +28,65 @@ pub fn compiled(scene: &str) -> Result<Arc<CompiledScene>> {
     Ok(Arc::new(CompiledScene::new(&load_scene(scene)?)?))
 }
 
-/// A simulated rig of a scene by name or file, seen by the cameras named; `None` for all.
+/// A simulated rig of all robots of a scene by name or file, seen by the cameras named; `None` for
+/// all.
 ///
 /// # Errors
 /// When there is no such scene or camera.
 pub fn simulated(scene: &str, cameras: Option<&[String]>) -> Result<Box<dyn EpisodeRig>> {
-    Ok(Box::new(SimRig::new(compiled(scene)?, cameras)?))
+    let cameras = cameras.map(<[String]>::to_vec);
+    rig_in(scene, &RigChoice { cameras, ..RigChoice::default() })
+}
+
+/// A simulated rig of a scene by name or file.
+///
+/// # Errors
+/// When there is no such scene, robot or camera.
+pub fn rig_in(scene: &str, choice: &RigChoice) -> Result<Box<dyn EpisodeRig>> {
+    Ok(Box::new(chosen(compiled(scene)?, choice)?))
+}
+
+/// A rig of a scene and what a file of others asks of it: with all robots, or with the first alone
+/// where the file has one arm only.
+///
+/// # Errors
+/// What is wrong with the first try.
+pub(crate) fn match_arms<T>(
+    scene: &str,
+    choice: &RigChoice,
+    read: &mut dyn FnMut(&dyn EpisodeRig) -> Result<T>,
+) -> Result<(Box<dyn EpisodeRig>, T)> {
+    let rig = rig_in(scene, choice)?;
+    let error = match read(rig.as_ref()) {
+        Ok(read) => return Ok((rig, read)),
+        Err(error) => error,
+    };
+    if choice.robots.is_none() && rig.robots().len() > 1 {
+        let first = RigChoice { robots: Some(rig.robots()[..1].to_vec()), ..choice.clone() };
+        let rig = rig_in(scene, &first)?;
+        if let Ok(read) = read(rig.as_ref()) {
+            return Ok((rig, read));
+        }
+    }
+    Err(error)
+}
+
+/// The start of a file that says where the joints were, and nothing else.
+pub(crate) fn start_at(rig: &dyn EpisodeRig, joints: &[f64]) -> StartData {
+    let arms = rig.robots().into_iter().zip(rig.spec().arms());
+    let own = |(name, arm): (String, citrange_core::rig::ArmSpec)| {
+        Some((name, joints.get(arm.joints)?.to_vec()))
+    };
+    StartData { named: arms.filter_map(own).collect(), ..StartData::default() }
+}
+
+/// The chosen robots of a scene, seen by the chosen cameras.
+pub(crate) fn chosen(scene: Arc<CompiledScene>, choice: &RigChoice) -> Result<SimRig> {
+    let robots = match &choice.robots {
+        Some(named) => named.clone(),
+        None => scene.robot_names().map(str::to_owned).collect(),
+    };
+    Ok(SimRig::with_robots(scene, &robots, choice.cameras.as_deref())?)
 }
 
 /// The rig of a tape: exactly the model it was recorded with, seen by the cameras named.
@@ -68,6 +121,10 @@ pub(crate) fn scene_file(scene: &str) -> Result<Scene> {
 impl EpisodeRig for SimRig {
     fn robot(&self) -> &str {
         Self::robot(self)
+    }
+
+    fn robots(&self) -> Vec<String> {
+        Self::robots(self).to_vec()
     }
 
     fn scene(&self) -> &Scene {
@@ -184,7 +241,7 @@ fn reach_m(chain: &Chain) -> f64 {
 pub(crate) struct SimulatedCell {
     scene: Arc<CompiledScene>,
     spec: RigSpec,
-    cameras: Option<Vec<String>>,
+    choice: RigChoice,
     seed: u64,
     randomise: Option<(Randomise, SceneSource)>,
 }
@@ -194,27 +251,29 @@ impl SimulatedCell {
     pub(crate) fn of_scene(
         scene: &str,
         ranges: Option<Randomise>,
-        cameras: Option<Vec<String>>,
+        choice: RigChoice,
         seed: u64,
     ) -> Result<Self> {
         let source = load_scene(scene)?;
-        let compiled = Arc::new(CompiledScene::new(&source)?);
-        Self::new(compiled, ranges.map(|ranges| (ranges, source)), cameras, seed)
+        let scene = Arc::new(CompiledScene::new(&source)?);
+        let spec = chosen(Arc::clone(&scene), &choice)?.spec().clone();
+        let randomise = ranges.map(|ranges| (ranges, source));
+        Ok(Self { scene, spec, choice, seed, randomise })
     }
 
-    /// The scene of a tape.
-    pub(crate) fn of_tape(tape: &Episode, cameras: Option<Vec<String>>, seed: u64) -> Result<Self> {
-        Self::new(scene_of(tape)?, None, cameras, seed)
+    /// The scene of a tape, with the arms that the tape has.
+    pub(crate) fn of_tape(tape: &Episode, choice: RigChoice, seed: u64) -> Result<Self> {
+        let scene = scene_of(tape)?;
+        let cameras = choice.cameras.as_deref();
+        let rig = SimRig::like(Arc::clone(&scene), &tape.header.rig, cameras)?;
+        let choice = RigChoice { robots: Some(rig.robots().to_vec()), ..choice };
+        let spec = rig.spec().clone();
+        Ok(Self { scene, spec, choice, seed, randomise: None })
     }
 
-    fn new(
-        scene: Arc<CompiledScene>,
-        randomise: Option<(Randomise, SceneSource)>,
-        cameras: Option<Vec<String>>,
-        seed: u64,
-    ) -> Result<Self> {
-        let spec = SimRig::new(Arc::clone(&scene), cameras.as_deref())?.spec().clone();
-        Ok(Self { scene, spec, cameras, seed, randomise })
+    /// Names of the robots in the scene, in the order of the arms, where they were chosen.
+    pub(crate) fn robots(&self) -> &[String] {
+        self.choice.robots.as_deref().unwrap_or_default()
     }
 }
 
@@ -248,7 +307,7 @@ impl RigSource for SimulatedCell {
                 Arc::new(CompiledScene::new(&source)?)
             }
         };
-        Ok(Box::new(SimRig::new(scene, self.cameras.as_deref())?))
+        Ok(Box::new(chosen(scene, &self.choice)?))
     }
 }
 

@@ -71,6 +71,10 @@ impl SimRig {
             scene: scene.scene.name.clone(),
             reason: "it has no robot".into(),
         })?;
+        if let Some(twice) = (1..robots.len()).find(|at| robots[..*at].contains(&robots[*at])) {
+            let reason = format!("robot {} is named twice", robots[twice]);
+            return Err(SimError::Scene { scene: scene.scene.name.clone(), reason });
+        }
         let spec = spec(&scene, robots, cameras)?;
         let contact_sensor = ContactSensor::new(&scene, first)?;
         let wrist = scene.wrist_site(first);
@@ -109,8 +113,14 @@ impl SimRig {
                 reason: format!("it has {has} robots, the recording {arms}"),
             });
         }
-        let robots: Vec<String> = scene.robot_names().take(arms).map(str::to_owned).collect();
-        Self::with_robots(scene, &robots, cameras)
+        let robots: Vec<String> = match recorded.robots_in_scene.as_slice() {
+            [] => scene.robot_names().take(arms).map(str::to_owned).collect(),
+            named => named.to_vec(),
+        };
+        let mut rig = Self::with_robots(scene, &robots, cameras)?;
+        // Older tapes do not name them.
+        rig.spec.robots_in_scene.clone_from(&recorded.robots_in_scene);
+        Ok(rig)
     }
 
     /// The world it lives in.
@@ -173,6 +183,12 @@ impl SimRig {
     pub fn robot(&self) -> &str {
         // There is at least one: a rig without any is not made.
         self.robots.first().map_or("", String::as_str)
+    }
+
+    /// Names of its robots in the scene, in the order of the arms.
+    #[must_use]
+    pub fn robots(&self) -> &[String] {
+        &self.robots
     }
 
     /// Whether it knows where its wrist is.
@@ -266,6 +282,9 @@ fn spec(
     spec.objects = object_specs(scene);
     if robots.len() > 1 {
         spec.several_arms = arms;
+    }
+    if scene.robot_names().count() > 1 {
+        spec.robots_in_scene = robots.to_vec();
     }
     let names = match cameras {
         Some(names) => names.to_vec(),

@@ -8,7 +8,7 @@ use std::path::Path;
 use citrange_core::StartData;
 use citrange_core::restore::BodyPose;
 use citrange_hdf5::{
-    Array, Attr, Demo, FileLayout, Images, InitialStateData, RobomimicDemo, RobomimicHeader, Series,
+    AlohaEpisode, Array, Attr, Demo, FileLayout, Images, InitialStateData, RobomimicDemo, RobomimicHeader, Series,
 };
 
 use crate::demo::{ACTIONS, FRAME_HZ, FRAMES, JOINT_TARGETS, TAPE, TASK, check_range};
@@ -18,6 +18,9 @@ use crate::order::Matched;
 
 /// Rate of SO-101 recordings whose file does not say it: a frame per step of their simulator.
 pub const SO101_HZ: f64 = 60.0;
+
+/// Rate of ALOHA's recordings whose file does not say it: that of its control loop.
+pub const ALOHA_HZ: f64 = 50.0;
 
 /// An episode of an HDF5 file.
 #[derive(Clone, Debug, Default)]
@@ -56,14 +59,26 @@ pub struct DemoEpisode {
     /// Whether the file says that its actions are joint targets.
     pub(crate) targets_said: bool,
     pub(crate) joint_targets: Option<Array>,
-    pub(crate) joint_pos: Option<Array>,
-    pub(crate) gripper_pos: Option<Array>,
-    pub(crate) gripper_action: Option<Array>,
+    /// What the file keeps of each arm, in the file's order.
+    pub(crate) arms: Vec<ArmRows>,
+    /// Grippers are fractions, 0 closed to 1 open.
+    pub(crate) grips_are_fractions: bool,
     pub(crate) states: Option<Array>,
     /// Where a scene's joints are in the arrays; after [`DemoEpisode::arrange`].
     pub(crate) matched: Option<Matched>,
     /// Robots whose start positions were taken from the arrays.
     pub(crate) taken: BTreeSet<String>,
+}
+
+/// What a file keeps of one arm, a row per step.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ArmRows {
+    /// Its name in the file: `robot0`, …
+    pub(crate) name: String,
+    /// Joints, or all of them with the gripper.
+    pub(crate) joint_pos: Option<Array>,
+    pub(crate) gripper_pos: Option<Array>,
+    pub(crate) gripper_action: Option<Array>,
 }
 
 impl DemoEpisode {
@@ -84,6 +99,9 @@ impl DemoEpisode {
                     Ok(Self::of_robomimic(file.read_demo(index)?, &file.header, name))
                 });
                 all.collect()
+            }
+            FileLayout::Aloha => {
+                Ok(vec![Self::of_aloha(citrange_hdf5::read_aloha(path)?, name)])
             }
             FileLayout::Other(what) => {
                 let reason = format!("{what}: no recording that is known here");
@@ -112,11 +130,14 @@ impl DemoEpisode {
         episode.model_xml = model_xml;
         (episode.pictures, episode.unread) = (demo.cameras, demo.unread);
         episode.actions = actions;
-        if let Some(robot) = first_robot(robot_states.keys()) {
-            episode.joint_pos = robot_states.remove(&format!("{robot}_joint_pos"));
-            let grip = gripper_key(&robot, gripper_states.keys());
-            episode.gripper_pos = gripper_states.remove(&format!("{grip}_qpos"));
-            episode.gripper_action = gripper_states.remove(&format!("{grip}_action"));
+        for name in robots_of(robot_states.keys()) {
+            let grip = gripper_key(&name, gripper_states.keys());
+            episode.arms.push(ArmRows {
+                joint_pos: robot_states.remove(&format!("{name}_joint_pos")),
+                gripper_pos: gripper_states.remove(&format!("{grip}_qpos")),
+                gripper_action: gripper_states.remove(&format!("{grip}_action")),
+                name,
+            });
         }
         if let Some(bytes) = blobs.remove(TAPE) {
             match tape_of(&bytes, blobs.get(FRAMES), path) {
@@ -136,10 +157,19 @@ impl DemoEpisode {
             return Self::of_so101(demo, header, name);
         }
         let RobomimicDemo { model_file, states, actions, mut obs, attrs, unread, .. } = demo;
+        let names = robots_of(obs.keys());
         let mut take = |key: &str| match obs.remove(key) {
             Some(Series::Numbers(array)) => Some(array),
             _ => None,
         };
+        let arm = |name: String| ArmRows {
+            joint_pos: take(&format!("{name}_joint_pos")),
+            gripper_pos: take(&format!("{name}_gripper_qpos")),
+            gripper_action: None,
+            name,
+        };
+        let arms: Vec<ArmRows> = names.into_iter().map(arm).collect();
+        let joint_targets = take("joint_targets");
         let args = header.env_args.as_deref().or(header.env_info.as_deref()).unwrap_or_default();
         let args: serde_json::Value = serde_json::from_str(args).unwrap_or_default();
         // The clock of the states is exact; the settings say what was meant.
@@ -151,12 +181,10 @@ impl DemoEpisode {
             flattened: states.as_ref().and_then(|s| s.row(0)).map(<[f64]>::to_vec),
             ..StartData::default()
         };
-        let (joint_pos, gripper_pos) = (take("robot0_joint_pos"), take("robot0_gripper_qpos"));
-        if start.flattened.is_none()
-            && let Some(joints) = joint_pos.as_ref().and_then(|j| j.row(0))
-        {
-            let grip = gripper_pos.as_ref().and_then(|g| g.row(0)).unwrap_or_default();
-            start.named.insert("robot0".into(), [joints, grip].concat());
+        for arm in arms.iter().filter(|_| start.flattened.is_none()) {
+            let Some(joints) = arm.joint_pos.as_ref().and_then(|j| j.row(0)) else { continue };
+            let grip = arm.gripper_pos.as_ref().and_then(|g| g.row(0)).unwrap_or_default();
+            start.named.insert(arm.name.clone(), [joints, grip].concat());
         }
         let robots = [&args["robots"], &args["robots"][0], &args["env_kwargs"]["robots"][0]];
         Self {
@@ -169,9 +197,8 @@ impl DemoEpisode {
             model_xml: model_file,
             rate_hz: sane(stamps.as_deref().and_then(rate_of_stamps).or(said)),
             actions,
-            joint_targets: take("joint_targets"),
-            joint_pos,
-            gripper_pos,
+            joint_targets,
+            arms,
             states,
             joint_names: texts(&args["env_kwargs"]["joint_names"]),
             unread,
@@ -196,14 +223,17 @@ impl DemoEpisode {
         }
         for (key, series) in obs {
             match (key.as_str(), series) {
-                ("joint_pos", Series::Numbers(array)) => episode.joint_pos = Some(array),
+                ("joint_pos", Series::Numbers(array)) => {
+                    let joint_pos = Some(array);
+                    episode.arms = vec![ArmRows { joint_pos, ..ArmRows::named("robot0") }];
+                }
                 ("actions", Series::Numbers(array)) => episode.actions = Some(array),
                 (_, Series::Images(images)) => drop(episode.pictures.insert(key, images)),
                 _ => {}
             }
         }
-        if let Some(joints) = episode.joint_pos.as_ref().and_then(|j| j.row(0)) {
-            episode.start.named.insert("robot0".into(), joints.to_vec());
+        if let Some(joints) = episode.joint_pos().and_then(|j| j.row(0)).map(<[f64]>::to_vec) {
+            episode.start.named.insert("robot0".into(), joints);
         }
         let said = |key: &str| attrs.get(key).or(header.other.get(key)).and_then(Attr::number);
         let counted = said("frame_count").zip(said("duration"));
@@ -213,10 +243,62 @@ impl DemoEpisode {
         episode
     }
 
+    fn of_aloha(file: AlohaEpisode, name: String) -> Self {
+        let AlohaEpisode { attrs, qpos, action, unread, .. } = file;
+        let number = |key: &&str| attrs.get(*key).and_then(Attr::number);
+        let rate_hz = sane([FRAME_HZ, "fps", "control_freq"].iter().find_map(number));
+        let names = attrs.get("joint_names").cloned();
+        Self {
+            name,
+            task: attrs.get(TASK).and_then(Attr::text).map(str::to_owned),
+            success: attrs.get("success").and_then(Attr::bool),
+            rate_hz,
+            targets_said: true,
+            grips_are_fractions: true,
+            joint_names: names.and_then(|a| if let Attr::Texts(n) = a { Some(n) } else { None }),
+            arms: vec![ArmRows { joint_pos: qpos, ..ArmRows::default() }],
+            actions: action,
+            unread,
+            ..Self::default()
+        }
+    }
+
+    /// Whether it is of the layout of ALOHA: all arms in one row, grippers as fractions.
+    #[must_use]
+    pub fn is_aloha(&self) -> bool {
+        self.grips_are_fractions
+    }
+
+    /// Robots of a file are numbered; in a scene without such a name they are its robots, in the
+    /// scene's order.
+    pub fn rename_robots(&mut self, scene: &[String]) {
+        for (number, own) in scene.iter().enumerate() {
+            let name = format!("robot{number}");
+            if scene.contains(&name) || self.start.named.contains_key(own) {
+                continue;
+            }
+            if let Some(joints) = self.start.named.remove(&name) {
+                self.start.named.insert(own.clone(), joints);
+            }
+            self.arms.iter_mut().filter(|arm| arm.name == name).for_each(|a| a.name = own.clone());
+        }
+    }
+
+    /// Joint positions of the first arm.
+    pub(crate) fn joint_pos(&self) -> Option<&Array> {
+        self.arms.first()?.joint_pos.as_ref()
+    }
+
     /// Rows of the recorded joints.
     #[must_use]
     pub fn rows(&self) -> usize {
-        self.joint_pos.as_ref().or(self.actions.as_ref()).map_or(0, Array::rows)
+        self.joint_pos().or(self.actions.as_ref()).map_or(0, Array::rows)
+    }
+}
+
+impl ArmRows {
+    fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), ..Self::default() }
     }
 }
 
@@ -295,8 +377,12 @@ fn bodies(arrays: &InitialStateData) -> Vec<BodyPose> {
     pairs.map(|(at, (p, r))| BodyPose { name: name(at), pos_m: *p, rot: *r }).collect()
 }
 
-fn first_robot<'a>(mut names: impl Iterator<Item = &'a String>) -> Option<String> {
-    names.find_map(|name| name.strip_suffix("_joint_pos")).map(str::to_owned)
+/// Robots whose joints are there: `robot0`, `robot1`, …, also beyond nine.
+fn robots_of<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let all = names.filter_map(|name| name.strip_suffix("_joint_pos"));
+    let mut all: Vec<String> = all.map(str::to_owned).collect();
+    all.sort_by_key(|name| (name.len(), name.clone()));
+    all
 }
 
 /// `robot0_right_gripper`, or whatever the robot's gripper is called.

@@ -39,8 +39,9 @@
 //! | deleting, trimming, merging, … | `edit.rs` |
 //! | units of joint values | `units.rs`; what a row holds `features.rs`; rows of others `rows.rs` |
 //! | replay and its verification | `replay.rs`, `verify.rs` |
-//! | HDF5 files | out `demo.rs`, `pictures.rs`; in `demo_in.rs`, `order.rs`, `joint_names.rs`, `motion.rs` |
+//! | HDF5 files | out `demo.rs`, `pictures.rs`; in `demo_in.rs`, `order.rs`, `joint_names.rs`, `motion.rs`; which column is which joint `arm_columns.rs` |
 
+mod arm_columns;
 mod camera;
 mod coded;
 mod dataset;
@@ -74,8 +75,8 @@ pub use citrange_lerobot::{Leftover, Staging, staging_name};
 
 pub use camera::{Storage, WhenFull};
 pub use dataset::Dataset;
-pub use demo::{DemoExtras, arm_and_gripper, arm_joints, export_demo, flattened};
-pub use demo_in::{DemoEpisode, SO101_HZ};
+pub use demo::{DemoExtras, arm_and_gripper, export_demo, flattened};
+pub use demo_in::{ALOHA_HZ, DemoEpisode, SO101_HZ};
 pub use edit::Progress;
 pub use episode::{End, Episode};
 pub use error::TapeError;

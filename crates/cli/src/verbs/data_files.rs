@@ -56,6 +56,9 @@ pub(crate) struct Import {
     /// SO-101 recordings are taken as they are, with their pictures, unless a scene is given.
     #[arg(long)]
     pub(crate) scene: Option<String>,
+    /// Robots of that scene, separated by commas; by default as many as the file moves.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) robots: Option<Vec<String>>,
     #[command(flatten)]
     pub(crate) play: PlayArgs,
     /// Import a file once more of which all episodes are in the dataset already.
@@ -103,6 +106,7 @@ pub(crate) fn import(args: &Import) -> anyhow::Result<()> {
         file: args.file.clone(),
         out: args.out.clone(),
         scene: args.scene.clone(),
+        robots: args.robots.clone(),
         play: args.play.options(),
         again: args.again,
         resume: args.resume,

@@ -110,6 +110,15 @@ impl<'a> Drive<'a> {
         let (mut rig, origin) = record.rig(options.scene.as_deref(), DEFAULT_SCENE, ctx)?;
         // The loop moves a robot: it does not wait for cameras.
         rig.leave_pictures_out(true);
+        if let [first, others @ ..] = rig.robots().as_slice()
+            && !others.is_empty()
+        {
+            ctx.say(&format!(
+                "{first} is driven; {} hold still and are recorded too (--robots NAME,… chooses, \
+                 the first one is driven)",
+                others.join(", ")
+            ));
+        }
         let ArmDescription { chain, floor_z_m, .. } = rig.arm()?;
         let work = Work::of(rig.as_ref(), &chain)?;
         let speeds = Speeds::of(&settings, &chain);

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::staged::Staged;
 use super::{ImportOptions, so101};
+use crate::cell::RigChoice;
 use crate::context::{Progress, RunContext};
 use crate::error::{Context as _, EpisodesError, Result, bad_input};
 use crate::objects::ObjectMeter;
@@ -220,8 +221,9 @@ fn refuse_double(
 fn near(job: &Job<'_>, demo: &DemoEpisode) -> Result<(Value, Option<String>)> {
     let args = job.args;
     let how_played = args.play.how();
+    let choice = RigChoice { robots: args.robots.clone(), cameras: args.cameras.clone() };
     let Prepared { mut rig, motion, report } =
-        prepare(demo, args.scene.as_deref(), &args.play, args.cameras.as_deref(), job.ctx)?;
+        prepare(demo, args.scene.as_deref(), &args.play, &choice, job.ctx)?;
     let images = BTreeSet::new();
     let (mut dataset, repaired) = Dataset::record(job.root, rig.spec(), args.unit, &images)?;
     tell_repaired(&repaired, job.ctx)?;
