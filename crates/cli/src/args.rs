@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use citrange_episodes::import::PlayOptions;
-use citrange_episodes::{PilotOptions, RecordOptions};
+use citrange_episodes::{DepthChoice, PilotOptions, RecordOptions};
 use citrange_tape::{Play, StateFeatures, Unit};
 
 /// What every verb that records can be told.
@@ -28,6 +28,10 @@ pub(crate) struct RecordArgs {
     /// Cameras to record, separated by commas; all by default, "none" for none.
     #[arg(long, value_delimiter = ',')]
     cameras: Option<Vec<String>>,
+    /// Cameras whose depths are recorded beside their colours, separated by commas, or all; in
+    /// millimetres, without loss, beside the tape.
+    #[arg(long, value_name = "CAMERA", value_delimiter = ',')]
+    depth: Vec<String>,
     /// Cameras whose pictures are kept without loss (PNG) instead of as video.
     #[arg(long, value_delimiter = ',')]
     images: Vec<String>,
@@ -50,6 +54,11 @@ impl RecordArgs {
             seed: self.seed,
             robots: self.robots.clone(),
             cameras: cameras(self.cameras.as_deref()),
+            depth: match self.depth.as_slice() {
+                [] => DepthChoice::Off,
+                [all] if all == "all" => DepthChoice::All,
+                named => DepthChoice::Of(named.to_vec()),
+            },
             images: self.images.iter().cloned().collect(),
             unit: self.unit.into(),
             features: self.features,

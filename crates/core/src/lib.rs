@@ -27,6 +27,7 @@
 //! ```
 
 pub mod batch;
+pub mod camera;
 pub mod command;
 pub mod dict;
 pub mod error_kind;

@@ -66,10 +66,8 @@ impl<P> OneArm<P> {
     }
 
     fn take(&mut self, command: &Command) {
-        self.command = Command {
-            pos: self.own(&command.pos).to_vec(),
-            vel: self.own(&command.vel).to_vec(),
-        };
+        self.command =
+            Command { pos: self.own(&command.pos).to_vec(), vel: self.own(&command.vel).to_vec() };
     }
 
     fn give(&self, command: &mut Command) {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::camera::{CameraKind, CameraSpec, Intrinsics};
 use crate::command::{Command, Commanded};
 use crate::observation::{Observation, Want};
 use crate::rates::Rates;
@@ -133,79 +134,6 @@ pub struct JointSpec {
     pub range: Option<[f64; 2]>,
     /// For a gripper's joint: its positions when closed and when open.
     pub gripper: Option<[f64; 2]>,
-}
-
-/// What a camera gives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CameraKind {
-    /// Colours.
-    #[default]
-    Rgb,
-    /// Depths.
-    Depth,
-    /// Both, pixel for pixel.
-    RgbDepth,
-}
-
-impl CameraKind {
-    /// Whether it gives colours.
-    #[must_use]
-    pub fn has_rgb(self) -> bool {
-        self != Self::Depth
-    }
-
-    /// Whether it gives depths.
-    #[must_use]
-    pub fn has_depth(self) -> bool {
-        self != Self::Rgb
-    }
-}
-
-/// One camera of a rig.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CameraSpec {
-    /// Name.
-    pub name: String,
-    /// Pixels across.
-    pub width_px: u32,
-    /// Pixels down.
-    pub height_px: u32,
-    /// What it gives.
-    #[serde(default, skip_serializing_if = "is_rgb")]
-    pub kind: CameraKind,
-    /// Its pinhole, where it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub intrinsics: Option<Intrinsics>,
-    /// Pictures per second by its own clock; `None` where it takes one at every frame.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub own_hz: Option<f64>,
-}
-
-fn is_rgb(kind: &CameraKind) -> bool {
-    *kind == CameraKind::Rgb
-}
-
-impl CameraSpec {
-    /// A camera of colours that takes a picture at every frame.
-    #[must_use]
-    pub fn rgb(name: &str, width_px: u32, height_px: u32) -> Self {
-        let (kind, name) = (CameraKind::Rgb, name.to_owned());
-        Self { name, width_px, height_px, kind, intrinsics: None, own_hz: None }
-    }
-}
-
-/// A pinhole camera: focal lengths and centre, in pixels.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Intrinsics {
-    /// Focal length across.
-    pub fx: f64,
-    /// Focal length down.
-    pub fy: f64,
-    /// Centre, from the left edge of the picture.
-    pub cx: f64,
-    /// Centre, from its upper edge.
-    pub cy: f64,
 }
 
 /// Why a rig is to come to rest.

@@ -101,6 +101,20 @@ pub struct RigChoice {
     pub robots: Option<Vec<String>>,
     /// Cameras; `None` for all.
     pub cameras: Option<Vec<String>>,
+    /// Which of them measure depths too.
+    pub depth: DepthChoice,
+}
+
+/// Cameras whose depths are kept beside their colours.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum DepthChoice {
+    /// None.
+    #[default]
+    Off,
+    /// All.
+    All,
+    /// These.
+    Of(Vec<String>),
 }
 
 /// What people see of a rig at a moment.

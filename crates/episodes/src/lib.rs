@@ -42,7 +42,7 @@ mod session;
 mod simulated;
 
 pub use answer::Answer;
-pub use cell::{ArmDescription, EpisodeRig, RigChoice, RigIdentity, RigSource, Shown};
+pub use cell::{ArmDescription, DepthChoice, EpisodeRig, RigChoice, RigIdentity, RigSource, Shown};
 pub use context::{Progress, Reporter, RunContext, Silent};
 pub use error::{EpisodesError, Result};
 pub use objects::{ObjectReport, Worst};

@@ -13,11 +13,11 @@ use citrange_tape::{
 };
 use serde_json::json;
 
-use crate::cell::{EpisodeRig, RigChoice};
+use crate::cell::{DepthChoice, EpisodeRig, RigChoice};
 use crate::context::RunContext;
 use crate::error::{Context as _, Result, bad_input};
 use crate::session::{Choice, header};
-use crate::simulated::{rig_in, rig_of, scene_file};
+use crate::simulated::{recorded_rig, rig_in, scene_file};
 
 /// What every recording can be told.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +30,8 @@ pub struct RecordOptions {
     pub robots: Option<Vec<String>>,
     /// Cameras to record; `None` for all.
     pub cameras: Option<Vec<String>>,
+    /// Cameras whose depths are recorded too.
+    pub depth: DepthChoice,
     /// Cameras whose pictures are kept without loss.
     pub images: BTreeSet<String>,
     /// What joint values in the dataset mean.
@@ -43,7 +45,8 @@ pub struct RecordOptions {
 impl RecordOptions {
     /// The robots and cameras that are chosen.
     pub(crate) fn choice(&self) -> RigChoice {
-        RigChoice { robots: self.robots.clone(), cameras: self.cameras.clone() }
+        let (robots, cameras) = (self.robots.clone(), self.cameras.clone());
+        RigChoice { robots, cameras, depth: self.depth.clone() }
     }
 
     /// Refuses other robots than those of the episode to go on from.
@@ -84,7 +87,7 @@ impl RecordOptions {
         let rig = match &origin {
             Some(origin) => {
                 origin.check_scene(scene, ctx)?;
-                rig_of(&origin.tape, self.cameras.as_deref())?
+                recorded_rig(&origin.tape, &self.choice())?
             }
             None => rig_in(scene.unwrap_or(other), &self.choice())?,
         };

@@ -9,16 +9,20 @@ use std::sync::Arc;
 use citrange_core::randomise::randomised;
 use citrange_core::restore::BodyPose;
 use citrange_core::yaml::from_yaml;
-use citrange_core::{Randomise, RestoreReport, Rig as _, RigSpec, Scene, Snapshot, StartData};
+use citrange_core::{
+    CameraKind, Randomise, RestoreReport, Rig as _, RigSpec, Scene, Snapshot, StartData,
+};
 use citrange_robot::Chain;
 use citrange_sim::{CompiledScene, SceneSource, SimError, SimRig, load_scene};
 use citrange_tape::{Episode, Play, TapeHeader};
 use citrange_teleop::telemetry::SceneInfo;
 use serde_json::{Value, json};
 
-use crate::cell::{ArmDescription, EpisodeRig, RigChoice, RigIdentity, RigSource, Shown};
+use crate::cell::{
+    ArmDescription, DepthChoice, EpisodeRig, RigChoice, RigIdentity, RigSource, Shown,
+};
 use crate::drive::scene_info::scene_info_of;
-use crate::error::{Context as _, EpisodesError, Result};
+use crate::error::{Context as _, EpisodesError, Result, bad_input};
 
 /// A compiled scene by name or file.
 ///
@@ -86,7 +90,35 @@ pub(crate) fn chosen(scene: Arc<CompiledScene>, choice: &RigChoice) -> Result<Si
         Some(named) => named.clone(),
         None => scene.robot_names().map(str::to_owned).collect(),
     };
-    Ok(SimRig::with_robots(scene, &robots, choice.cameras.as_deref())?)
+    let mut rig = SimRig::with_robots(scene, &robots, choice.cameras.as_deref())?;
+    give_depths(&mut rig, &choice.depth)?;
+    Ok(rig)
+}
+
+/// Has cameras measure depths beside the colours that they give anyway.
+fn give_depths(rig: &mut SimRig, choice: &DepthChoice) -> Result<()> {
+    let known: Vec<String> = rig.spec().cameras.iter().map(|camera| camera.name.clone()).collect();
+    let wanted = match choice {
+        DepthChoice::Off => return Ok(()),
+        DepthChoice::All => known.clone(),
+        DepthChoice::Of(named) => named.clone(),
+    };
+    for camera in &wanted {
+        if !known.contains(camera) {
+            let hint = citrange_core::names::suggestion(camera, known.iter().map(String::as_str));
+            bad_input!("no camera \"{camera}\" is recorded that could measure depths, {hint}");
+        }
+        rig.set_camera_kind(camera, CameraKind::RgbDepth)?;
+    }
+    Ok(())
+}
+
+/// The rig of a tape, whose cameras may measure depths that the tape does not have.
+pub(crate) fn recorded_rig(tape: &Episode, choice: &RigChoice) -> Result<Box<dyn EpisodeRig>> {
+    let cameras = choice.cameras.as_deref();
+    let mut rig = SimRig::like(scene_of(tape)?, &tape.header.rig, cameras)?;
+    give_depths(&mut rig, &choice.depth)?;
+    Ok(Box::new(rig))
 }
 
 /// The rig of a tape: exactly the model it was recorded with, seen by the cameras named.
@@ -94,7 +126,8 @@ pub(crate) fn chosen(scene: Arc<CompiledScene>, choice: &RigChoice) -> Result<Si
 /// # Errors
 /// When the tape is of a real robot, or the model is not the one recorded.
 pub fn rig_of(tape: &Episode, cameras: Option<&[String]>) -> Result<Box<dyn EpisodeRig>> {
-    Ok(Box::new(SimRig::like(scene_of(tape)?, &tape.header.rig, cameras)?))
+    let cameras = cameras.map(<[String]>::to_vec);
+    recorded_rig(tape, &RigChoice { cameras, ..RigChoice::default() })
 }
 
 fn scene_of(tape: &Episode) -> Result<Arc<CompiledScene>> {
@@ -265,7 +298,12 @@ impl SimulatedCell {
     pub(crate) fn of_tape(tape: &Episode, choice: RigChoice, seed: u64) -> Result<Self> {
         let scene = scene_of(tape)?;
         let cameras = choice.cameras.as_deref();
-        let rig = SimRig::like(Arc::clone(&scene), &tape.header.rig, cameras)?;
+        let mut rig = SimRig::like(Arc::clone(&scene), &tape.header.rig, cameras)?;
+        give_depths(&mut rig, &choice.depth)?;
+        // Cameras that measured depths go on to do so.
+        let measures = rig.spec().cameras.iter().filter(|camera| camera.kind.has_depth());
+        let depth = DepthChoice::Of(measures.map(|camera| camera.name.clone()).collect());
+        let choice = RigChoice { depth, ..choice };
         let choice = RigChoice { robots: Some(rig.robots().to_vec()), ..choice };
         let spec = rig.spec().clone();
         Ok(Self { scene, spec, choice, seed, randomise: None })

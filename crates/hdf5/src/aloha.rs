@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::reader::{Node, Source, or_leave};
+use crate::writer::{GroupParts, Writer};
 use crate::{Array, Attr, FileLayout, Hdf5Error};
 
 /// What such a file holds; pictures are left in it.
@@ -56,4 +57,25 @@ pub fn read_aloha(path: impl AsRef<Path>) -> Result<AlohaEpisode, Hdf5Error> {
         }
     }
     Ok(episode)
+}
+
+/// Writes one episode without pictures. The file appears when it is complete.
+///
+/// # Errors
+/// When the disk refuses.
+pub fn write_aloha(path: impl AsRef<Path>, episode: &AlohaEpisode) -> Result<(), Hdf5Error> {
+    let mut out = Writer::create(path.as_ref())?;
+    let (mut root, mut seen) = (GroupParts::default(), GroupParts::default());
+    if let Some(qpos) = &episode.qpos {
+        seen.link("qpos", out.numbers("qpos", qpos)?);
+    }
+    root.link("observations", out.group("observations", &seen)?);
+    if let Some(action) = &episode.action {
+        root.link("action", out.numbers("action", action)?);
+    }
+    for (name, value) in &episode.attrs {
+        root.attr(name, Some(value.clone()));
+    }
+    let root = out.group("/", &root)?;
+    out.finish(root)
 }

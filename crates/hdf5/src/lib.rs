@@ -61,7 +61,7 @@ mod robomimic_write;
 mod sniff;
 mod writer;
 
-pub use aloha::{AlohaEpisode, read_aloha};
+pub use aloha::{AlohaEpisode, read_aloha, write_aloha};
 pub use array::{Array, Attr, Series};
 pub use demo::{Demo, DemoAttrs, InitialStateData, demo_file_name};
 pub use demo_read::read_demo;

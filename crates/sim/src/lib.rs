@@ -69,6 +69,7 @@ pub mod sanity;
 mod shapes;
 mod show;
 mod snapshot;
+mod view;
 mod world;
 mod write;
 

@@ -104,7 +104,8 @@ mod tests {
 
     #[test]
     fn arms_are_found_by_their_names_and_else_by_their_order() {
-        let file = "right_joint1.pos right_finger_joint1.pos left_joint1.pos left_finger_joint1.pos";
+        let file =
+            "right_joint1.pos right_finger_joint1.pos left_joint1.pos left_finger_joint1.pos";
         let named = rig(2, &["left", "right"]);
         assert_eq!(columns(&named, file), Some(vec![2, 3, 0, 1]), "by the scene's names");
         let other = rig(2, &["a", "b"]);

@@ -4,6 +4,7 @@
 //! meta/ data/ videos/          LeRobotDataset v3.0
 //! citrange/index.json          which tape belongs to which episode, outcomes, labels, notes
 //! citrange/episodes/*.tape     the exact episodes
+//! citrange/episodes/*.depth    what their cameras measured of depths
 //! citrange/recording/<uid>/    the episode being recorded
 //! ```
 
@@ -15,6 +16,7 @@ use citrange_core::RigSpec;
 use citrange_lerobot::{Column, Feature, Info, NewEpisode, NewImages, NewVideo};
 
 use crate::coded::Coded;
+use crate::depth::depth_name;
 use crate::error::TapeError;
 use crate::features::StateFeatures;
 use crate::index::{Entry, INDEX, Index, SIDE, tape_name};
@@ -219,14 +221,21 @@ pub(crate) fn save(
             Coded::Png => {
                 episode.images.push(NewImages { key, png: coded.pngs()?, stats });
             }
+            // Colours come first; depths are beside the tape.
+            Coded::Depth(_) => {}
         }
     }
+    let depths = header.depth.keys().zip(cameras.iter().skip(header.rig.rgb_cameras().count()));
+    let depths = depths.map(|(camera, coded)| (coded.log.clone(), depth_name(&header.uid, camera)));
+    let depths: Vec<_> = depths.collect();
     let mut next = index.clone();
     next.episodes.resize(lerobot.episodes().len(), None);
     next.episodes.push(Some(Entry::new(&header, first..first + rows.len(), outcome)));
     let new_index = folder.join("index.json");
     write_synced(&new_index, &next.to_json()?)?;
-    episode.side = vec![(tape, tape_name(&header.uid)), (new_index, INDEX.to_owned())];
+    episode.side = vec![(tape, tape_name(&header.uid))];
+    episode.side.extend(depths);
+    episode.side.push((new_index, INDEX.to_owned()));
     let number = lerobot.append(episode)?;
     Ok((number, next))
 }

@@ -8,7 +8,8 @@ use std::path::Path;
 use citrange_core::StartData;
 use citrange_core::restore::BodyPose;
 use citrange_hdf5::{
-    AlohaEpisode, Array, Attr, Demo, FileLayout, Images, InitialStateData, RobomimicDemo, RobomimicHeader, Series,
+    AlohaEpisode, Array, Attr, Demo, FileLayout, Images, InitialStateData, RobomimicDemo,
+    RobomimicHeader, Series,
 };
 
 use crate::demo::{ACTIONS, FRAME_HZ, FRAMES, JOINT_TARGETS, TAPE, TASK, check_range};
@@ -100,9 +101,7 @@ impl DemoEpisode {
                 });
                 all.collect()
             }
-            FileLayout::Aloha => {
-                Ok(vec![Self::of_aloha(citrange_hdf5::read_aloha(path)?, name)])
-            }
+            FileLayout::Aloha => Ok(vec![Self::of_aloha(citrange_hdf5::read_aloha(path)?, name)]),
             FileLayout::Other(what) => {
                 let reason = format!("{what}: no recording that is known here");
                 Err(TapeError::Log { path: path.to_owned(), reason })

@@ -32,7 +32,8 @@
 //! | to change | look in |
 //! |---|---|
 //! | bytes of the log | `log.rs` (records), `record.rs` (frames, ticks), `header.rs` |
-//! | what happens while recording | `recorder.rs`, pictures `camera.rs`, `coded.rs` |
+//! | what happens while recording | `recorder.rs`, what of a camera is kept and how it is coded `stream.rs`, pictures `camera.rs`, `coded.rs` |
+//! | depths read back | `depth.rs` |
 //! | saving | `dataset.rs`, `index.rs` |
 //! | whose tape a tape is | `tapes.rs`; tied again: `rebuild.rs` |
 //! | repair after a crash | `recover.rs` (one recording), `repair.rs`, what edits left `leftovers.rs` |
@@ -47,6 +48,7 @@ mod coded;
 mod dataset;
 mod demo;
 mod demo_in;
+mod depth;
 mod edit;
 mod episode;
 mod error;
@@ -67,16 +69,18 @@ mod repair;
 mod replay;
 mod rows;
 mod run_name;
+mod stream;
 mod tapes;
 mod units;
 mod verify;
 
 pub use citrange_lerobot::{Leftover, Staging, staging_name};
 
-pub use camera::{Storage, WhenFull};
+pub use camera::WhenFull;
 pub use dataset::Dataset;
 pub use demo::{DemoExtras, arm_and_gripper, export_demo, flattened};
 pub use demo_in::{ALOHA_HZ, DemoEpisode, SO101_HZ};
+pub use depth::DepthFrames;
 pub use edit::Progress;
 pub use episode::{End, Episode};
 pub use error::TapeError;
@@ -92,5 +96,6 @@ pub use repair::Repaired;
 pub use replay::{ExactReplay, FrameReplay};
 pub use rows::{JointRows, Reading};
 pub use run_name::RunName;
+pub use stream::{DepthFormat, all_depths};
 pub use units::{JointUnit, Unit};
 pub use verify::{Difference, Extent, Verifier, VerifyReport};

@@ -282,7 +282,8 @@ impl DemoEpisode {
             return Some(own.data().to_vec());
         }
         // Three or six numbers move the hand, the last one the gripper.
-        let width = |a: &&Array| a.cols().is_multiple_of(arms) && [4, 7].contains(&(a.cols() / arms));
+        let width =
+            |a: &&Array| a.cols().is_multiple_of(arms) && [4, 7].contains(&(a.cols() / arms));
         let actions = self.actions.as_ref().filter(width)?;
         let last = (at + 1) * (actions.cols() / arms) - 1;
         (0..actions.rows()).map(|row| actions.row(row)?.get(last).copied()).collect()
@@ -311,8 +312,7 @@ impl DemoEpisode {
 
 /// A row with one number per gripper, 0 closed to 1 open, as positions of all joints.
 fn spread(rig: &RigSpec, row: &[f64]) -> Option<Vec<f64>> {
-    let arms: Vec<_> =
-        rig.arms().into_iter().map(|arm| arm_and_gripper(rig, arm.joints)).collect();
+    let arms: Vec<_> = rig.arms().into_iter().map(|arm| arm_and_gripper(rig, arm.joints)).collect();
     let mut rest = row;
     let mut all = Vec::with_capacity(rig.joints.len());
     // A gripper of several fingers has as many numbers as joints, or one for all of them.

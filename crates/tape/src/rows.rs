@@ -87,7 +87,8 @@ impl Dataset {
         let (reading, units) = match unit {
             Some(unit) => (Reading::Told(unit), unit.of(rig).map_err(TapeError::Missing)?),
             None if !self.index.units.is_empty() => {
-                let width = (data.column(ACTION).map_or(0, |c| c.len()) / data.length.max(1)).max(1);
+                let width =
+                    (data.column(ACTION).map_or(0, |c| c.len()) / data.length.max(1)).max(1);
                 (Reading::Said, self.units_of(rig, &self.columns_of(ACTION, width, rig)?)?)
             }
             None => {

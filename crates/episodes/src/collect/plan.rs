@@ -83,7 +83,8 @@ impl Plan {
         let cell: Box<dyn RigSource> = Box::new(cell);
         let pilot = pilot.plan(cell.scene())?;
         if pilot.works() && cell.spec().arms().len() > 1 {
-            let (first, others) = (&cell.spec().robots_in_scene[0], &cell.spec().robots_in_scene[1..]);
+            let (first, others) =
+                (&cell.spec().robots_in_scene[0], &cell.spec().robots_in_scene[1..]);
             ctx.say(&format!("{first} works; {} hold still", others.join(", ")));
         }
         let mut config = json!({ "seconds": seconds, "speed": speed, "pilot": pilot });

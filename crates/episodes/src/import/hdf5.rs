@@ -221,7 +221,8 @@ fn refuse_double(
 fn near(job: &Job<'_>, demo: &DemoEpisode) -> Result<(Value, Option<String>)> {
     let args = job.args;
     let how_played = args.play.how();
-    let choice = RigChoice { robots: args.robots.clone(), cameras: args.cameras.clone() };
+    let (robots, cameras) = (args.robots.clone(), args.cameras.clone());
+    let choice = RigChoice { robots, cameras, ..RigChoice::default() };
     let Prepared { mut rig, motion, report } =
         prepare(demo, args.scene.as_deref(), &args.play, &choice, job.ctx)?;
     let images = BTreeSet::new();

@@ -67,6 +67,7 @@ pub(crate) fn as_recorded(job: &Job<'_>, mut demo: DemoEpisode) -> Result<Value>
         robots: BTreeMap::new(),
         unit: args.unit,
         features: Default::default(),
+        depth: Default::default(),
         images: BTreeSet::new(),
         config: serde_json::to_value(note)?,
         bodies: Vec::new(),

@@ -53,7 +53,7 @@ impl Player<'_> {
     /// The robots and cameras for files that have no tape.
     pub(super) fn choice(&self) -> RigChoice {
         let cameras = self.cameras().map(<[String]>::to_vec);
-        RigChoice { robots: self.options.robots.clone(), cameras }
+        RigChoice { robots: self.options.robots.clone(), cameras, ..RigChoice::default() }
     }
 
     /// Runs a pilot, filming it if asked to; `of` are the frames that all of it would be.

@@ -134,8 +134,11 @@ fn named_scene(demo: &DemoEpisode, scene: Option<&str>) -> Result<Arc<CompiledSc
         Some(_) => ", or play it in its own model with --own-scene",
         None => "",
     };
-    let name = scene.map(str::to_owned).or(own).with_context(|| {
-        format!("{} names no environment: give a scene with --scene{own_model}", demo.name)
+    let name = scene.map(str::to_owned).or(own).ok_or_else(|| {
+        EpisodesError::BadInput(format!(
+            "{} names no environment: give a scene with --scene{own_model}",
+            demo.name
+        ))
     })?;
     compiled(&name).with_context(|| {
         format!(
