@@ -261,6 +261,20 @@ fn lerobot_sets_of_others_are_mapped_by_the_names_of_arms() {
     // One arm of the two.
     let near = worst("replay others --scene two_arms.yaml --robots right --unit deg --json");
     assert!(near < 0.02, "{near}");
+    // Taken in: an episode with a tape, which repeats bit for bit.
+    ok(here, "data import others --scene two_arms.yaml --cameras none --out taken");
+    let taken = tape_of(here, "taken");
+    assert_eq!((taken.len(), joint_names(&taken)[6]), (tape.len(), "robot1_shoulder_pan"));
+    let off = |frame: &usize| {
+        let pairs = taken.action(*frame).unwrap().iter().zip(tape.action(*frame).unwrap());
+        pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    };
+    assert!((0..tape.len()).all(|frame| off(&frame) < 1e-5));
+    ok(here, "replay taken --verify");
+    let said = fails(here, "data import others --scene two_arms.yaml --out taken --resume", 3);
+    assert!(said.contains("already"), "{said}");
+    let said = fails(here, "data import others --out no", 3);
+    assert!(said.contains("--scene"), "{said}");
     // A scene whose one arm has neither name.
     std::fs::write(here.join("one.yaml"), SCENE.replace("left:", "arm:").replace("  right:", "#"))
         .unwrap();

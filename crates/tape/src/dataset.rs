@@ -226,7 +226,8 @@ pub(crate) fn save(
         }
     }
     let depths = header.depth.keys().zip(cameras.iter().skip(header.rig.rgb_cameras().count()));
-    let depths = depths.map(|(camera, coded)| (coded.log.clone(), depth_name(&header.uid, camera)));
+    let depths =
+        depths.map(|(camera, coded)| (coded.log.clone(), depth_name(&header.uid, camera, first)));
     let depths: Vec<_> = depths.collect();
     let mut next = index.clone();
     next.episodes.resize(lerobot.episodes().len(), None);

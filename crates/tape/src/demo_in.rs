@@ -109,6 +109,13 @@ impl DemoEpisode {
         }
     }
 
+    /// Whether the first episode of a file of many is a recording of an SO-101.
+    #[must_use]
+    pub fn is_so101_file(path: &Path) -> bool {
+        let first = citrange_hdf5::read_robomimic(path).and_then(|file| file.read_demo(0));
+        first.is_ok_and(|demo| is_so101(&demo))
+    }
+
     fn of_demo(demo: Demo, name: String, path: &Path) -> Self {
         let text = |key: &str| demo.attrs.other.get(key).and_then(Attr::text).map(str::to_owned);
         let mut episode = Self {

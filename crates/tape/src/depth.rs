@@ -1,6 +1,7 @@
 //! Depths of an episode, read back: one picture per frame, each with its time.
 //!
-//! They lie beside the tape, `citrange/episodes/<uid>.<camera>.depth`: a log whose first record
+//! They lie beside the tape, `citrange/episodes/<uid>.<camera>.depth`
+//! (of an imported part `<uid>.<camera>.<first frame>.depth`): a log whose first record
 //! (kind 22) is JSON (camera, size, metres of a unit), followed by a picture per frame of the tape
 //! (kind 21: a byte, then a PNG of 16-bit numbers). LeRobot's tools do not look there.
 
@@ -130,25 +131,21 @@ impl Dataset {
             let hint = citrange_core::names::suggestion(camera, known);
             return Err(TapeError::Missing(format!("no depths of camera \"{camera}\", {hint}")));
         }
-        let path = self.root().join(depth_name(&tape.header.uid, camera));
-        let wrong = |reason: String| TapeError::Log { path: path.clone(), reason };
-        let coded = CodedPictures::read(&path)?;
-        let Coded::Depth(head) = coded.how else {
-            let what = if path.exists() { "it holds no depths" } else { "it is missing" };
-            return Err(wrong(what.into()));
+        let uid = &tape.header.uid;
+        let whole = depths_in(&self.root().join(depth_name(uid, camera, 0)), &shown);
+        // Of a part that was imported there may be the part's depths only.
+        let of_parts = depth_files(self.root(), uid)?;
+        let mut of_parts = of_parts.iter().map(|name| depths_in(&self.root().join(name), &shown));
+        let is_it = |(_, head, _): &(_, DepthHead, _)| head.camera == camera;
+        let (path, head, pictures) = match whole {
+            Ok(found) => found,
+            Err(error) => of_parts.find_map(|part| part.ok().filter(is_it)).ok_or(error)?,
         };
-        let there = coded.pictures.len();
-        let pictures = coded.pictures.get(shown.clone()).ok_or_else(|| {
-            wrong(format!(
-                "{there} of its pictures are whole, the episode shows {} to {}",
-                shown.start, shown.end
-            ))
-        })?;
         let dropped = tape.end.as_ref().and_then(|end| end.dropped.get(&depth_stream(camera)));
         let lost = dropped.into_iter().flatten().map(|frame| *frame as usize);
         let lost = lost.filter(|frame| shown.contains(frame)).map(|f| f - shown.start).collect();
         let at_ns = shown.map(|frame| taken_ns(tape, frame, camera)).collect();
-        Ok(DepthFrames { path, head, pictures: pictures.to_vec(), at_ns, lost })
+        Ok(DepthFrames { path, head, pictures, at_ns, lost })
     }
 
     /// What is wrong with the depths of an episode; `deep` decodes every picture.
@@ -175,6 +172,28 @@ impl Dataset {
     }
 }
 
+/// The pictures of a file that belong to frames of its tape.
+fn depths_in(
+    path: &Path,
+    shown: &Range<usize>,
+) -> Result<(PathBuf, DepthHead, Vec<CodedPicture>), TapeError> {
+    let wrong = |reason: String| TapeError::Log { path: path.to_owned(), reason };
+    let coded = CodedPictures::read(path)?;
+    let Coded::Depth(head) = coded.how else {
+        let what = if path.exists() { "it holds no depths" } else { "it is missing" };
+        return Err(wrong(what.into()));
+    };
+    let (first, there) = (head.first, coded.pictures.len());
+    let own = shown.start.checked_sub(first).zip(shown.end.checked_sub(first));
+    let pictures = own.and_then(|(from, to)| coded.pictures.get(from..to)).ok_or_else(|| {
+        wrong(format!(
+            "{there} of its pictures, from frame {first} on, are whole; the episode shows {} to {}",
+            shown.start, shown.end
+        ))
+    })?;
+    Ok((path.to_owned(), head, pictures.to_vec()))
+}
+
 /// When a camera took the picture of a frame.
 fn taken_ns(tape: &Episode, frame: usize, camera: &str) -> u64 {
     let header = &tape.header;
@@ -190,9 +209,12 @@ fn taken_ns(tape: &Episode, frame: usize, camera: &str) -> u64 {
     })
 }
 
-/// Path of an episode's depths inside a dataset.
-pub(crate) fn depth_name(uid: &str, camera: &str) -> String {
-    format!("{SIDE}/episodes/{uid}.{}", depth_stream(camera))
+/// Path of an episode's depths inside a dataset, from a frame of its tape on.
+pub(crate) fn depth_name(uid: &str, camera: &str, first: usize) -> String {
+    match first {
+        0 => format!("{SIDE}/episodes/{uid}.{}", depth_stream(camera)),
+        first => format!("{SIDE}/episodes/{uid}.{camera}.{first}.depth"),
+    }
 }
 
 /// The depths that belong to a tape, by their paths inside the dataset.

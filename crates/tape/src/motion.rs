@@ -10,6 +10,7 @@ use crate::demo::arm_and_gripper;
 use crate::demo_in::{ArmRows, DemoEpisode};
 use crate::error::TapeError;
 use crate::order::order_by_name;
+use crate::rows::JointRows;
 
 /// An action that is a joint target is not further than this from where the joint is (rad; a
 /// tenth of it in metres).
@@ -39,6 +40,20 @@ pub struct StateRow {
     pub qpos: Vec<f64>,
     /// All joint velocities.
     pub qvel: Vec<f64>,
+}
+
+impl Motion {
+    /// Rows of a dataset at `from_hz`, held for frames at `frame_hz`; `source` is for people.
+    #[must_use]
+    pub fn of_rows(rows: JointRows, from_hz: f64, frame_hz: f64, source: String) -> Self {
+        Self {
+            targets: held(rows.targets, from_hz, frame_hz),
+            seen: held(rows.seen, from_hz, frame_hz),
+            objects: BTreeMap::new(),
+            foreign_objects: Vec::new(),
+            source,
+        }
+    }
 }
 
 impl DemoEpisode {

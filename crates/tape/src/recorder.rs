@@ -13,7 +13,7 @@ use citrange_core::{BoxError, Event, Outcome, Snapshot, Tape};
 use citrange_video::EncoderSettings;
 
 use crate::camera::{CameraWriter, WhenFull, camera_log, give_way};
-use crate::coded::CodedPictures;
+use crate::coded::{Coded, CodedPictures};
 use crate::episode::{End, Episode, deflate};
 use crate::error::TapeError;
 use crate::features::SeenState;
@@ -437,6 +437,16 @@ impl Recording {
             .and_then(|()| std::fs::File::open(&new)?.sync_all())
             .and_then(|()| std::fs::rename(&new, &path))
             .map_err(|e| TapeError::file("write", &path, e))?;
+        for camera in &mut self.cameras {
+            if let Coded::Depth(head) = &mut camera.how
+                && first > 0
+            {
+                head.first = first;
+                let part = camera.log.with_extension("part");
+                camera.write_log(&part)?;
+                *camera = CodedPictures::read(&part)?;
+            }
+        }
         self.first = first;
         self.header = tape.header;
         Ok(())

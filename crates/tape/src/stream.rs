@@ -52,6 +52,13 @@ pub(crate) struct DepthHead {
     pub(crate) width_px: u32,
     pub(crate) height_px: u32,
     pub(crate) metres_per_unit: f64,
+    /// The frame of the tape with which it begins: other than 0 where a part was imported.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) first: usize,
+}
+
+fn is_zero(first: &usize) -> bool {
+    *first == 0
 }
 
 /// How the pictures of a stream are kept.
@@ -112,7 +119,9 @@ impl Stream {
                     "camera {name}: {metres_per_unit} m is no unit of depths"
                 )));
             }
-            let head = DepthHead { camera: name.clone(), width_px, height_px, metres_per_unit };
+            let camera_name = name.clone();
+            let head =
+                DepthHead { camera: camera_name, width_px, height_px, metres_per_unit, first: 0 };
             let name = depth_stream(name);
             all.push(Self { name, camera, width_px, height_px, storage: Storage::Depth(head) });
         }

@@ -62,7 +62,8 @@ pub(crate) enum Command {
     Label(data_edit::Label),
     /// Write episodes as other programs keep them.
     Export(data_files::Export),
-    /// Take an HDF5 demonstration, or the demos of a robomimic file, into a dataset.
+    /// Take an HDF5 demonstration, the demos of a robomimic file, or a LeRobot dataset of others
+    /// into a dataset.
     Import(data_files::Import),
 }
 

@@ -46,8 +46,9 @@ fn formats() -> PossibleValuesParser {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Import {
-    /// An HDF5 file: one episode, many in robomimic's or robosuite's layout, or recordings of an
-    /// SO-101 (obs/joint_pos, obs/actions and pictures).
+    /// An HDF5 file: one episode, many in robomimic's or robosuite's layout, recordings of an
+    /// SO-101 (obs/joint_pos, obs/actions and pictures), or one episode of ALOHA's
+    /// (observations/qpos, action); or the folder of a LeRobot dataset of others.
     pub(crate) file: PathBuf,
     /// The dataset's folder.
     #[arg(short, long)]

@@ -8,11 +8,10 @@ use citrange_core::tape::NoTape;
 use citrange_core::{RunReport, RunSettings, Tape};
 use citrange_tape::WhenFull;
 use citrange_teleop::telemetry::{Phase, SavedEpisode, Session, Summary, percent};
-use citrange_teleop::{Order, Teleop, Until, orders_in_words};
+use citrange_teleop::{Order, SharedControl, Teleop, Until, orders_in_words};
 use serde_json::json;
 
 use super::session::{DEFAULT_SCENE, Drive};
-use super::shared_control::SharedControl;
 use super::summary::{Ended, summary};
 use super::telemetry::{LivePilot, LiveRig, Pictures};
 use crate::error::{Context as _, Result};
@@ -267,7 +266,6 @@ impl Drive<'_> {
                 episode: episode.unwrap_or(session.episode),
                 saved: self.tally.saved,
                 wanted: self.options.episodes,
-                seconds: 0.0,
                 limit_s: stretch.limit_s,
                 dataset: self.options.dataset.as_ref().map(|root| root.display().to_string()),
                 dropped: self.tally.dropped,
@@ -275,7 +273,7 @@ impl Drive<'_> {
                 lost_limit: self.options.dataset.is_some().then_some(self.options.max_lost),
                 drawn: session.drawn,
                 message: session.message.clone(),
-                summary: None,
+                ..Session::default()
             };
         });
         let mut teleop = Teleop::new(
@@ -315,7 +313,7 @@ impl Drive<'_> {
         self.tally.late_ticks += report.late_ticks;
         self.tally.stalls += report.stalls;
         self.tally.worst_late = self.tally.worst_late.max(report.worst_late);
-        Ok((report, copilot.teleop.ended_by()))
+        Ok((report, copilot.teleop().ended_by()))
     }
 
     fn message(&self, text: &str) {

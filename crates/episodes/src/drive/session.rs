@@ -7,10 +7,10 @@ use std::time::Duration;
 use citrange_control::{CartesianController, ControllerSettings, Method, Motion};
 use citrange_tape::Dataset;
 use citrange_teleop::telemetry::{SavedEpisode, SceneInfo, Telemetry};
-use citrange_teleop::{DriverLock, Speeds};
+use citrange_teleop::{AutopilotWork as _, DriverLock, Speeds};
 use serde_json::json;
 
-use super::shared_control::Work;
+use super::work::Work;
 use crate::cell::{ArmDescription, EpisodeRig};
 use crate::context::RunContext;
 use crate::error::Result;
@@ -138,7 +138,7 @@ impl<'a> Drive<'a> {
         let stage = SceneInfo {
             task: task.clone(),
             speed_m_s: speeds.linear_m_s,
-            autopilot: work.as_ref().map(Work::stage),
+            autopilot: work.as_ref().map(|work| work.description().info()),
             ..rig.scene_info()?
         };
         let config = json!({
