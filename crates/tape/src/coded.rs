@@ -12,7 +12,6 @@ use citrange_video::{Decoder, VideoError};
 use crate::error::TapeError;
 use crate::log::{LogWriter, PREFIX, read_at, read_file, read_records};
 use crate::record::kind;
-use crate::stream::DepthHead;
 
 /// How pictures are coded.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,8 +20,8 @@ pub(crate) enum Coded {
     Video { config: Vec<u8> },
     /// PNG files.
     Png,
-    /// PNG files of depths.
-    Depth(DepthHead),
+    /// PNG files that lie beside the tape, and what their readers need.
+    Beside(serde_json::Value),
 }
 
 impl Coded {
@@ -31,7 +30,7 @@ impl Coded {
         match (kind, head) {
             (kind::CAMERA, []) => Some(Self::Png),
             (kind::CAMERA, config) => Some(Self::Video { config: config.to_vec() }),
-            (kind::DEPTH, json) => serde_json::from_slice(json).ok().map(Self::Depth),
+            (kind::BESIDE, json) => serde_json::from_slice(json).ok().map(Self::Beside),
             _ => None,
         }
     }
@@ -91,7 +90,7 @@ impl CodedPictures {
             }
             let at = record.payload_begins();
             match (record.kind, record.payload) {
-                (kind @ (kind::CAMERA | kind::DEPTH), head) => {
+                (kind @ (kind::CAMERA | kind::BESIDE), head) => {
                     let read = Coded::of(kind, head);
                     how = Some(read.ok_or_else(|| fail("its head cannot be read"))?);
                 }
@@ -163,7 +162,7 @@ impl CodedPictures {
         let (width, height) = (spec.width_px as usize, spec.height_px as usize);
         match &self.how {
             // They are no pictures that people look at.
-            Coded::Depth(_) => {}
+            Coded::Beside(_) => {}
             Coded::Png => {
                 for bytes in self.pngs()? {
                     let picture = png::decode(&bytes).map_err(|e| TapeError::Log {
@@ -195,10 +194,7 @@ impl CodedPictures {
         let head = match &self.how {
             Coded::Video { config } => (kind::CAMERA, config.clone()),
             Coded::Png => (kind::CAMERA, Vec::new()),
-            Coded::Depth(head) => {
-                let fail = |e| TapeError::Recording(format!("the head of depths: {e}"));
-                (kind::DEPTH, serde_json::to_vec(head).map_err(fail)?)
-            }
+            Coded::Beside(head) => (kind::BESIDE, head.to_string().into_bytes()),
         };
         log.append(head.0, &[&head.1])?;
         let mut file = self.open()?;

@@ -1,7 +1,7 @@
 //! Depths of an episode, read back: one picture per frame, each with its time.
 //!
 //! They lie beside the tape, `citrange/episodes/<uid>.<camera>.depth`
-//! (of an imported part `<uid>.<camera>.<first frame>.depth`): a log whose first record
+//! (of an imported part `<uid>.<camera>.depth.<first frame>`): a log whose first record
 //! (kind 22) is JSON (camera, size, metres of a unit), followed by a picture per frame of the tape
 //! (kind 21: a byte, then a PNG of 16-bit numbers). LeRobot's tools do not look there.
 
@@ -132,9 +132,10 @@ impl Dataset {
             return Err(TapeError::Missing(format!("no depths of camera \"{camera}\", {hint}")));
         }
         let uid = &tape.header.uid;
-        let whole = depths_in(&self.root().join(depth_name(uid, camera, 0)), &shown);
+        let whole =
+            depths_in(&self.root().join(beside_name(uid, &depth_stream(camera), 0)), &shown);
         // Of a part that was imported there may be the part's depths only.
-        let of_parts = depth_files(self.root(), uid)?;
+        let of_parts = beside_files(self.root(), uid)?;
         let mut of_parts = of_parts.iter().map(|name| depths_in(&self.root().join(name), &shown));
         let is_it = |(_, head, _): &(_, DepthHead, _)| head.camera == camera;
         let (path, head, pictures) = match whole {
@@ -179,7 +180,11 @@ fn depths_in(
 ) -> Result<(PathBuf, DepthHead, Vec<CodedPicture>), TapeError> {
     let wrong = |reason: String| TapeError::Log { path: path.to_owned(), reason };
     let coded = CodedPictures::read(path)?;
-    let Coded::Depth(head) = coded.how else {
+    let head = match coded.how {
+        Coded::Beside(head) => serde_json::from_value::<DepthHead>(head).ok(),
+        _ => None,
+    };
+    let Some(head) = head else {
         let what = if path.exists() { "it holds no depths" } else { "it is missing" };
         return Err(wrong(what.into()));
     };
@@ -209,23 +214,23 @@ fn taken_ns(tape: &Episode, frame: usize, camera: &str) -> u64 {
     })
 }
 
-/// Path of an episode's depths inside a dataset, from a frame of its tape on.
-pub(crate) fn depth_name(uid: &str, camera: &str, first: usize) -> String {
+/// Path inside a dataset of a stream that lies beside a tape, from a frame of the tape on.
+pub(crate) fn beside_name(uid: &str, stream: &str, first: usize) -> String {
     match first {
-        0 => format!("{SIDE}/episodes/{uid}.{}", depth_stream(camera)),
-        first => format!("{SIDE}/episodes/{uid}.{camera}.{first}.depth"),
+        0 => format!("{SIDE}/episodes/{uid}.{stream}"),
+        first => format!("{SIDE}/episodes/{uid}.{stream}.{first}"),
     }
 }
 
-/// The depths that belong to a tape, by their paths inside the dataset.
-pub(crate) fn depth_files(root: &Path, uid: &str) -> Result<Vec<String>, TapeError> {
+/// What lies beside a tape, by paths inside the dataset.
+pub(crate) fn beside_files(root: &Path, uid: &str) -> Result<Vec<String>, TapeError> {
     let folder = root.join(SIDE).join("episodes");
     let fail = |e| TapeError::file("list", &folder, e);
     let mut names = Vec::new();
     for entry in std::fs::read_dir(&folder).map_err(fail)? {
         let name = entry.map_err(fail)?.file_name().to_string_lossy().into_owned();
         let rest = name.strip_prefix(uid).and_then(|rest| rest.strip_prefix('.'));
-        if rest.is_some_and(|rest| rest.ends_with(".depth")) {
+        if rest.is_some_and(|rest| rest != "tape") {
             names.push(format!("{SIDE}/episodes/{name}"));
         }
     }

@@ -438,10 +438,10 @@ impl Recording {
             .and_then(|()| std::fs::rename(&new, &path))
             .map_err(|e| TapeError::file("write", &path, e))?;
         for camera in &mut self.cameras {
-            if let Coded::Depth(head) = &mut camera.how
+            if let Coded::Beside(head) = &mut camera.how
                 && first > 0
             {
-                head.first = first;
+                head["first"] = first.into();
                 let part = camera.log.with_extension("part");
                 camera.write_log(&part)?;
                 *camera = CodedPictures::read(&part)?;

@@ -17,8 +17,8 @@ use crate::stream::Stream;
 
 /// File name of the tape that is whole again.
 const WHOLE_LOG: &str = "whole.log";
-/// How the file name of a camera's whole depths ends.
-const WHOLE_DEPTH: &str = "whole";
+/// How the file name of a stream that is whole again ends.
+const WHOLE: &str = "whole";
 
 /// What there is.
 pub(crate) enum Found {
@@ -97,9 +97,9 @@ pub(crate) fn recover(folder: &Path) -> Result<Found, TapeError> {
     }
     for camera in &mut cameras {
         camera.truncate(frames);
-        // Depths are kept as they are written: without a torn end.
-        if matches!(camera.how, Coded::Depth(_)) {
-            let whole = camera.log.with_extension(WHOLE_DEPTH);
+        // What lies beside the tape is kept as it is written: without a torn end.
+        if matches!(camera.how, Coded::Beside(_)) {
+            let whole = camera.log.with_extension(WHOLE);
             remove(&whole)?;
             camera.write_log(&whole)?;
             *camera = CodedPictures::read(&whole)?;

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use citrange_core::png::{self, PngEffort};
+use citrange_core::rig::CameraSpec;
 use citrange_core::{CameraImage, DepthPicture, Picture, PictureError};
 use citrange_lerobot::ImageStats;
 use citrange_video::{Encoder, EncoderSettings};
@@ -128,6 +129,11 @@ impl Stream {
         Ok(all)
     }
 
+    /// Its camera.
+    pub(crate) fn spec<'h>(&self, header: &'h TapeHeader) -> &'h CameraSpec {
+        &header.rig.cameras[self.camera]
+    }
+
     /// What is kept of the images of a frame.
     ///
     /// # Errors
@@ -239,7 +245,7 @@ impl Coder {
             PictureCoder::Images => (kind::CAMERA, Vec::new()),
             PictureCoder::Depth(head) => {
                 let fail = |e| TapeError::Recording(format!("the head of depths: {e}"));
-                (kind::DEPTH, serde_json::to_vec(head).map_err(fail)?)
+                (kind::BESIDE, serde_json::to_vec(head).map_err(fail)?)
             }
         })
     }
