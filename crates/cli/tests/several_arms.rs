@@ -300,6 +300,11 @@ fn aloha_scene(folder: &Path) {
            <geom type="box" size="0.005 0.01 0.02" mass="0.05"/></body>{}</body></worldbody></mujoco>"#,
         "</body>".repeat(6)
     );
+    let servo =
+        |joint: String| format!(r#"<position name="{joint}" joint="{joint}" kp="100" kv="10"/>"#);
+    let servos: String = (1..=6).map(|k| servo(format!("j{k}"))).collect();
+    let servos = format!("</worldbody><actuator>{servos}{}</actuator>", servo("grip".into()));
+    let xml = xml.replace("</worldbody>", &servos);
     std::fs::write(folder.join("six.xml"), xml).unwrap();
     let limits: String = (1..=6)
         .map(|k| format!("  j{k}: {{velocity_rad_s: 3, acceleration_rad_s2: 10, jerk_rad_s3: 100, effort_nm: 20}}\n"))

@@ -8,11 +8,11 @@ use std::path::Path;
 use citrange_core::StartData;
 use citrange_core::restore::BodyPose;
 use citrange_hdf5::{
-    AlohaEpisode, Array, Attr, Demo, FileLayout, Images, InitialStateData, RobomimicDemo,
-    RobomimicHeader, Series,
+    Array, Attr, Demo, FileLayout, Images, InitialStateData, RobomimicDemo, RobomimicHeader, Series,
 };
 
 use crate::demo::{ACTIONS, FRAME_HZ, FRAMES, JOINT_TARGETS, TAPE, TASK, check_range};
+use crate::demo_rows::is_so101;
 use crate::episode::Episode;
 use crate::error::TapeError;
 use crate::order::Matched;
@@ -212,63 +212,6 @@ impl DemoEpisode {
         }
     }
 
-    fn of_so101(demo: RobomimicDemo, header: &RobomimicHeader, name: String) -> Self {
-        let RobomimicDemo { obs, attrs, unread, .. } = demo;
-        let mut episode = Self {
-            name,
-            environment: header.env.clone(),
-            task: attrs.get(TASK).and_then(Attr::text).map(str::to_owned),
-            success: attrs.get("success").and_then(Attr::bool),
-            is_so101: true,
-            targets_said: true,
-            unread,
-            ..Self::default()
-        };
-        if let Some(Attr::Texts(names)) = attrs.get("joint_names") {
-            episode.joint_names = Some(names.clone());
-        }
-        for (key, series) in obs {
-            match (key.as_str(), series) {
-                ("joint_pos", Series::Numbers(array)) => {
-                    let joint_pos = Some(array);
-                    episode.arms = vec![ArmRows { joint_pos, ..ArmRows::named("robot0") }];
-                }
-                ("actions", Series::Numbers(array)) => episode.actions = Some(array),
-                (_, Series::Images(images)) => drop(episode.pictures.insert(key, images)),
-                _ => {}
-            }
-        }
-        if let Some(joints) = episode.joint_pos().and_then(|j| j.row(0)).map(<[f64]>::to_vec) {
-            episode.start.named.insert("robot0".into(), joints);
-        }
-        let said = |key: &str| attrs.get(key).or(header.other.get(key)).and_then(Attr::number);
-        let counted = said("frame_count").zip(said("duration"));
-        let counted = counted.and_then(|(frames, secs)| whole(frames / secs));
-        let keys = [FRAME_HZ, "fps", "control_freq", "control_hz"];
-        episode.rate_hz = sane(keys.iter().find_map(|key| said(key)).or(counted));
-        episode
-    }
-
-    fn of_aloha(file: AlohaEpisode, name: String) -> Self {
-        let AlohaEpisode { attrs, qpos, action, unread, .. } = file;
-        let number = |key: &&str| attrs.get(*key).and_then(Attr::number);
-        let rate_hz = sane([FRAME_HZ, "fps", "control_freq"].iter().find_map(number));
-        let names = attrs.get("joint_names").cloned();
-        Self {
-            name,
-            task: attrs.get(TASK).and_then(Attr::text).map(str::to_owned),
-            success: attrs.get("success").and_then(Attr::bool),
-            rate_hz,
-            targets_said: true,
-            grips_are_fractions: true,
-            joint_names: names.and_then(|a| if let Attr::Texts(n) = a { Some(n) } else { None }),
-            arms: vec![ArmRows { joint_pos: qpos, ..ArmRows::default() }],
-            actions: action,
-            unread,
-            ..Self::default()
-        }
-    }
-
     /// Whether it is of the layout of ALOHA: all arms in one row, grippers as fractions.
     #[must_use]
     pub fn is_aloha(&self) -> bool {
@@ -303,22 +246,9 @@ impl DemoEpisode {
 }
 
 impl ArmRows {
-    fn named(name: &str) -> Self {
+    pub(crate) fn named(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
     }
-}
-
-/// Whether a demonstration is one of an SO-101: all of it is in `obs`, its actions too.
-fn is_so101(demo: &RobomimicDemo) -> bool {
-    let numbers = |key: &str| demo.obs.get(key).is_some_and(|s| s.numbers().is_some());
-    let own = demo.states.is_none() && demo.actions.is_none();
-    own && numbers("joint_pos") && numbers("actions")
-}
-
-/// A rate that is a whole number but for the last frame's fraction.
-fn whole(hz: f64) -> Option<f64> {
-    let near = hz.round();
-    ((hz - near).abs() < 0.02 * near).then_some(near)
 }
 
 fn texts(list: &serde_json::Value) -> Option<Vec<String>> {
@@ -412,7 +342,7 @@ fn rate_of_stamps(stamps: &[f64]) -> Option<f64> {
     (middle > 0.0).then(|| (1.0 / middle).round())
 }
 
-fn sane(hz: Option<f64>) -> Option<f64> {
+pub(crate) fn sane(hz: Option<f64>) -> Option<f64> {
     hz.filter(|hz| (0.1..=10_000.0).contains(hz))
 }
 

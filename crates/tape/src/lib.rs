@@ -40,7 +40,7 @@
 //! | deleting, trimming, merging, … | `edit.rs` |
 //! | units of joint values | `units.rs`; what a row holds `features.rs`; rows of others `rows.rs` |
 //! | replay and its verification | `replay.rs`, `verify.rs` |
-//! | HDF5 files | out `demo.rs`, `pictures.rs`; in `demo_in.rs`, `order.rs`, `joint_names.rs`, `motion.rs`; which column is which joint `arm_columns.rs` |
+//! | HDF5 files | out `demo.rs`, `pictures.rs`; in `demo_in.rs`, `demo_rows.rs`, `order.rs`, `joint_names.rs`, `motion.rs`, `grippers.rs`; which column is which joint `arm_columns.rs` |
 
 mod arm_columns;
 mod camera;
@@ -48,11 +48,13 @@ mod coded;
 mod dataset;
 mod demo;
 mod demo_in;
+mod demo_rows;
 mod depth;
 mod edit;
 mod episode;
 mod error;
 mod features;
+mod grippers;
 mod header;
 mod index;
 mod joint_names;
