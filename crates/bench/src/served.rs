@@ -60,6 +60,7 @@ impl Served {
             began_utc: utc_now(),
             repeatable: false,
             features: Default::default(),
+            depth: Default::default(),
             task: scene.scene.task.clone(),
             pilot: "sway".to_owned(),
             seed: 0,

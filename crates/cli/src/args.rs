@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use citrange_episodes::import::PlayOptions;
-use citrange_episodes::{PilotOptions, RecordOptions};
+use citrange_episodes::{DepthChoice, PilotOptions, RecordOptions};
 use citrange_tape::{Play, StateFeatures, Unit};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -22,9 +22,17 @@ pub(crate) struct RecordArgs {
     /// Index of the first episode; by default it goes on after those in the dataset.
     #[arg(long)]
     pub(crate) first: Option<u64>,
+    /// Robots of the scene to record, separated by commas; all by default. The first one is
+    /// driven or works, the others hold still.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    robots: Option<Vec<String>>,
     /// Cameras to record, separated by commas; all by default, "none" for none.
     #[arg(long, value_delimiter = ',')]
     cameras: Option<Vec<String>>,
+    /// Cameras whose depths are recorded beside their colours, separated by commas, or all; in
+    /// millimetres, without loss, beside the tape.
+    #[arg(long, value_name = "CAMERA", value_delimiter = ',')]
+    depth: Vec<String>,
     /// Cameras whose pictures are kept without loss (PNG) instead of as video.
     #[arg(long, value_delimiter = ',')]
     images: Vec<String>,
@@ -45,7 +53,13 @@ impl RecordArgs {
         RecordOptions {
             task: self.task.clone(),
             seed: self.seed,
+            robots: self.robots.clone(),
             cameras: cameras(self.cameras.as_deref()),
+            depth: match self.depth.as_slice() {
+                [] => DepthChoice::Off,
+                [all] if all == "all" => DepthChoice::All,
+                named => DepthChoice::Of(named.to_vec()),
+            },
             images: self.images.iter().cloned().collect(),
             unit: self.unit,
             features: self.features,

@@ -22,6 +22,9 @@ pub trait EpisodeRig: Rig {
     /// Name of the robot that is driven.
     fn robot(&self) -> &str;
 
+    /// Names of its robots in the scene, in the order of the arms; the first one is driven.
+    fn robots(&self) -> Vec<String>;
+
     /// The scene that it stands in: its task, its job.
     fn scene(&self) -> &Scene;
 
@@ -109,6 +112,29 @@ pub trait EpisodeRig: Rig {
     /// # Errors
     /// When it cannot be read.
     fn look(&self, shown: &mut Shown) -> Result<()>;
+}
+
+/// Which robots and cameras of a scene make a rig.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RigChoice {
+    /// Robots, in the order of the arms; `None` for all of the scene in the order of their names.
+    pub robots: Option<Vec<String>>,
+    /// Cameras; `None` for all.
+    pub cameras: Option<Vec<String>>,
+    /// Which of them measure depths too.
+    pub depth: DepthChoice,
+}
+
+/// Cameras whose depths are kept beside their colours.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum DepthChoice {
+    /// None.
+    #[default]
+    Off,
+    /// All.
+    All,
+    /// These.
+    Of(Vec<String>),
 }
 
 /// What people see of a rig at a moment.

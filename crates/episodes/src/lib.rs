@@ -47,11 +47,11 @@ mod simulated;
 mod timeline;
 
 pub use answer::Answer;
-pub use cell::{ArmDescription, EpisodeRig, RigIdentity, RigSource, Shown};
+pub use cell::{ArmDescription, DepthChoice, EpisodeRig, RigChoice, RigIdentity, RigSource, Shown};
 pub use context::{Progress, Reporter, RunContext, Silent};
 pub use error::{EpisodesError, Result};
 pub use objects::{ObjectReport, Worst};
 pub use pilots::{PilotOptions, PilotPlan};
 pub use recording::{Lost, Origin, RecordOptions, Take, check_new, repaired_json, tell_repaired};
 pub use session::Choice;
-pub use simulated::{compiled, rig_of, simulated};
+pub use simulated::{compiled, rig_in, rig_of, simulated};

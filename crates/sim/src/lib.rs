@@ -71,6 +71,7 @@ mod scene_picture;
 mod shapes;
 mod show;
 mod snapshot;
+mod view;
 mod world;
 mod write;
 

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use citrange_core::picture::ImagePool;
 use citrange_core::rig::{ArmSpec, CameraSpec, JointSpec, state_digest};
 use citrange_core::{
-    BoxError, CameraImage, CameraKind, Command, Commanded, Halt, Intrinsics, Observation,
-    PicturePool, Pose, Rig, RigSpec, Snapshot, Want,
+    BoxError, CameraImage, CameraKind, Command, Commanded, Halt, Intrinsics, Observation, Pose,
+    Rig, RigSpec, Snapshot, Want,
 };
 use mujoco_rs::prelude::MjtJoint;
 
@@ -15,8 +14,9 @@ use crate::contact_sensor::{ContactSensor, object_specs};
 use crate::error::SimError;
 use crate::extras::quat_from_matrix;
 use crate::layout::Joint;
-use crate::render_worker::{Drawer, View};
+use crate::render_worker::Drawer;
 use crate::snapshot::INTEGRATION;
+use crate::view::CameraBuffers;
 use crate::world::{Threads, World};
 
 /// One simulated arm, or several, in a world of their own.
@@ -38,13 +38,6 @@ pub struct SimRig {
     first_step: u64,
     /// States that frames are set to, from the first on.
     track: Vec<Snapshot>,
-}
-
-/// Memory for one camera's pictures.
-#[derive(Clone, Default)]
-struct CameraBuffers {
-    rgb: PicturePool,
-    depth: ImagePool<f32>,
 }
 
 impl SimRig {
@@ -71,6 +64,10 @@ impl SimRig {
             scene: scene.scene.name.clone(),
             reason: "it has no robot".into(),
         })?;
+        if let Some(twice) = (1..robots.len()).find(|at| robots[..*at].contains(&robots[*at])) {
+            let reason = format!("robot {} is named twice", robots[twice]);
+            return Err(SimError::Scene { scene: scene.scene.name.clone(), reason });
+        }
         let spec = spec(&scene, robots, cameras)?;
         let contact_sensor = ContactSensor::new(&scene, first)?;
         let wrist = scene.wrist_site(first);
@@ -109,8 +106,17 @@ impl SimRig {
                 reason: format!("it has {has} robots, the recording {arms}"),
             });
         }
-        let robots: Vec<String> = scene.robot_names().take(arms).map(str::to_owned).collect();
-        Self::with_robots(scene, &robots, cameras)
+        let robots: Vec<String> = match recorded.robots_in_scene.as_slice() {
+            [] => scene.robot_names().take(arms).map(str::to_owned).collect(),
+            named => named.to_vec(),
+        };
+        let mut rig = Self::with_robots(scene, &robots, cameras)?;
+        for camera in recorded.cameras.iter().filter(|camera| camera.kind != CameraKind::Rgb) {
+            rig.set_camera_kind(&camera.name, camera.kind)?;
+        }
+        // Older tapes do not name them.
+        rig.spec.robots_in_scene.clone_from(&recorded.robots_in_scene);
+        Ok(rig)
     }
 
     /// The world it lives in.
@@ -175,6 +181,12 @@ impl SimRig {
         self.robots.first().map_or("", String::as_str)
     }
 
+    /// Names of its robots in the scene, in the order of the arms.
+    #[must_use]
+    pub fn robots(&self) -> &[String] {
+        &self.robots
+    }
+
     /// Whether it knows where its wrist is.
     #[must_use]
     pub fn knows_wrist(&self) -> bool {
@@ -221,15 +233,11 @@ impl SimRig {
         job.geom_rot.extend_from_slice(data.geom_xmat());
         for (camera, pool) in cameras.iter().zip(&mut self.pools) {
             let layout = self.world.scene.layout.camera(&camera.name)?;
-            let rgb = camera.kind.has_rgb().then(|| pool.rgb.order());
-            let depth = camera.kind.has_depth().then(|| pool.depth.order());
-            let (rgb, undrawn_rgb) = rgb.unzip();
-            let (depth, undrawn_depth) = depth.unzip();
-            let camera = self.world.view(layout, 0);
-            job.views.push(View { camera, rgb: undrawn_rgb, depth: undrawn_depth });
             let gl = &data.cam_xmat()[layout.index];
-            let world_from_camera = Some(camera_pose(data.cam_xpos()[layout.index], gl));
-            images.push(CameraImage { rgb, depth, at_ns, fresh: true, world_from_camera });
+            let pose = camera_pose(data.cam_xpos()[layout.index], gl);
+            let (image, view) = pool.order(camera.kind, self.world.view(layout, 0), at_ns, pose);
+            job.views.push(view);
+            images.push(image);
         }
         drawer.draw(job).inspect_err(|_| images.clear())
     }
@@ -266,6 +274,9 @@ fn spec(
     spec.objects = object_specs(scene);
     if robots.len() > 1 {
         spec.several_arms = arms;
+    }
+    if scene.robot_names().count() > 1 {
+        spec.robots_in_scene = robots.to_vec();
     }
     let names = match cameras {
         Some(names) => names.to_vec(),

@@ -9,6 +9,7 @@ use std::path::Path;
 use citrange_lerobot::{Applied, Edit, Origin, Packing, Piece, Plan, Rescale, Staging};
 
 use crate::dataset::{ACTION, Dataset, STATE, UNITS_KEY, lock, units_json, write_synced};
+use crate::depth::beside_files;
 use crate::error::TapeError;
 use crate::features::StateFeatures;
 use crate::index::{Entry, INDEX, Index, SIDE, tape_name};
@@ -223,6 +224,9 @@ fn bring_tapes(root: &Path, sources: &[Source<'_>]) -> Result<(), TapeError> {
         if let Some(entry) = &entry {
             let name = tape_name(&entry.uid);
             link(&source.dataset.root().join(&name), &root.join(&name))?;
+            for name in beside_files(source.dataset.root(), &entry.uid)? {
+                link(&source.dataset.root().join(&name), &root.join(&name))?;
+            }
         }
         index.episodes.push(entry);
     }

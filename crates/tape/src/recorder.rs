@@ -12,8 +12,8 @@ use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{BoxError, Event, Outcome, Snapshot, Tape};
 use citrange_video::EncoderSettings;
 
-use crate::camera::{CameraWriter, Storage, WhenFull, camera_log, give_way};
-use crate::coded::CodedPictures;
+use crate::camera::{CameraWriter, WhenFull, camera_log, give_way};
+use crate::coded::{Coded, CodedPictures};
 use crate::episode::{End, Episode, deflate};
 use crate::error::TapeError;
 use crate::features::SeenState;
@@ -23,6 +23,7 @@ use crate::record::{
     Layout, SensorTimes, frame_bytes, indexed_bytes, kind, put, tick_bytes, times_bytes,
     wrist_bytes,
 };
+use crate::stream::Stream;
 
 /// Records that may wait for the disk: minutes of them.
 const QUEUE_RECORDS: usize = 1 << 16;
@@ -119,6 +120,7 @@ pub struct Recording {
     pub(crate) tape: PathBuf,
     pub(crate) header: TapeHeader,
     pub(crate) rows: Vec<Row>,
+    /// By stream: colours in the order of the cameras, then depths.
     pub(crate) cameras: Vec<CodedPictures>,
     pub(crate) outcome: Outcome,
     /// The frame of the tape with which the rows begin.
@@ -168,16 +170,9 @@ impl Recorder {
         }
         let failure = Failure::default();
         let mut cameras = Vec::new();
-        let (qp, gop) = (settings.video_qp, settings.video_gop);
-        for spec in header.rig.rgb_cameras() {
-            let fps = header.rig.rates.frame_hz;
-            let storage = match header.images.contains(&spec.name) {
-                true => Storage::Images,
-                false => Storage::Video(EncoderSettings { fps, qp, gop }),
-            };
-            let path = camera_log(folder, &spec.name);
-            let how = (settings, sync_every);
-            cameras.push(CameraWriter::start(path, spec, storage, how, &failure)?);
+        for stream in Stream::all(&header, settings)? {
+            let (path, how) = (camera_log(folder, &stream.name), (settings, sync_every));
+            cameras.push(CameraWriter::start(path, stream, how, &failure)?);
         }
         if sync_every.is_some() {
             sync_folders(folder)?;
@@ -325,10 +320,8 @@ impl Tape for Recorder {
         if let Some(snapshot) = frame.snapshot {
             self.check_layout(snapshot)?;
         }
-        let pictures = frame.seen.pictures();
-        let found = pictures.clone().count();
-        if found != self.cameras.len() {
-            let expected = self.cameras.len();
+        let (found, expected) = (frame.seen.images.len(), self.header.rig.cameras.len());
+        if found != expected {
             return Err(format!("{found} pictures for {expected} cameras").into());
         }
         self.send(kind::FRAME, frame_bytes(frame))?;
@@ -336,7 +329,9 @@ impl Tape for Recorder {
             self.send(kind::EFFORT, indexed_bytes(frame.index, &frame.seen.joint_effort))?;
         }
         if self.has_own_clocks() {
-            let images = frame.seen.images.iter().filter(|image| image.rgb.is_some());
+            let all = frame.seen.images.iter().zip(&self.header.rig.cameras);
+            let kept = |name: &str| self.header.kept_cameras().any(|spec| spec.name == name);
+            let images = all.filter(|(_, spec)| kept(&spec.name)).map(|(image, _)| image);
             let times = SensorTimes {
                 at_ns: frame.seen.at_ns,
                 joints_at_ns: frame.seen.joints_at_ns,
@@ -352,8 +347,8 @@ impl Tape for Recorder {
             }
             None => {}
         }
-        for (camera, picture) in self.cameras.iter_mut().zip(pictures) {
-            camera.push(picture).map_err(|e| self.failure.take().unwrap_or(e))?;
+        for camera in &mut self.cameras {
+            camera.push(&frame.seen.images).map_err(|e| self.failure.take().unwrap_or(e))?;
         }
         let (joint_pos, joint_vel) = (frame.seen.joint_pos.clone(), frame.seen.joint_vel.clone());
         self.rows.push(Row { joint_pos, joint_vel, wrist_pos_m, action: Vec::new() });
@@ -442,6 +437,16 @@ impl Recording {
             .and_then(|()| std::fs::File::open(&new)?.sync_all())
             .and_then(|()| std::fs::rename(&new, &path))
             .map_err(|e| TapeError::file("write", &path, e))?;
+        for camera in &mut self.cameras {
+            if let Coded::Beside(head) = &mut camera.how
+                && first > 0
+            {
+                head["first"] = first.into();
+                let part = camera.log.with_extension("part");
+                camera.write_log(&part)?;
+                *camera = CodedPictures::read(&part)?;
+            }
+        }
         self.first = first;
         self.header = tape.header;
         Ok(())

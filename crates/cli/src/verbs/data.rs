@@ -65,7 +65,8 @@ pub(crate) enum Command {
     Label(edit::Label),
     /// Write episodes as other programs keep them.
     Export(files::Export),
-    /// Take an HDF5 demonstration, or the demos of a robomimic file, into a dataset.
+    /// Take an HDF5 demonstration, the demos of a robomimic file, or a LeRobot dataset of others
+    /// into a dataset.
     Import(files::Import),
 }
 

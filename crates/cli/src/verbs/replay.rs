@@ -47,6 +47,9 @@ pub(crate) struct Args {
     /// Scene for files that have none, as LeRobot datasets of others.
     #[arg(long)]
     scene: Option<String>,
+    /// Robots of that scene, separated by commas; by default as many as the file moves.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    robots: Option<Vec<String>>,
     /// What joint values of such a dataset mean, where it does not say: deg, percent (-100 to 100
     /// of a joint's range, grippers 0 to 100) or rad; by default a guess, which is said.
     #[arg(long, value_parser = units())]
@@ -72,6 +75,7 @@ pub(crate) fn run(args: &Args) -> exit::Result {
         from: args.from,
         frame_targets: args.frame_targets,
         scene: args.scene.clone(),
+        robots: args.robots.clone(),
         unit: args.unit,
         play: args.own.options(),
         threads: args.threads,

@@ -46,8 +46,9 @@ fn formats() -> PossibleValuesParser {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Import {
-    /// An HDF5 file: one episode, many in robomimic's or robosuite's layout, or recordings of an
-    /// SO-101 (obs/joint_pos, obs/actions and pictures).
+    /// An HDF5 file: one episode, many in robomimic's or robosuite's layout, recordings of an
+    /// SO-101 (obs/joint_pos, obs/actions and pictures), or one episode of ALOHA's
+    /// (observations/qpos, action); or the folder of a LeRobot dataset of others.
     file: PathBuf,
     /// The dataset's folder.
     #[arg(short, long)]
@@ -56,6 +57,9 @@ pub(crate) struct Import {
     /// SO-101 recordings are taken as they are, with their pictures, unless a scene is given.
     #[arg(long)]
     scene: Option<String>,
+    /// Robots of that scene, separated by commas; by default as many as the file moves.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    robots: Option<Vec<String>>,
     #[command(flatten)]
     play: PlayArgs,
     /// Import a file once more of which all episodes are in the dataset already.
@@ -101,6 +105,7 @@ pub(crate) fn import(args: &Import) -> Result {
         file: args.file.clone(),
         out: args.out.clone(),
         scene: args.scene.clone(),
+        robots: args.robots.clone(),
         play: args.play.options(),
         again: args.again,
         resume: args.resume,

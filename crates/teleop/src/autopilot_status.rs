@@ -2,10 +2,9 @@
 
 use citrange_core::event::{AutopilotEvent, FailureReason};
 use citrange_core::{Event, Observation};
-use citrange_task::AutopilotProgress;
-use citrange_teleop::telemetry::{AutopilotStatus, FlightNote};
 
-use super::shared_control::Work;
+use crate::shared_control::{Progress, WorkDescription};
+use crate::telemetry::{AutopilotStatus, FlightNote};
 
 /// Lines of the log.
 const LOG_LINES: usize = 6;
@@ -14,7 +13,7 @@ const MOVED_M: f64 = 0.02;
 
 /// Follows an autopilot for those who watch.
 pub(crate) struct FlightView<'a> {
-    work: Option<&'a Work>,
+    work: Option<&'a WorkDescription>,
     flight: AutopilotStatus,
     /// Where each target was placed.
     placed_m: Vec<Option<[f64; 3]>>,
@@ -22,7 +21,7 @@ pub(crate) struct FlightView<'a> {
 }
 
 impl<'a> FlightView<'a> {
-    pub(crate) fn new(work: Option<&'a Work>) -> Self {
+    pub(crate) fn new(work: Option<&'a WorkDescription>) -> Self {
         let count = work.map_or(0, |work| work.targets.len());
         let flight = AutopilotStatus {
             state: "IDLE",
@@ -68,7 +67,7 @@ impl<'a> FlightView<'a> {
         self.end(&message);
     }
 
-    pub(crate) fn show(&mut self, status: &AutopilotProgress) {
+    pub(crate) fn show(&mut self, status: &Progress) {
         let flight = &mut self.flight;
         if (flight.state, flight.held, flight.attempt)
             != (status.state, status.held, status.attempt)
@@ -203,7 +202,17 @@ mod tests {
         assert_eq!(told("state", json!({"state": "LIFT"})), None);
     }
 
-    fn seen(orange_2_m: [f64; 3], work: &Work) -> Observation {
+    fn work() -> WorkDescription {
+        WorkDescription {
+            targets: ["orange_1", "orange_2", "orange_3"].map(str::to_owned).to_vec(),
+            objects: vec![4, 2, 7],
+            goal: "plate".into(),
+            control_hz: 180,
+            states: vec!["LIFT"],
+        }
+    }
+
+    fn seen(orange_2_m: [f64; 3], work: &WorkDescription) -> Observation {
         let pose = Pose { pos_m: orange_2_m, ..Pose::IDENTITY };
         let object = ObjectSeen { pose, lin_vel_m_s: [0.0; 3], touch_n: None };
         let mut seen = Observation { objects: vec![None; 9], ..Observation::default() };
@@ -217,10 +226,7 @@ mod tests {
 
     #[test]
     fn placed_things_count_while_they_lie_there_and_a_pushed_plate_asks_for_a_reset() {
-        let rig = crate::simulated("orange_plate", Some(&[])).unwrap();
-        let chain = rig.arm().unwrap().chain;
-        let work = Work::of(rig.as_ref(), &chain).unwrap().unwrap();
-        assert_eq!(work.stage().states.len(), 12);
+        let work = work();
         let mut view = FlightView::new(Some(&work));
         assert!(view.news().is_some() && view.news().is_none(), "news once");
 

@@ -8,82 +8,78 @@ use std::time::{Duration, Instant};
 
 use citrange_control::Motion;
 use citrange_core::event::AutopilotEvent;
-use citrange_core::scene::Goal;
 use citrange_core::{BoxError, Command, Event, Notes, Observation, Outcome, Pilot, Verdict};
-use citrange_robot::Chain;
-use citrange_task::{Autopilot, AutopilotSettings, State};
-use citrange_teleop::telemetry::{AutopilotInfo, AutopilotStatus};
-use citrange_teleop::{AutopilotRequest, DriverLock, Halt, Teleop};
 
-use super::autopilot_status::FlightView;
-use crate::cell::EpisodeRig;
-use crate::error::Result;
-use crate::pilots;
+use crate::autopilot_request::{AutopilotRequest, Halt};
+use crate::autopilot_status::FlightView;
+use crate::driver_lock::DriverLock;
+use crate::pilot::Teleop;
+use crate::telemetry::{AutopilotInfo, AutopilotStatus};
 
-/// What there is to do for an autopilot in a scene.
-pub(crate) struct Work {
-    /// For all targets, not begun.
-    autopilot: Autopilot,
-    pub(crate) targets: Vec<String>,
-    /// Places of the targets among the objects that the rig sees.
-    pub(crate) objects: Vec<usize>,
-    /// What the things are brought to.
-    pub(crate) goal: String,
-    pub(crate) control_hz: u32,
+/// Work that a driver may send an autopilot for; which autopilot that is, is not this crate's
+/// business.
+pub trait AutopilotWork {
+    /// Who does it.
+    type Autopilot: Pilot;
+
+    /// What people are told of it.
+    fn description(&self) -> &WorkDescription;
+
+    /// Somebody who does what is asked for, and what it is called on tapes: a target, or `all`.
+    ///
+    /// # Errors
+    /// When there is no such work.
+    fn begin(&self, request: AutopilotRequest) -> Result<(Self::Autopilot, String), BoxError>;
+
+    /// What somebody who was sent is at.
+    fn progress(&self, autopilot: &Self::Autopilot) -> Progress;
 }
 
-impl Work {
-    /// The work of a rig's scene; none without a job or on an arm that does not say how it
-    /// grasps.
-    pub(crate) fn of(rig: &dyn EpisodeRig, chain: &Chain) -> Result<Option<Self>> {
-        let Some(job) = rig.scene().job.as_ref().filter(|_| chain.grasp.is_some()) else {
-            return Ok(None);
-        };
-        let settings = AutopilotSettings::load(job.profile.as_deref().unwrap_or("default"))?;
-        let (autopilot, spec) = (pilots::autopilot(rig, job, &settings)?, rig.spec());
-        let index = |name: &String| spec.objects.iter().position(|object| object.name == *name);
-        let goal = match &job.goal {
-            Goal::Plate { object, .. } | Goal::TopOf { object } => object.clone(),
-            Goal::VirtualPlate { .. } => "goal".to_owned(),
-        };
-        Ok(Some(Self {
-            autopilot,
-            targets: job.targets.clone(),
-            objects: job.targets.iter().filter_map(index).collect(),
-            goal,
-            control_hz: spec.rates.control_hz,
-        }))
-    }
+/// What there is to do in a scene.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkDescription {
+    /// Things to bring somewhere.
+    pub targets: Vec<String>,
+    /// Places of the targets among the objects that the rig sees.
+    pub objects: Vec<usize>,
+    /// What the things are brought to.
+    pub goal: String,
+    /// Control ticks per second.
+    pub control_hz: u32,
+    /// Names of the states an autopilot goes through.
+    pub states: Vec<&'static str>,
+}
 
+impl WorkDescription {
     /// What people are shown of it before it begins.
-    pub(crate) fn stage(&self) -> AutopilotInfo {
-        let states = State::ALL.iter().filter(|state| **state != State::Idle);
-        AutopilotInfo {
-            targets: self.targets.clone(),
-            states: states.map(|state| state.name()).collect(),
-        }
+    #[must_use]
+    pub fn info(&self) -> AutopilotInfo {
+        AutopilotInfo { targets: self.targets.clone(), states: self.states.clone() }
     }
+}
 
-    fn begin(&self, request: AutopilotRequest) -> Result<(Autopilot, String)> {
-        Ok(match request {
-            AutopilotRequest::All => (self.autopilot.clone(), "all".to_owned()),
-            AutopilotRequest::Target(number) => {
-                let name = number.checked_sub(1).and_then(|at| self.targets.get(at));
-                (self.autopilot.clone().only(number)?, name.cloned().unwrap_or_default())
-            }
-        })
-    }
+/// What an autopilot is at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// State of its machine.
+    pub state: &'static str,
+    /// Name of the thing that it fetches.
+    pub target: Option<String>,
+    /// Which try it is, from 1.
+    pub attempt: u32,
+    /// Whether the thing is held: `yes`, `no`, `unknown`.
+    pub held: &'static str,
 }
 
 /// A person's pilot that can hand the arm to an autopilot and take it back.
-pub(crate) struct SharedControl<'a> {
-    pub(crate) teleop: Teleop,
+pub struct SharedControl<'a, W: AutopilotWork> {
+    teleop: Teleop,
     driver_lock: Arc<DriverLock>,
-    work: Option<&'a Work>,
+    work: Option<&'a W>,
     /// Whether the arm may move in this stretch.
     may_fly: bool,
     /// The request's number and who does it.
-    flying: Option<(u64, Autopilot)>,
+    flying: Option<(u64, W::Autopilot)>,
     /// How the targets move while an autopilot has them.
     motion: Motion,
     /// The loop stalled: it goes on from rest.
@@ -91,28 +87,45 @@ pub(crate) struct SharedControl<'a> {
     view: FlightView<'a>,
 }
 
-impl<'a> SharedControl<'a> {
-    pub(crate) fn new(
+impl<W: AutopilotWork> std::fmt::Debug for SharedControl<'_, W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SharedControl").field("is_flying", &self.is_flying()).finish()
+    }
+}
+
+impl<'a, W: AutopilotWork> SharedControl<'a, W> {
+    /// A person's pilot; `may_fly` says whether the autopilot may be sent in this stretch.
+    pub fn new(
         teleop: Teleop,
         driver_lock: Arc<DriverLock>,
-        work: Option<&'a Work>,
+        work: Option<&'a W>,
         may_fly: bool,
     ) -> Self {
-        let (view, motion) = (FlightView::new(work), Motion::at_rest(&[]));
+        let view = FlightView::new(work.map(AutopilotWork::description));
+        let motion = Motion::at_rest(&[]);
         Self { teleop, driver_lock, work, may_fly, flying: None, motion, brakes: false, view }
     }
 
     /// What is to be shown of the autopilot, when that changed since the last time.
-    pub(crate) fn news(&mut self) -> Option<&AutopilotStatus> {
+    pub fn news(&mut self) -> Option<&AutopilotStatus> {
         self.view.news()
     }
 
+    /// The person's own part.
+    #[must_use]
+    pub fn teleop(&self) -> &Teleop {
+        &self.teleop
+    }
+
     /// How the targets move.
-    pub(crate) fn motion(&self) -> Option<&Motion> {
+    #[must_use]
+    pub fn motion(&self) -> Option<&Motion> {
         if self.is_flying() { Some(&self.motion) } else { self.teleop.motion() }
     }
 
-    pub(crate) fn is_flying(&self) -> bool {
+    /// Whether an autopilot has the arm.
+    #[must_use]
+    pub fn is_flying(&self) -> bool {
         self.flying.is_some()
     }
 
@@ -170,7 +183,9 @@ impl<'a> SharedControl<'a> {
         let verdict = autopilot.decide(seen, command, events);
         limiter.follow(&mut self.motion, &mut command.pos);
         self.view.hear(events.get(from..).unwrap_or_default(), seen);
-        self.view.show(&autopilot.status());
+        if let Some(work) = self.work {
+            self.view.show(&work.progress(autopilot));
+        }
         match verdict {
             Ok(Verdict::Go) => return,
             Ok(Verdict::Done(Outcome { success, reason })) => {
@@ -195,7 +210,7 @@ impl<'a> SharedControl<'a> {
     }
 }
 
-impl Pilot for SharedControl<'_> {
+impl<W: AutopilotWork> Pilot for SharedControl<'_, W> {
     fn name(&self) -> &str {
         self.teleop.name()
     }
