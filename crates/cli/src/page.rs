@@ -1,5 +1,6 @@
 //! The page of a running arm: served, and said where.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use citrange_episodes::Reporter as _;
@@ -9,14 +10,16 @@ use citrange_teleop::DriverLock;
 use crate::exit::Result;
 use crate::output::Output;
 
-/// Serves the page and says where it is.
+/// Serves the page, at another address if one is given, and says where it is.
 pub(crate) fn open_page(
     board: &Arc<Telemetry>,
     driver_lock: &Arc<DriverLock>,
-    options: &ServeOptions,
+    options: ServeOptions,
+    listen: Option<SocketAddr>,
     output: Output,
 ) -> Result<Server> {
-    let server = serve(Arc::clone(board), Arc::clone(driver_lock), options)?;
+    let options = ServeOptions { listen: listen.unwrap_or(options.listen), ..options };
+    let server = serve(Arc::clone(board), Arc::clone(driver_lock), &options)?;
     output.tell(&server.event(), &server.invitation().join("\n"))?;
     Ok(server)
 }

@@ -113,9 +113,7 @@ mod tests {
     fn parts_cover_all_episodes() {
         let parts = split_parts("train=0.8,val=0.2", 11).unwrap();
         assert_eq!(parts, [("train".to_owned(), 9), ("val".to_owned(), 2)]);
-        assert!(super::split_parts("a=1,b=0.01", 3).is_err());
-        assert!(
-            super::split_parts("../a=1", 3).is_err() && super::split_parts("a=1,a=1", 3).is_err()
-        );
+        assert!(split_parts("a=1,b=0.01", 3).is_err());
+        assert!(split_parts("../a=1", 3).is_err() && split_parts("a=1,a=1", 3).is_err());
     }
 }

@@ -101,8 +101,7 @@ pub(crate) fn run(args: &Args) -> Result {
     let server = (!args.tui || args.listen.is_some()).then(|| {
         let mut options = ServeOptions { hosts: args.host.clone(), ..ServeOptions::default() };
         options.viewers = usize::from(args.max_viewers);
-        options.listen = args.listen.unwrap_or(options.listen);
-        open_page(&board, &driver_lock, &options, output)
+        open_page(&board, &driver_lock, options, args.listen, output)
     });
     let server = server.transpose()?;
     let links = server.as_ref().map(Server::links).unwrap_or_default();

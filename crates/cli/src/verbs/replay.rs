@@ -81,30 +81,26 @@ pub(crate) fn run(args: &Args) -> exit::Result {
         threads: args.threads,
     };
     let output = Output::of(args.json);
-    let page = Page { listen: args.listen, output };
+    let page = Page { listen: args.listen };
     let audience: Option<&dyn Audience> = if args.show { Some(&page) } else { None };
     let report = replay(&options, audience, output.context())?;
-    if args.json {
-        report.json().map_or(Ok(()), |report| output::data(&report.to_string()))?;
-    } else {
-        report.lines().iter().try_for_each(|line| output::data(line))?;
-    }
+    let json = || report.json().iter().map(ToString::to_string).collect();
+    output::lines(&if args.json { json() } else { report.lines() })?;
     Ok(report.verdict()?)
 }
 
 /// A page that shows a replay.
 struct Page {
     listen: Option<SocketAddr>,
-    output: Output,
 }
 
 impl Audience for Page {
     fn open(&self, board: &Arc<Telemetry>) -> Result<Box<dyn OpenPage>> {
         // Nobody drives a replay: nothing reads this driver lock.
         let driver_lock = DriverLock::new(DriverLock::LONGEST_SILENCE);
-        let mut options = ServeOptions::default();
-        options.listen = self.listen.unwrap_or(options.listen);
-        let server = open_page(board, &driver_lock, &options, self.output);
+        let options = ServeOptions::default();
+        // Said on stderr: stdout is the report's.
+        let server = open_page(board, &driver_lock, options, self.listen, Output::Talk);
         let server = server.map_err(|error| EpisodesError::Failed(error.text))?;
         Ok(Box::new(Shown(server)))
     }

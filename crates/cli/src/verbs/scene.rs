@@ -8,7 +8,7 @@ use citrange_sim::catalog::scene_names;
 use citrange_sim::{PictureSettings, StateQuery, Threads, World, draw_scene, load_scene};
 use serde_json::json;
 
-use crate::exit::{Context as _, Result};
+use crate::exit::{Context as _, Result, failed};
 use crate::output;
 
 #[derive(Debug, clap::Subcommand)]
@@ -121,13 +121,11 @@ fn show(args: &Show) -> Result {
         let mut world = World::new(scene, 1, Threads::Exactly(1))?;
         world.reset_env(0, args.seed, args.episode)?;
         let state = world.get_dict_states(None, &StateQuery::default())?;
-        return output::data(&format!("{:#}", json!(state[0])));
+        let text = serde_json::to_string_pretty(&state[0]).map_err(|e| failed(e.to_string()))?;
+        return output::data(&text);
     }
     let facts = scene.facts()?;
-    if args.json {
-        return output::data(&json!(facts).to_string());
-    }
-    output::lines(&facts.lines())
+    output::lines(&if args.json { vec![json!(facts).to_string()] } else { facts.lines() })
 }
 
 fn render(args: &Render) -> Result {
