@@ -223,7 +223,7 @@ fn of_others(folder: &Path, tape: &Episode) {
         ("action".to_owned(), Feature::vector(&names)),
     ];
     let mut set = citrange_lerobot::Dataset::open_or_create(
-        &folder.join("others"),
+        folder.join("others"),
         Info::new(Some("bi_so101_follower"), 30, features),
     )
     .unwrap();

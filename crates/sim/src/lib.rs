@@ -63,6 +63,7 @@ mod read;
 mod render_worker;
 mod restore;
 mod rig;
+mod rig_spec;
 mod robot;
 mod row;
 pub mod sanity;

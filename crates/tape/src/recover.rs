@@ -12,7 +12,8 @@ use crate::error::TapeError;
 use crate::header::TapeHeader;
 use crate::log::{LogWriter, PREFIX, Record, read_file, read_records};
 use crate::record::{index_of, kind};
-use crate::recorder::{RecordSettings, Recording, Row, TAPE_LOG};
+use crate::recorder::{RecordSettings, TAPE_LOG};
+use crate::recording::{Recording, Row};
 use crate::stream::Stream;
 
 /// File name of the tape that is whole again.

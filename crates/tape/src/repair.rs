@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::dataset::{Dataset, info, lock, recordings, save};
 use crate::error::TapeError;
 use crate::index::{Index, SIDE};
-use crate::recorder::Recording;
+use crate::recording::Recording;
 use crate::recover::{Found, is_repeatable, recover};
 
 /// An episode that was cut off and is now part of the dataset, or why it cannot be.
