@@ -9,12 +9,12 @@ mod exact;
 mod field;
 mod isa;
 mod joints;
+mod lane_shapes;
 mod mount;
 mod near;
+mod obstacle;
 mod robot;
-mod scene;
 mod self_collision;
-mod solid;
 mod sweep;
 mod voxels;
 
@@ -31,10 +31,10 @@ use crate::outcome::Contact;
 use block::{Block, Verdict};
 use exact::{Around, Gap};
 use field::Field;
+use lane_shapes::ReachableShapes;
 use mount::Relation;
+use obstacle::Obstacle;
 use robot::KernelRobot;
-use scene::Scene;
-use solid::Solid;
 use sweep::Sweep;
 
 pub use mount::Mount;
@@ -78,8 +78,8 @@ pub struct Collider {
     /// Whether the obstacles could all be taken in.
     has_obstacles: bool,
     homes_m: Vec<([f64; 3], f64)>,
-    /// The obstacles' solids, as the collider takes them.
-    solids: Vec<Solid>,
+    /// The solids of `obstacles`, as the collider takes them.
+    solids: Vec<Obstacle>,
     /// Of every solid: whether the first moving link need not care for it.
     passes: Vec<bool>,
     mounts: Vec<Mount>,
@@ -99,7 +99,7 @@ pub struct Collider {
 struct World {
     robot: Arc<KernelRobot>,
     /// For each link.
-    scenes: Vec<Scene>,
+    reachable: Vec<ReachableShapes>,
     field: Option<Arc<Field>>,
     /// Margin and slack.
     reach_m: f32,
@@ -145,7 +145,7 @@ impl Collider {
             sweep: Sweep::new(&robot),
             block: Block::new(&robot),
             world: World {
-                scenes: vec![Scene::default(); robot.links.len()],
+                reachable: vec![ReachableShapes::default(); robot.links.len()],
                 field: None,
                 reach_m: reach_m as f32,
                 self_reach_m: (self_margin_m + SLACK_M) as f32,
@@ -171,10 +171,10 @@ impl Collider {
         self.obstacles.map.clone_from(&obstacles.map);
         self.solids.clear();
         for (number, posed) in obstacles.solids.iter().enumerate() {
-            self.solids.push(Solid::new(number, posed)?);
+            self.solids.push(Obstacle::new(number, posed)?);
         }
         self.find_mounts();
-        scene::fill(&mut self.world.scenes, &self.homes_m, &self.solids, &self.passes);
+        lane_shapes::fill(&mut self.world.reachable, &self.homes_m, &self.solids, &self.passes);
         let Some(map) = &obstacles.map else {
             self.world.field = None;
             self.has_obstacles = true;
@@ -206,8 +206,8 @@ impl Collider {
         Ok(())
     }
 
-    /// Boxes and cylinders that the robot is mounted on, so closely that its first moving link would count as
-    /// touching them wherever it turns. That link alone passes them.
+    /// What the robot is mounted on, so closely that its first moving link would count as touching
+    /// it wherever it turns. That link alone passes them.
     #[must_use]
     pub fn mounts(&self) -> &[Mount] {
         &self.mounts

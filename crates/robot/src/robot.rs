@@ -14,7 +14,7 @@ mod swept;
 mod tree;
 
 use citrange_core::Pose;
-use citrange_core::solid::{Form, Solid};
+use citrange_core::shape::PosedLinkShape;
 use nalgebra::{Isometry3, Point3};
 use serde::{Deserialize, Serialize};
 
@@ -281,12 +281,16 @@ impl Robot {
         Ok(at.coords.into())
     }
 
-    /// The robot's solids in the world, for the self filter. `solids` is emptied first.
+    /// The robot's solid shapes in the world, for the self filter. `placed` is emptied first.
     ///
     /// # Errors
     /// When there are too few or too many joint positions, or one is no number.
-    pub fn solids_at(&self, joints: &[f64], solids: &mut Vec<Solid>) -> Result<(), RobotError> {
-        self.place(&self.shapes, joints, solids)
+    pub fn shapes_at(
+        &self,
+        joints: &[f64],
+        placed: &mut Vec<PosedLinkShape>,
+    ) -> Result<(), RobotError> {
+        self.place(&self.shapes, joints, placed)
     }
 
     /// Other shapes of the same links in the world, such as what cameras see of them.
@@ -298,7 +302,7 @@ impl Robot {
         &self,
         shapes: &[LinkShape],
         joints: &[f64],
-        solids: &mut Vec<Solid>,
+        placed: &mut Vec<PosedLinkShape>,
     ) -> Result<(), RobotError> {
         if let Some(shape) = shapes.iter().find(|shape| link_of(shape) > joints.len()) {
             let reason = format!("{}: the robot has no such link", shape.name);
@@ -306,13 +310,13 @@ impl Robot {
         }
         let mut poses = [Isometry3::identity(); MAX_LINKS];
         self.link_poses(joints, &mut poses)?;
-        solids.clear();
-        solids.extend(shapes.iter().map(|shape| {
+        placed.clear();
+        placed.extend(shapes.iter().map(|shape| {
             let link = link_of(shape);
-            Solid {
+            PosedLinkShape {
                 link: link as u16,
-                world_from_solid: poses[link] * shape.link_from_shape.isometry(),
-                form: Form::of(&shape.shape),
+                world_from_shape: poses[link] * shape.link_from_shape.isometry(),
+                shape: shape.shape.clone(),
             }
         }));
         Ok(())

@@ -129,7 +129,7 @@ fn view(args: &View) -> anyhow::Result<()> {
         world_from_camera: &given.view.world_from_camera,
         fates: pipeline.fates(),
         frame: pipeline.frame(),
-        robot: &given.solids,
+        robot: &given.shapes,
     };
     shown.draw()?.save(&args.output)?;
     output::talk(&format!(

@@ -11,8 +11,8 @@
 use citrange_lanes::{Lanes, Scalar, Simd, Triple, add, cross, dot, store, sub};
 
 use super::joints::{Frame, Rate};
+use super::lane_shapes::{LaneShape, ReachableShapes};
 use super::robot::{KernelRobot, Link};
-use super::scene::{Scene, Solid};
 use super::sweep::Sweep;
 use super::{self_collision, voxels};
 use crate::collide::World;
@@ -155,18 +155,21 @@ pub(super) fn check<S: Simd>(
 /// Lanes that stay open, or `None` for a hit.
 #[inline(always)]
 fn passes<S: Simd>(simd: S, world: &mut World, sweep: &Sweep, block: &mut Block) -> Option<u16> {
-    let World { robot, scenes, field, reach_m, self_reach_m } = world;
+    let World { robot, reachable, field, reach_m, self_reach_m } = world;
     let mut open = 0;
     // From the hand to the base: the hand is where things are.
     for (index, link) in robot.links.iter().enumerate().skip(1).rev() {
-        let Scene { upright, turned, rounds, rods, drums, eggs } = &mut scenes[index];
+        let shapes: &mut ReachableShapes = &mut reachable[index];
         let task = Task { robot, sweep, link, index, reach_m: *reach_m };
-        open |= task.pass(simd, upright, block)?;
-        open |= task.pass(simd, turned, block)?;
-        open |= task.pass(simd, rounds, block)?;
-        open |= task.pass(simd, rods, block)?;
-        open |= task.pass(simd, drums, block)?;
-        open |= task.pass(simd, eggs, block)?;
+        open |= task.pass(simd, &mut shapes.upright_boxes, block)?;
+        open |= task.pass(simd, &mut shapes.boxes, block)?;
+        open |= task.pass(simd, &mut shapes.spheres, block)?;
+        open |= task.pass(simd, &mut shapes.capsules, block)?;
+        open |= task.pass(simd, &mut shapes.cylinders, block)?;
+        open |= task.pass(simd, &mut shapes.ellipsoids, block)?;
+        open |= task.pass(simd, &mut shapes.frustums, block)?;
+        open |= task.pass(simd, &mut shapes.tori, block)?;
+        open |= task.pass(simd, &mut shapes.hulls, block)?;
     }
     if let Some(field) = field {
         open |= voxels::pass(simd, robot, field, sweep, block, *reach_m)?;
@@ -174,7 +177,7 @@ fn passes<S: Simd>(simd: S, world: &mut World, sweep: &Sweep, block: &mut Block)
     Some(open | self_collision::pass(simd, robot, sweep, block, *self_reach_m)?)
 }
 
-/// One link among the solids that it can reach.
+/// One link among the shapes that it can reach.
 struct Task<'a> {
     robot: &'a KernelRobot,
     sweep: &'a Sweep,
@@ -186,9 +189,14 @@ struct Task<'a> {
 impl Task<'_> {
     /// Lanes that stay open, or `None` for a hit.
     #[inline(always)]
-    fn pass<S: Simd>(&self, simd: S, solids: &mut [impl Solid], block: &mut Block) -> Option<u16> {
+    fn pass<S: Simd, T: LaneShape>(
+        &self,
+        simd: S,
+        shapes: &mut [T],
+        block: &mut Block,
+    ) -> Option<u16> {
         let Self { robot, sweep, link, index, reach_m } = *self;
-        if link.spheres.is_empty() || solids.is_empty() {
+        if link.spheres.is_empty() || shapes.is_empty() {
             return Some(0);
         }
         let around = simd.load3(&block.centres_m[link.around]);
@@ -197,25 +205,25 @@ impl Task<'_> {
         let reach = half * sweep.speed(0, link.around) + reach;
         let mut unsure = std::mem::take(&mut block.unsure);
         unsure.clear();
-        for at in 0..solids.len() {
-            let solid = solids[at];
-            let away = solid.away(&around);
-            let reach = reach + solid.radius_m();
+        for at in 0..shapes.len() {
+            let shape = &shapes[at];
+            let reach = reach + shape.radius_m();
+            let away = shape.away(&around, reach);
             if dot(&away, &away).all_at_least(reach * reach) {
                 continue;
             }
             block.place_balls(simd, robot, index);
             for ball in link.spheres.clone() {
-                let away = solid.away(&simd.load3(&block.centres_m[ball]));
-                let distance2 = dot(&away, &away);
-                let touch = robot.balls[ball].radius_m + reach_m + solid.radius_m();
+                let touch = robot.balls[ball].radius_m + reach_m + shape.radius_m();
                 let sure = half * sweep.speed(0, ball) + touch;
+                let away = shape.away(&simd.load3(&block.centres_m[ball]), sure);
+                let distance2 = dot(&away, &away);
                 if distance2.all_at_least(sure * sure) {
                     continue;
                 }
                 if !distance2.all_at_least(simd.splat(touch * touch)) {
                     // What is hit now is likely to be hit next time.
-                    solids.swap(0, at);
+                    shapes.swap(0, at);
                     block.unsure = unsure;
                     return None;
                 }
@@ -224,15 +232,15 @@ impl Task<'_> {
         }
         let mut open = 0;
         for (ball, at) in unsure.iter().copied() {
-            let solid = solids[at];
+            let shape = &shapes[at];
             let centre = simd.load3(&block.centres_m[ball]);
-            let away = solid.away(&centre);
-            let touch = robot.balls[ball].radius_m + reach_m + solid.radius_m();
-            open |= if sweep.has_direction {
-                let velocity = solid.turned(&block.velocity(robot, sweep, index, &centre));
+            let touch = robot.balls[ball].radius_m + reach_m + shape.radius_m();
+            let sure = half * sweep.speed(0, ball) + touch;
+            let away = shape.away(&centre, sure);
+            open |= if sweep.has_direction && T::IS_CONVEX {
+                let velocity = shape.in_axes(&block.velocity(robot, sweep, index, &centre));
                 block.nearing(&away, &velocity, touch, sweep.bend(0, ball))
             } else {
-                let sure = half * sweep.speed(0, ball) + touch;
                 dot(&away, &away).not_at_least(sure * sure)
             };
         }

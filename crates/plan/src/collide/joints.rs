@@ -4,9 +4,9 @@
 //! axis across this axis and the next one: so the way from one joint to the next is a step
 //! along x and z and a turn about x (as Denavit and Hartenberg chose them).
 
+use citrange_core::shape::Shape;
 use citrange_lanes::{LANES, Lanes, Simd, Triple, add, cross, scale, store, sub};
 use citrange_robot::{ChainJoint, Robot};
-use citrange_space::Form;
 use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
 use super::mount::Stand;
@@ -186,7 +186,7 @@ impl Joints {
     }
 
     /// What the robot stands with; `shapes` of every link, in our frames.
-    pub(super) fn stand(&self, shapes: &[Vec<(Isometry3<f64>, Form)>]) -> Stand {
+    pub(super) fn stand(&self, shapes: &[Vec<(Isometry3<f64>, Shape)>]) -> Stand {
         let turns = self.exact.first().is_some_and(|step| !step.is_slide);
         let of = |link: usize| shapes.get(link).map(Vec::as_slice).unwrap_or_default();
         Stand::new(of(0), of(1), &self.world_from_first, turns)

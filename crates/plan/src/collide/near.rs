@@ -6,7 +6,7 @@ use citrange_lanes::{LANES, Simd, Triple};
 use citrange_space::MapSnapshot;
 
 use super::bricks::{Brick, bricks};
-use super::scene::rounding_m;
+use super::lane_shapes::rounding_m;
 
 /// Cells that lists are made for are not smaller than about this, however fine the voxels are:
 /// there would be too many.

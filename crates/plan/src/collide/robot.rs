@@ -1,7 +1,7 @@
 //! A robot made ready for the kernels: links, balls, and how far each joint can move each ball.
 
+use citrange_core::shape::Shape;
 use citrange_robot::{Convex, Robot};
-use citrange_space::Form;
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::joints::Joints;
@@ -59,7 +59,7 @@ pub(super) struct Pair {
     /// Whether shapes decide where balls meet.
     pub(super) has_shapes: bool,
     /// Shapes of each of the two, in the frames of the links.
-    pub(super) shapes: [Vec<(Isometry3<f64>, Form)>; 2],
+    pub(super) shapes: [Vec<(Isometry3<f64>, Shape)>; 2],
 }
 
 impl KernelRobot {
@@ -83,8 +83,8 @@ impl KernelRobot {
         let mut shapes = vec![Vec::new(); planned + 1];
         for shape in body.link_shapes() {
             let (link, at) = &frames[shape.link.map_or(0, |joint| joint + 1)];
-            let form = Form::of(&shape.shape);
-            shapes[*link].push((at * shape.link_from_shape.isometry(), form));
+            let placed = at * shape.link_from_shape.isometry();
+            shapes[*link].push((placed, shape.shape.clone()));
         }
         let mut balls = placed.clone();
         let mut links = Vec::new();
@@ -104,8 +104,8 @@ impl KernelRobot {
         for (link, of) in shapes.iter().enumerate() {
             let around: Vec<_> = of
                 .iter()
-                .map(|(at, form)| {
-                    let size_m = Vector3::from(form.half_extents_m()).norm();
+                .map(|(at, shape)| {
+                    let size_m = Vector3::from(shape.reach_m()).norm();
                     (Point3::from(at.translation.vector), size_m)
                 })
                 .collect();
@@ -143,11 +143,11 @@ impl KernelRobot {
             let is_own = move |at: &usize| body.spheres()[order[*at]].link == link;
             (0..order.len()).filter(is_own).map(|at| at as u16)
         };
-        let shapes = |link: u16| -> Vec<(Isometry3<f64>, Form)> {
+        let shapes = |link: u16| -> Vec<(Isometry3<f64>, Shape)> {
             let of = |joint: Option<usize>| joint.map_or(0, |j| j + 1) == usize::from(link);
             let own = body.link_shapes().iter().filter(|s| of(s.link));
             let at = &frames[usize::from(link)].1;
-            own.map(|s| (at * s.link_from_shape.isometry(), Form::of(&s.shape))).collect()
+            own.map(|s| (at * s.link_from_shape.isometry(), s.shape.clone())).collect()
         };
         for [a, b] in body.checked_pairs() {
             let carriers = [frames[usize::from(*a)].0, frames[usize::from(*b)].0];
@@ -170,16 +170,20 @@ impl KernelRobot {
     }
 
     /// Whether two parts of one link touch: the shapes decide where there are any.
-    fn touch_at_rest(&self, balls: &[[u16; 2]], shapes: &[Vec<(Isometry3<f64>, Form)>; 2]) -> bool {
+    fn touch_at_rest(
+        &self,
+        balls: &[[u16; 2]],
+        shapes: &[Vec<(Isometry3<f64>, Shape)>; 2],
+    ) -> bool {
         let [first, second] = shapes;
         let meet = balls.iter().any(|pair| {
             let [a, b] = pair.map(|ball| &self.balls[usize::from(ball)]);
             let [p, q] = [a, b].map(|ball| Vector3::from(ball.centre_m));
             (p - q).norm() < a.radius_m + b.radius_m
         });
-        let is_apart = |(at, form): &(Isometry3<f64>, Form)| {
-            let one = Convex::new(at, form);
-            second.iter().all(|(at, form)| one.is_apart(&Convex::new(at, form), 0.0))
+        let is_apart = |(at, shape): &(Isometry3<f64>, Shape)| {
+            let one = Convex::new(at, shape);
+            second.iter().all(|(at, shape)| one.is_apart(&Convex::new(at, shape), 0.0))
         };
         meet && (first.is_empty() || second.is_empty() || !first.iter().all(is_apart))
     }

@@ -138,10 +138,10 @@ fn shapes(
         let is_apart = |margin_m: f64| {
             let placed = |side: usize| {
                 let (rot, pos_m) = block.frames[pair.links[side]].of_lane(lane);
-                pair.shapes[side].iter().map(move |(at, form)| Convex {
+                pair.shapes[side].iter().map(move |(at, shape)| Convex {
                     rot: rot * at.rotation.to_rotation_matrix().into_inner(),
                     pos_m: pos_m + rot * at.translation.vector,
-                    form,
+                    shape,
                 })
             };
             placed(0).all(|one| placed(1).all(|other| one.is_apart(&other, margin_m)))

@@ -8,7 +8,7 @@ use super::self_collision::{self, LinkPair};
 use super::tree::{LaneFrame, Tree};
 use super::{Configs, Robot};
 use crate::error::RobotError;
-use citrange_core::solid::Form;
+use citrange_core::shape::Shape;
 
 /// Forward kinematics and self-collision of one robot, sixteen configurations at a time; one per
 /// thread. All memory is its own and is used again by the next call.
@@ -23,7 +23,7 @@ pub struct BatchKinematics {
     pub(crate) radii_m: Vec<f32>,
     pub(crate) pairs: Vec<LinkPair>,
     /// Shapes of every link, in its frame.
-    pub(crate) shapes: Vec<Vec<(Isometry3<f64>, Form)>>,
+    pub(crate) shapes: Vec<Vec<(Isometry3<f64>, Shape)>>,
     pub(crate) frames: Vec<LaneFrame>,
     pub(crate) centres: Vec<[Lanes; 3]>,
 }

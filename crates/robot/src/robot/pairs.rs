@@ -6,7 +6,6 @@ use nalgebra::{Isometry3, Point3};
 use super::convex::Convex;
 use super::{Robot, RobotSettings, check_joints, link_of};
 use crate::error::RobotError;
-use citrange_core::solid::Form;
 
 /// Links that touch in more than this part of all poses, and at home, are made that way.
 const ALWAYS: f64 = 0.95;
@@ -115,10 +114,10 @@ fn shapes_touch(body: &Robot, poses: &[Isometry3<f64>], [a, b]: [u16; 2]) -> boo
     let of = |link: u16| {
         let own = body.shapes.iter().filter(move |s| link_of(s) == usize::from(link));
         let at = poses[usize::from(link)];
-        own.map(move |s| (at * s.link_from_shape.isometry(), Form::of(&s.shape)))
+        own.map(move |s| (at * s.link_from_shape.isometry(), &s.shape))
     };
-    of(a).any(|(at, form)| {
-        let one = Convex::new(&at, &form);
-        of(b).any(|(at, form)| !one.is_apart(&Convex::new(&at, &form), 0.0))
+    of(a).any(|(at, shape)| {
+        let one = Convex::new(&at, shape);
+        of(b).any(|(at, shape)| !one.is_apart(&Convex::new(&at, shape), 0.0))
     })
 }
