@@ -22,12 +22,12 @@ use std::sync::Arc;
 
 use citrange_lanes::{Isa, LANES, Lanes};
 
-use crate::arm::Arm;
+use crate::arm::PlannedArm;
 use crate::config::{Config, MAX_JOINTS};
 use crate::error::PlanError;
 use crate::motions::Motions;
 use crate::obstacles::Obstacles;
-use crate::outcome::Contact;
+use crate::outcome::Collision;
 use block::{Block, Verdict};
 use exact::{Around, Gap};
 use field::Field;
@@ -72,7 +72,7 @@ impl Default for ColliderSettings {
 /// A robot among obstacles; one per thread. A clone shares what does not change.
 #[derive(Clone, Debug)]
 pub struct Collider {
-    arm: Arm,
+    arm: PlannedArm,
     settings: ColliderSettings,
     obstacles: Obstacles,
     /// Whether the obstacles could all be taken in.
@@ -114,7 +114,7 @@ impl Collider {
     /// When a setting or an obstacle makes no sense, the arm's joints are not one chain, or a
     /// ball of the robot is wider than what the map knows.
     pub fn new(
-        arm: &Arm,
+        arm: &PlannedArm,
         obstacles: &Obstacles,
         settings: &ColliderSettings,
     ) -> Result<Self, PlanError> {
@@ -229,10 +229,10 @@ impl Collider {
     /// What the robot touches most deeply, in double precision; also what it nearly touches,
     /// where single precision cannot tell. `None` where nothing is touched, or positions are
     /// not numbers.
-    pub fn contact(&mut self, at: &[f64]) -> Option<Contact> {
+    pub fn contact(&mut self, at: &[f64]) -> Option<Collision> {
         let gap = self.least_gap(at).filter(|gap| gap.gap_m < 1.5 * SLACK_M)?;
         let link = self.arm.body().links().nth(gap.link)?.to_owned();
-        Some(Contact { link, with: gap.with, depth_m: (-gap.gap_m).max(0.0) })
+        Some(Collision { link, with: gap.with, depth_m: (-gap.gap_m).max(0.0) })
     }
 
     /// How far the robot is from touching anything, margins taken off; negative where it

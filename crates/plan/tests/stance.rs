@@ -7,7 +7,7 @@ mod robots;
 use citrange_core::rng::Rng;
 use citrange_core::shape::{PosedShape, Shape};
 use citrange_plan::{
-    Arm, Collider, ColliderSettings, Config, JointLimit, Motions, Obstacles, Touched,
+    Collider, ColliderSettings, Config, JointLimit, Motions, Obstacles, PlannedArm, Touched,
 };
 use citrange_robot::{Robot, RobotSettings};
 use nalgebra::{Isometry3, Point3};
@@ -27,7 +27,7 @@ fn crane() -> Robot {
     body
 }
 
-fn arm(body: Robot, held: &[f64]) -> Arm {
+fn arm(body: Robot, held: &[f64]) -> PlannedArm {
     let chain = body.chain();
     let limits = chain.joints[..chain.arm_joints].iter().map(|joint| JointLimit {
         range: joint.range.unwrap(),
@@ -36,10 +36,10 @@ fn arm(body: Robot, held: &[f64]) -> Arm {
         jerk: 100.0,
     });
     let limits = limits.collect();
-    Arm::new(body, limits, held).unwrap()
+    PlannedArm::new(body, limits, held).unwrap()
 }
 
-fn collider(arm: &Arm, obstacles: &Obstacles) -> Collider {
+fn collider(arm: &PlannedArm, obstacles: &Obstacles) -> Collider {
     Collider::new(arm, obstacles, &ColliderSettings::default()).unwrap()
 }
 
@@ -56,7 +56,7 @@ fn a_sweep_is_free_where_every_opening_is() {
     let all = body.swept(&closed, [&closed, &open], SLACK_M).unwrap();
     assert!(all.spheres().len() > body.spheres().len());
     let swept = arm(all, &closed);
-    let openings: Vec<Arm> =
+    let openings: Vec<PlannedArm> =
         (0..=40).map(|step| arm(body.clone(), &opened(&body, f64::from(step) / 40.0))).collect();
     let mut rng = Rng::new(11);
     let mut seen = [0; 2];

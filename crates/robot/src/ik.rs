@@ -18,4 +18,4 @@ mod starts;
 mod vectors;
 
 pub use hand::{Fit, HandGoal, HandPose, Tolerance, ToolDownIk, wrapped};
-pub use reach::{Aim, IkSettings, IkSolution, IkSolutions, InverseKinematics, Orientation};
+pub use reach::{IkSettings, IkSolution, IkSolutions, IkTarget, InverseKinematics, Orientation};

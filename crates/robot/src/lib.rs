@@ -2,7 +2,7 @@
 //! and inverse kinematics. No engine is needed.
 //!
 //! ```
-//! use citrange_robot::{Aim, IkSettings, Robot, Orientation};
+//! use citrange_robot::{IkTarget, IkSettings, Robot, Orientation};
 //!
 //! let robot = Robot::load("ur5e")?.standing_at([0.0, 0.0, 0.8], 0.0);
 //! assert_eq!(robot.joints()[0].name, "shoulder_pan_joint");
@@ -16,7 +16,7 @@
 //!
 //! // Inverse: all joints that are found to bring the tool back to where it is, nearest first.
 //! let at_m = robot.tool_at(&q)?.into();
-//! let aim = Aim { at_m, orientation: Orientation::Free };
+//! let aim = IkTarget { at_m, orientation: Orientation::Free };
 //! let found = robot.inverse_kinematics(&aim, &q, &IkSettings::default())?;
 //! assert!(found.solutions[0].error_m < 1e-6);
 //!
@@ -68,11 +68,11 @@ mod robot;
 pub use chain::{Chain, ChainJoint, ChainSite, Guard, LinkShape, MAX_JOINTS};
 pub use error::RobotError;
 pub use ik::{
-    Aim, Fit, HandGoal, HandPose, IkSettings, IkSolution, IkSolutions, InverseKinematics,
+    Fit, HandGoal, HandPose, IkSettings, IkSolution, IkSolutions, IkTarget, InverseKinematics,
     Orientation, Tolerance, ToolDownIk, wrapped,
 };
 pub use inertia::LinkInertia;
-pub use joint_motion::{Frame, JointMotion, PlacedJoint};
+pub use joint_motion::{JointMotion, PlacedJoint, RigidTransform};
 pub use kinematics::Kinematics;
 pub use robot::{
     BatchKinematics, Configs, Convex, JointHistory, Robot, RobotDetails, RobotSettings, Sphere,

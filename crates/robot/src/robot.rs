@@ -20,9 +20,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::chain::{Chain, ChainJoint, LinkShape, MAX_JOINTS};
 use crate::error::RobotError;
-use crate::ik::{Aim, IkSettings, IkSolutions, InverseKinematics};
+use crate::ik::{IkSettings, IkSolutions, IkTarget, InverseKinematics};
 use crate::inertia::LinkInertia;
-use crate::joint_motion::{Frame, JointMotion};
+use crate::joint_motion::{JointMotion, RigidTransform};
 use file::RobotFile;
 
 pub use batch::BatchKinematics;
@@ -236,7 +236,7 @@ impl Robot {
     /// When `near` has not one number of each joint, or the arm has no joint that moves the tool.
     pub fn inverse_kinematics(
         &self,
-        aim: &Aim,
+        aim: &IkTarget,
         near: &[f64],
         settings: &IkSettings,
     ) -> Result<IkSolutions, RobotError> {
@@ -259,7 +259,7 @@ impl Robot {
             let reason = format!("room for {} of {} links", poses.len(), joints.len() + 1);
             return Err(RobotError::bad("link poses", reason));
         }
-        let mut frames = [Frame::of(&self.chain.world_from_base); MAX_LINKS];
+        let mut frames = [RigidTransform::of(&self.chain.world_from_base); MAX_LINKS];
         poses[0] = self.chain.world_from_base.isometry();
         for (index, joint) in self.chain.joints.iter().enumerate() {
             let before = frames[joint.parent.map_or(0, |parent| parent + 1)];

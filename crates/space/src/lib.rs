@@ -71,8 +71,8 @@ pub use frame_runner::{FrameReport, FrameRunner, RunnerSettings};
 pub use front::self_filter::PosedRobot;
 pub use grid::Grid;
 pub use map::{
-    Carving, CellState, Layer, Layered, LayeredMap, Map, MapReport, MapSettings, MapSnapshot,
-    MapVoxel, Track, TrackSettings,
+    Carving, CellState, LayeredMap, LayeredSnapshot, Map, MapLayer, MapReport, MapSettings,
+    MapSnapshot, MapVoxel, Track, TrackSettings,
 };
 pub use mapper::Mapper;
 pub use outliers::{OutlierScratch, PictureXyz};

@@ -8,9 +8,9 @@ use citrange_core::names::suggestion;
 use citrange_core::run::run as run_episode;
 use citrange_core::{Rig as _, RunSettings};
 use citrange_plan::{
-    Arm, Collider, ColliderSettings, Effort, Feedforward, Goal, GoalSettings, Made, ObstacleNames,
-    PilotSettings, PlanError, PlanPilot, Planner, Request, SearchSettings, Start, TimingSettings,
-    Trajectory, make_plan, mount_in_words, reason_in_words,
+    Collider, ColliderSettings, Effort, Feedforward, GoalSettings, MadePlan, ObstacleNames,
+    PilotSettings, PlanError, PlanGoal, PlanPilot, PlanRequest, PlanStart, PlannedArm, Planner,
+    SearchSettings, TimingSettings, Trajectory, make_plan, mount_in_words, reason_in_words,
 };
 use citrange_sim::SimRig;
 use serde_json::{Value, json};
@@ -107,7 +107,7 @@ pub(crate) struct MakeArgs {
 pub(super) struct Leg {
     pub(super) start: Vec<f64>,
     pub(super) goal: String,
-    pub(super) made: Made,
+    pub(super) made: MadePlan,
 }
 
 pub(crate) fn run(args: &MakeArgs) -> anyhow::Result<()> {
@@ -152,13 +152,13 @@ pub(crate) fn run(args: &MakeArgs) -> anyhow::Result<()> {
 struct Setting {
     poses: std::collections::BTreeMap<String, Vec<f64>>,
     home: String,
-    start: Start,
-    arm: Arm,
+    start: PlanStart,
+    arm: PlannedArm,
     space: Collider,
     feedforward: Option<Feedforward>,
     obstacles: citrange_plan::Obstacles,
     names: ObstacleNames,
-    request: Request,
+    request: PlanRequest,
 }
 
 impl Setting {
@@ -178,16 +178,21 @@ impl Setting {
         };
         let (obstacles, names) = obstacles_of(rig.world(), &robot, args.map.as_deref())?;
         let home = described.pose(&described.home).map_err(anyhow::Error::msg)?;
-        let plain = Arm::described(body.clone(), described, home)?;
+        let plain = PlannedArm::described(body.clone(), described, home)?;
         let seen = joints_now(rig, &robot)?;
-        let start =
-            Start::new(&plain, described, &seen, args.start.as_deref(), args.gripper.as_deref())?;
+        let start = PlanStart::new(
+            &plain,
+            described,
+            &seen,
+            args.start.as_deref(),
+            args.gripper.as_deref(),
+        )?;
         let (body, held) = start.gripper.body(body, home)?;
-        let arm = Arm::described(body, described, &held)?;
+        let arm = PlannedArm::described(body, described, &held)?;
         let collider = ColliderSettings { margin_m: args.margin_m, ..ColliderSettings::default() };
         let space = Collider::new(&arm, &obstacles, &collider)?;
         let seed = args.seed.unwrap_or(0);
-        let request = Request {
+        let request = PlanRequest {
             goal: GoalSettings {
                 tolerance_m: args.tolerance_m,
                 tolerance_rad: args.tolerance_deg.to_radians(),
@@ -248,19 +253,21 @@ impl Setting {
             let what = format!("the robot has no pose {text:?}");
             return Err(PlanError::Bad { what, reason }.into());
         }
-        match Goal::parse_joints(text, &self.arm)? {
-            Goal::Joints(joints) => Ok(joints),
-            Goal::Point { .. } | Goal::Pose { .. } => anyhow::bail!("joint positions are needed"),
+        match PlanGoal::parse_joints(text, &self.arm)? {
+            PlanGoal::Joints(joints) => Ok(joints),
+            PlanGoal::Point { .. } | PlanGoal::Pose { .. } => {
+                anyhow::bail!("joint positions are needed")
+            }
         }
     }
 
     /// Plans from goal to goal, until one cannot be reached.
     fn legs(&self, args: &MakeArgs) -> anyhow::Result<Vec<Leg>> {
-        let goals: Result<Vec<(String, Goal)>, anyhow::Error> = if args.goal.is_empty() {
+        let goals: Result<Vec<(String, PlanGoal)>, anyhow::Error> = if args.goal.is_empty() {
             let joints = args.goal_joints.iter();
-            joints.map(|text| Ok((text.clone(), Goal::Joints(self.joints(text)?)))).collect()
+            joints.map(|text| Ok((text.clone(), PlanGoal::Joints(self.joints(text)?)))).collect()
         } else {
-            args.goal.iter().map(|text| Ok((text.clone(), Goal::parse(text)?))).collect()
+            args.goal.iter().map(|text| Ok((text.clone(), PlanGoal::parse(text)?))).collect()
         };
         let goals = goals?;
         let mut collider = self.space.clone();

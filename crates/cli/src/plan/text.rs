@@ -1,6 +1,6 @@
 //! A planned motion as JSON and in a line.
 
-use citrange_plan::{Outcome, Trajectory};
+use citrange_plan::{PlanOutcome, Trajectory};
 use serde_json::{Value, json};
 
 use super::make::Leg;
@@ -30,7 +30,7 @@ pub(super) fn told(leg: &Leg, hz: u32) -> Value {
 
 /// A plan in one line; nothing where there is none.
 pub(super) fn summary(leg: &Leg) -> Option<String> {
-    let (Outcome::Found(path), Some(motion)) = (&leg.made.outcome, &leg.made.trajectory) else {
+    let (PlanOutcome::Found(path), Some(motion)) = (&leg.made.outcome, &leg.made.trajectory) else {
         return None;
     };
     let turned = leg

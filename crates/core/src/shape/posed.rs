@@ -121,7 +121,7 @@ mod tests {
             let Shape::Capsule { half_height_m, .. } = posed.shape else { unreachable!() };
             let at = posed.pose.isometry();
             for (end, want) in [(-half_height_m, from), (half_height_m, to)] {
-                let found = at * nalgebra::Point3::new(0.0, 0.0, end);
+                let found = at * Point3::new(0.0, 0.0, end);
                 assert!((0..3).all(|a| (found[a] - want[a]).abs() < 1e-12), "{to:?}");
             }
         }

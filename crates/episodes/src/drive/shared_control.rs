@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use citrange_control::Motion;
+use citrange_control::TargetMotion;
 use citrange_core::event::AutopilotEvent;
 use citrange_core::scene::Goal;
 use citrange_core::{BoxError, Command, Event, Notes, Observation, Outcome, Pilot, Verdict};
@@ -85,7 +85,7 @@ pub(crate) struct SharedControl<'a> {
     /// The request's number and who does it.
     flying: Option<(u64, Autopilot)>,
     /// How the targets move while an autopilot has them.
-    motion: Motion,
+    motion: TargetMotion,
     /// The loop stalled: it goes on from rest.
     brakes: bool,
     view: FlightView<'a>,
@@ -98,7 +98,7 @@ impl<'a> SharedControl<'a> {
         work: Option<&'a Work>,
         may_fly: bool,
     ) -> Self {
-        let (view, motion) = (FlightView::new(work), Motion::at_rest(&[]));
+        let (view, motion) = (FlightView::new(work), TargetMotion::at_rest(&[]));
         Self { teleop, driver_lock, work, may_fly, flying: None, motion, brakes: false, view }
     }
 
@@ -108,7 +108,7 @@ impl<'a> SharedControl<'a> {
     }
 
     /// How the targets move.
-    pub(crate) fn motion(&self) -> Option<&Motion> {
+    pub(crate) fn motion(&self) -> Option<&TargetMotion> {
         if self.is_flying() { Some(&self.motion) } else { self.teleop.motion() }
     }
 
@@ -132,7 +132,7 @@ impl<'a> SharedControl<'a> {
         match work.begin(request) {
             Ok((autopilot, target)) => {
                 let motion = self.teleop.motion().filter(|motion| motion.pos == targets);
-                self.motion = motion.cloned().unwrap_or_else(|| Motion::at_rest(targets));
+                self.motion = motion.cloned().unwrap_or_else(|| TargetMotion::at_rest(targets));
                 self.flying = Some((number, autopilot));
                 self.view.begin();
                 self.note(AutopilotEvent::Start { target }, seen, events);

@@ -10,7 +10,7 @@ use citrange_robot::{ChainJoint, Robot};
 use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
 use super::mount::Stand;
-use crate::arm::Arm;
+use crate::arm::PlannedArm;
 use crate::config::MAX_JOINTS;
 use crate::error::PlanError;
 
@@ -68,7 +68,7 @@ pub(super) struct Rate {
 }
 
 impl Joints {
-    pub(super) fn new(arm: &Arm) -> Result<Self, PlanError> {
+    pub(super) fn new(arm: &PlannedArm) -> Result<Self, PlanError> {
         let chain = arm.body().chain();
         let planned = &chain.joints[..arm.joints()];
         for (index, joint) in planned.iter().enumerate() {

@@ -6,7 +6,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::joints::Joints;
 use super::mount::Stand;
-use crate::arm::Arm;
+use crate::arm::PlannedArm;
 use crate::error::PlanError;
 
 /// Constants of a robot. Link 0 stands still; link `k + 1` is moved by planned joint `k`, and
@@ -63,7 +63,7 @@ pub(super) struct Pair {
 }
 
 impl KernelRobot {
-    pub(super) fn new(arm: &Arm) -> Result<Self, PlanError> {
+    pub(super) fn new(arm: &PlannedArm) -> Result<Self, PlanError> {
         let body = arm.body();
         let planned = arm.joints();
         let joints = Joints::new(arm)?;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::config::Config;
-use crate::outcome::Outcome;
+use crate::outcome::PlanOutcome;
 
 /// No goal is asked for more exactly than this: it is what "exact" means.
 const EXACT_M: f64 = 1e-4;
@@ -72,7 +72,7 @@ pub struct GoalReport {
     /// The same of its turn; none where any turn will do.
     pub reached_rad: Option<f64>,
     /// The reason when there is nothing to search for.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<PlanOutcome>,
     /// Where to go first, slowly, when the start touches something: the straight motion there
     /// brings nothing in deeper.
     #[serde(skip)]
@@ -82,7 +82,7 @@ pub struct GoalReport {
 }
 
 impl GoalReport {
-    pub(super) fn refuse(mut self, why: Outcome) -> Self {
+    pub(super) fn refuse(mut self, why: PlanOutcome) -> Self {
         self.outcome = Some(why);
         self
     }

@@ -5,7 +5,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::equations::{Equations, Held};
 use super::linkage::{Linkage, MOST, Placed};
-use super::reach::{Aim, Orientation};
+use super::reach::{IkTarget, Orientation};
 use super::vectors::{LANES, Lane, Lane3, cross, dot, minus};
 
 /// Rounds that a start gets.
@@ -28,7 +28,7 @@ pub(super) type Joints = [f64; MOST];
 /// What is searched for, in the shape that the equations need.
 pub(super) struct Task<'a> {
     pub(super) linkage: &'a Linkage,
-    pub(super) aim: &'a Aim,
+    pub(super) aim: &'a IkTarget,
     /// The working point, in the frame of the tool.
     pub(super) point_m: Vector3<f64>,
     /// What a radian counts in metres.

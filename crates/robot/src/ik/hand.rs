@@ -11,7 +11,7 @@ use nalgebra::{SMatrix, SVector, Unit, Vector3};
 
 use crate::chain::Chain;
 use crate::error::RobotError;
-use crate::joint_motion::Frame;
+use crate::joint_motion::RigidTransform;
 use crate::kinematics::Kinematics;
 
 /// Most joints an arm may have here.
@@ -111,7 +111,7 @@ impl Fit {
 pub struct ToolDownIk {
     kinematics: Kinematics,
     link: usize,
-    link_from_tool: Frame,
+    link_from_tool: RigidTransform,
     grasp: Grasp,
     point: Vector3<f64>,
     jaw: Unit<Vector3<f64>>,
@@ -142,7 +142,7 @@ impl ToolDownIk {
         Ok(Self {
             kinematics: Kinematics::new(chain),
             link: chain.tool.link,
-            link_from_tool: Frame::of(&chain.tool.link_from_site),
+            link_from_tool: RigidTransform::of(&chain.tool.link_from_site),
             point: Vector3::from(grasp.point_m),
             grasp,
             jaw: axis("jaw_axis", grasp.jaw_axis)?,

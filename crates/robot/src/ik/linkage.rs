@@ -5,7 +5,7 @@ use nalgebra::{Matrix3, Rotation3, Vector3};
 
 use super::vectors::{Lane, Lane3};
 use crate::chain::{Chain, ChainJoint};
-use crate::joint_motion::Frame;
+use crate::joint_motion::RigidTransform;
 
 /// Most joints that can be solved for.
 pub(super) const MOST: usize = 8;
@@ -15,7 +15,7 @@ pub(super) const MOST: usize = 8;
 pub(super) struct Linkage {
     pub(super) steps: Vec<Step>,
     /// The tool in the last joint's frame.
-    pub(super) tool: Frame,
+    pub(super) tool: RigidTransform,
 }
 
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub(super) struct Step {
     /// Number of the joint in the chain.
     pub(super) joint: usize,
     /// Its frame in that of the joint before.
-    before: Frame,
+    before: RigidTransform,
     pub(super) is_slide: bool,
     reference: f64,
     pub(super) range: [f64; 2],
@@ -48,29 +48,29 @@ impl Linkage {
             route.push(joint);
             at = chain.joints.get(joint).ok_or("the tool has no link")?.parent;
         }
-        let mut rest = Frame::of(&chain.world_from_base);
+        let mut rest = RigidTransform::of(&chain.world_from_base);
         let mut steps = Vec::new();
         for joint in route.into_iter().rev() {
             let link = &chain.joints[joint];
             let anchor = Vector3::from(link.anchor_m);
             let upright = upright(link);
             rest = rest
-                .then(&Frame::of(&link.parent_from_link))
-                .then(&Frame { rot: upright, pos_m: anchor });
+                .then(&RigidTransform::of(&link.parent_from_link))
+                .then(&RigidTransform { rot: upright, pos_m: anchor });
             if joint < chain.arm_joints {
                 steps.push(Step::new(joint, link, rest)?);
-                rest = Frame { rot: Matrix3::identity(), pos_m: Vector3::zeros() };
+                rest = RigidTransform { rot: Matrix3::identity(), pos_m: Vector3::zeros() };
             } else {
                 let at = held.get(joint).ok_or_else(|| format!("{} is held nowhere", link.name))?;
                 rest = rest.then(&moved(link, *at));
             }
             let back = upright.transpose();
-            rest = rest.then(&Frame { rot: back, pos_m: -(back * anchor) });
+            rest = rest.then(&RigidTransform { rot: back, pos_m: -(back * anchor) });
         }
         if steps.is_empty() || steps.len() > MOST {
             return Err(format!("{} arm joints move the tool, 1 to {MOST} can", steps.len()));
         }
-        Ok(Self { steps, tool: rest.then(&Frame::of(&chain.tool.link_from_site)) })
+        Ok(Self { steps, tool: rest.then(&RigidTransform::of(&chain.tool.link_from_site)) })
     }
 
     /// Places everything; `point_m` is the working point in the frame of the tool.
@@ -111,7 +111,7 @@ impl Linkage {
 }
 
 impl Step {
-    fn new(joint: usize, link: &ChainJoint, before: Frame) -> Result<Self, String> {
+    fn new(joint: usize, link: &ChainJoint, before: RigidTransform) -> Result<Self, String> {
         use std::f64::consts::{PI, TAU};
         let range = match (link.range, link.is_slide) {
             (Some(range), _) => range,
@@ -139,13 +139,13 @@ fn upright(link: &ChainJoint) -> Matrix3<f64> {
 }
 
 /// What a joint at a position does in its own frame.
-fn moved(link: &ChainJoint, position: f64) -> Frame {
+fn moved(link: &ChainJoint, position: f64) -> RigidTransform {
     let by = position - link.reference;
     if link.is_slide {
-        return Frame { rot: Matrix3::identity(), pos_m: Vector3::z() * by };
+        return RigidTransform { rot: Matrix3::identity(), pos_m: Vector3::z() * by };
     }
     let turn = Rotation3::from_axis_angle(&Vector3::z_axis(), by);
-    Frame { rot: turn.into_inner(), pos_m: Vector3::zeros() }
+    RigidTransform { rot: turn.into_inner(), pos_m: Vector3::zeros() }
 }
 
 fn unturned() -> [Lane3; 3] {
