@@ -36,7 +36,9 @@ pub trait LaneNumber:
 }
 
 /// A number of a [`LaneNumber`]'s precision.
-pub trait LaneConstant: Copy + PartialEq + Default + std::ops::Neg<Output = Self> {
+pub trait LaneConstant:
+    Copy + PartialEq + Default + std::fmt::Debug + std::ops::Neg<Output = Self> + 'static
+{
     /// Sines and cosines that are less count as 0.
     const SNAP: f64;
     /// Rounded to this precision.
@@ -144,24 +146,9 @@ impl<C: LaneConstant> LaneChain<C> {
         Self { joints: frames.iter().map(LaneJoint::of).collect() }
     }
 
-    /// How many joints there are.
-    #[must_use]
-    pub fn joints(&self) -> usize {
-        self.joints.len()
-    }
-
-    /// Whether a joint slides.
-    #[must_use]
-    pub fn is_slide(&self, joint: usize) -> bool {
-        self.joints.get(joint).is_some_and(|joint| joint.is_slide)
-    }
-
     /// Frames to be filled by [`LaneChain::place`].
     #[must_use]
-    pub fn frames<N: LaneNumber<Constant = C>>(
-        &self,
-        of: impl Fn(C) -> N::Stored,
-    ) -> Vec<LaneFrame<N::Stored>> {
+    pub fn frames<T: Copy>(&self, of: impl Fn(C) -> T) -> Vec<LaneFrame<T>> {
         let unit = |a: usize, b: usize| of(C::rounded(if a == b { 1.0 } else { 0.0 }));
         let world = LaneFrame {
             axes: std::array::from_fn(|a| std::array::from_fn(|b| unit(a, b))),

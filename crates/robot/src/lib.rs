@@ -41,12 +41,10 @@
 //! | one step of one joint, double precision | all of the scalar ones | `joint_motion.rs` |
 //! | frames, Jacobians and weights of a chain | controllers, tapes | [`Kinematics`] |
 //! | poses of all links | filters, tests, planners | [`Robot::forward_kinematics`] |
-//! | sixteen configurations, single precision | collisions | [`BatchKinematics`] |
-//! | eight starts, double precision | inverse kinematics | `ik/linkage.rs` |
+//! | many configurations at once, in lanes | all of those: [`BatchKinematics`] and `plan` (sixteen, single precision), inverse kinematics (eight, double) | [`LaneChain`] |
 //!
-//! The forms in lanes turn about z in frames of their own ([`ChainJoint::link_from_axis`]): a
-//! joint then mixes two columns. `plan` goes one step further (Denavit and Hartenberg's frames),
-//! from the same frames.
+//! The form in lanes rotates about z in frames of its own ([`axis_frames`], Denavit and
+//! Hartenberg's where a link carries one other): a joint then mixes two columns.
 //!
 //! | to change | look in |
 //! |---|---|
@@ -57,14 +55,17 @@
 //! | joints for a place of the hand | `ik/`: near given ones [`ToolDownIk`], all that can be found [`InverseKinematics`] |
 //! | where the joints were when a picture was taken | `robot/history.rs` |
 
+mod axis_frames;
 mod chain;
 mod error;
 mod ik;
 mod inertia;
 mod joint_motion;
 mod kinematics;
+mod lane_chain;
 mod robot;
 
+pub use axis_frames::{AxisFrame, AxisJoint, RestPose, axis_frames, axis_joints};
 pub use chain::{Chain, ChainJoint, ChainSite, Guard, LinkShape, MAX_JOINTS};
 pub use error::RobotError;
 pub use ik::{
@@ -74,6 +75,7 @@ pub use ik::{
 pub use inertia::LinkInertia;
 pub use joint_motion::{JointMotion, PlacedJoint, RigidTransform};
 pub use kinematics::Kinematics;
+pub use lane_chain::{LaneChain, LaneConstant, LaneFrame, LaneNumber};
 pub use robot::{
     BatchKinematics, Configs, Convex, JointHistory, Robot, RobotDetails, RobotSettings, Sphere,
 };

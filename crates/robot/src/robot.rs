@@ -10,8 +10,8 @@ mod history;
 mod kernel;
 mod pairs;
 mod self_collision;
+mod sphere_chain;
 mod swept;
-mod tree;
 
 use citrange_core::Pose;
 use citrange_core::shape::PosedLinkShape;

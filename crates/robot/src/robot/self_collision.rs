@@ -7,7 +7,7 @@ use nalgebra::Isometry3;
 use super::batch::BatchKinematics;
 use super::convex::Convex;
 use super::kernel;
-use super::tree::link_from_axis;
+use super::sphere_chain::SphereChain;
 use super::{Configs, Robot, link_of};
 use crate::error::RobotError;
 use citrange_core::shape::Shape;
@@ -40,11 +40,11 @@ impl LinkPair {
 }
 
 /// Shapes of every link, in the frames that a checker places.
-pub(crate) fn shapes(body: &Robot) -> Vec<Vec<(Isometry3<f64>, Shape)>> {
+pub(crate) fn shapes(body: &Robot, robot: &SphereChain) -> Vec<Vec<(Isometry3<f64>, Shape)>> {
     let mut links = vec![Vec::new(); body.links.len()];
     for shape in &body.shapes {
         let link = link_of(shape);
-        let at = link_from_axis(body, link).inverse() * shape.link_from_shape.isometry();
+        let at = robot.ours_from_link(link) * shape.link_from_shape.isometry();
         links[link].push((at, shape.shape.clone()));
     }
     links

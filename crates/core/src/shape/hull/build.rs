@@ -195,7 +195,13 @@ fn hand_out(points: &[Vector3<f64>], which: Vec<usize>, faces: &mut [Face], on_p
 
 /// Replaces the faces that a point sees by a cone to it; false where rounding makes them no
 /// single patch.
-fn add(points: &[Vector3<f64>], point: usize, faces: &mut Vec<Face>, size: f64, seen_m: f64) -> bool {
+fn add(
+    points: &[Vector3<f64>],
+    point: usize,
+    faces: &mut Vec<Face>,
+    size: f64,
+    seen_m: f64,
+) -> bool {
     let is_seen: Vec<bool> = faces.iter().map(|f| f.beyond(&points[point]) > seen_m).collect();
     let seen = || faces.iter().zip(&is_seen).filter(|(_, s)| **s).map(|(f, _)| f);
     // Edges of the patch that no other face of it shares, by where they begin.
