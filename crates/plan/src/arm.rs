@@ -99,7 +99,7 @@ impl PlannedArm {
         Self::new(body, limits?, held)
     }
 
-    /// Its shapes, balls and links.
+    /// Its shapes, spheres and links.
     #[must_use]
     pub fn body(&self) -> &Robot {
         &self.body

@@ -52,7 +52,7 @@ const MOST_BOX_CUTS: usize = 3;
 /// How a [`Collider`] looks at things.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColliderSettings {
-    /// Obstacles must stay further than this from every ball of the robot.
+    /// Obstacles must stay further than this from every sphere of the robot.
     pub margin_m: f64,
     /// Links that must not touch must stay further than this from each other.
     pub self_margin_m: f64,
@@ -112,7 +112,7 @@ impl Collider {
     ///
     /// # Errors
     /// When a setting or an obstacle makes no sense, the arm's joints are not one chain, or a
-    /// ball of the robot is wider than what the map knows.
+    /// sphere of the robot is wider than what the map knows.
     pub fn new(
         arm: &PlannedArm,
         obstacles: &Obstacles,
@@ -131,7 +131,7 @@ impl Collider {
         let reach_m = margin_m + SLACK_M;
         let homes_m = robot.links.iter().map(|link| {
             let (centre, radius_m) = link.home_m;
-            (centre, radius_m + f64::from(robot.balls[link.around].radius_m) + 2.0 * reach_m)
+            (centre, radius_m + f64::from(robot.spheres[link.around].radius_m) + 2.0 * reach_m)
         });
         let mut made = Self {
             arm: arm.clone(),
@@ -163,7 +163,7 @@ impl Collider {
     /// before.
     ///
     /// # Errors
-    /// When an obstacle makes no sense, the map has more than 16 million cells, or a ball of the
+    /// When an obstacle makes no sense, the map has more than 16 million cells, or a sphere of the
     /// robot is wider than what the map knows. Nothing counts as free then.
     pub fn set_obstacles(&mut self, obstacles: &Obstacles) -> Result<(), PlanError> {
         self.has_obstacles = false;
@@ -180,12 +180,12 @@ impl Collider {
             self.has_obstacles = true;
             return Ok(());
         };
-        let spheres = &self.world.robot.balls[..self.world.robot.spheres];
-        let widest_m = spheres.iter().fold(0.0_f32, |most, ball| most.max(ball.radius_m));
+        let spheres = &self.world.robot.spheres[..self.world.robot.own_spheres];
+        let widest_m = spheres.iter().fold(0.0_f32, |most, sphere| most.max(sphere.radius_m));
         let needed_m = f64::from(widest_m) + self.settings.margin_m + 2.0 * SLACK_M;
         if needed_m > map.reach_m() {
             let reason = format!(
-                "the widest ball and the margin need {needed_m} m, the map knows {} m",
+                "the widest sphere and the margin need {needed_m} m, the map knows {} m",
                 map.reach_m()
             );
             return Err(PlanError::bad("map", reason));
@@ -378,7 +378,7 @@ impl Collider {
         let robot = &self.world.robot;
         let mut weights = [0.0_f32; MAX_JOINTS];
         for (joint, levers) in robot.levers.iter().enumerate() {
-            let longest = levers[..robot.spheres].iter().fold(0.0_f32, |most, l| most.max(*l));
+            let longest = levers[..robot.own_spheres].iter().fold(0.0_f32, |most, l| most.max(*l));
             weights[joint] = longest * half_width.0[joint];
         }
         let mut smaller = *half_width;

@@ -31,12 +31,12 @@ const FARTHEST_M: f64 = 1000.0;
 /// Where a path should lead.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PlanGoal {
-    /// The tool at a point of the world, turned as it comes.
+    /// The tool at a point of the world, in any orientation.
     Point {
         /// The point.
         at_m: [f64; 3],
     },
-    /// The tool at a point and turned.
+    /// The tool at a point in an orientation.
     Pose {
         /// The point.
         at_m: [f64; 3],
@@ -131,8 +131,11 @@ impl PlanGoal {
                 Some(IkTarget { at_m: Vector3::from(*at_m), orientation: Orientation::Free })
             }
             Self::Pose { at_m, roll_pitch_yaw_rad: [roll, pitch, yaw] } => {
-                let turn = Rotation3::from_euler_angles(*roll, *pitch, *yaw);
-                Some(IkTarget { at_m: Vector3::from(*at_m), orientation: Orientation::Full(turn) })
+                let rotation = Rotation3::from_euler_angles(*roll, *pitch, *yaw);
+                Some(IkTarget {
+                    at_m: Vector3::from(*at_m),
+                    orientation: Orientation::Full(rotation),
+                })
             }
             Self::Joints(_) => None,
         }

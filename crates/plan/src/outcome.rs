@@ -29,11 +29,11 @@ pub enum PlanOutcome {
     GoalUnreachable {
         /// How near the hand can come.
         nearest_m: f64,
-        /// How it is turned away from what was asked there; none where any turn will do.
+        /// How its orientation differs from what was asked there; none where any will do.
         nearest_rad: Option<f64>,
         /// How near it would have to.
         tolerance_m: f64,
-        /// How nearly turned.
+        /// How nearly oriented.
         tolerance_rad: f64,
     },
     /// A joint is outside of its range.

@@ -111,7 +111,7 @@ impl Kinematics {
         false
     }
 
-    /// How a point of a link moves, and how the link turns, per unit of speed of a joint: one
+    /// How a point of a link moves, and how the link rotates, per unit of speed of a joint: one
     /// column of the position and of the rotation Jacobian.
     #[must_use]
     pub fn column(

@@ -157,7 +157,7 @@ impl Robot {
         self
     }
 
-    /// The same standing on a point of a surface, turned about the vertical.
+    /// The same standing on a point of a surface, rotated about the vertical.
     #[must_use]
     pub fn standing_at(self, pos_m: [f64; 3], yaw_rad: f64) -> Self {
         let [x, y, z] = pos_m;

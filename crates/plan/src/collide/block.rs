@@ -1,7 +1,7 @@
-//! Sixteen configurations, each for all that are within its share of a motion: do they touch
+//! Sixteen configurations, each for all that are within its part of a motion: do they touch
 //! anything?
 //!
-//! A ball at distance `d` of something touches it if `d` is below its radius `r`. During a
+//! A sphere at distance `d` of something touches it if `d` is below its radius `r`. During a
 //! motion it moves `v` at most per unit, so within `h` of a configuration it touches nothing if
 //! `d >= r + h v`. Where that does not tell, the direction does: from the plane between the two
 //! it comes no nearer than `d - h |u · p'| - h² a / 2`, with the velocity `p'` at the
@@ -31,7 +31,7 @@ pub(super) enum Verdict {
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     pub(super) positions: [Lanes; MAX_JOINTS],
-    /// Half of each lane's share of the motion.
+    /// Half of each lane's part of the motion.
     pub(super) half: Lanes,
     pub(super) frames: Vec<Frame>,
     pub(super) rates: Vec<Rate>,
@@ -50,18 +50,18 @@ impl Block {
         let nothing = Lanes::splat(0.0);
         let frames = robot.joints.frames();
         let mut is_placed = vec![false; robot.links.len()];
-        let mut centres_m = vec![[nothing; 3]; robot.balls.len()];
+        let mut centres_m = vec![[nothing; 3]; robot.spheres.len()];
         // The base is placed once and for all.
-        for (centre, ball) in centres_m.iter_mut().zip(&robot.balls) {
-            if ball.link == 0 {
-                store(&frames[0].point(Scalar::new(), ball.centre_m), centre);
+        for (centre, sphere) in centres_m.iter_mut().zip(&robot.spheres) {
+            if sphere.link == 0 {
+                store(&frames[0].point(Scalar::new(), sphere.centre_m), centre);
             }
         }
         is_placed[0] = true;
         Self {
             positions: [nothing; MAX_JOINTS],
             half: nothing,
-            rates: vec![Rate { turn: [nothing; 3], origin: [nothing; 3] }; frames.len()],
+            rates: vec![Rate { angular: [nothing; 3], origin: [nothing; 3] }; frames.len()],
             frames,
             has_rates: false,
             centres_m,
@@ -72,12 +72,12 @@ impl Block {
         }
     }
 
-    /// Places all links and the balls around them.
+    /// Places all links and the spheres around them.
     #[inline(always)]
     fn place<S: Simd>(&mut self, simd: S, robot: &KernelRobot) {
         robot.joints.place(simd, &self.positions, &mut self.frames);
         for (index, link) in robot.links.iter().enumerate().skip(1) {
-            let around = robot.balls[link.around].centre_m;
+            let around = robot.spheres[link.around].centre_m;
             let centre = self.frames[index].point(simd, around);
             store(&centre, &mut self.centres_m[link.around]);
             self.is_placed[index] = false;
@@ -85,16 +85,16 @@ impl Block {
         self.has_rates = false;
     }
 
-    /// Places the balls of a link, if that is not done yet.
+    /// Places the spheres of a link, if that is not done yet.
     #[inline(always)]
-    pub(super) fn place_balls<S: Simd>(&mut self, simd: S, robot: &KernelRobot, index: usize) {
+    pub(super) fn place_spheres<S: Simd>(&mut self, simd: S, robot: &KernelRobot, index: usize) {
         if self.is_placed[index] {
             return;
         }
         self.is_placed[index] = true;
-        for ball in robot.links[index].spheres.clone() {
-            let centre = self.frames[index].point(simd, robot.balls[ball].centre_m);
-            store(&centre, &mut self.centres_m[ball]);
+        for sphere in robot.links[index].spheres.clone() {
+            let centre = self.frames[index].point(simd, robot.spheres[sphere].centre_m);
+            store(&centre, &mut self.centres_m[sphere]);
         }
     }
 
@@ -114,10 +114,10 @@ impl Block {
         }
         let rate = &self.rates[link];
         let arm = sub(point_m, &simd.load3(&self.frames[link].origin_m));
-        add(&simd.load3(&rate.origin), &cross(&simd.load3(&rate.turn), &arm))
+        add(&simd.load3(&rate.origin), &cross(&simd.load3(&rate.angular), &arm))
     }
 
-    /// Where a ball may come nearer than `touch`: `away` from the nearest point, moving at
+    /// Where a sphere may come nearer than `touch`: `away` from the nearest point, moving at
     /// `velocity` in the same axes, with a second derivative of at most `bend`.
     #[inline(always)]
     pub(super) fn nearing<S: Simd>(
@@ -201,7 +201,7 @@ impl Task<'_> {
         }
         let around = simd.load3(&block.centres_m[link.around]);
         let half = simd.load(&block.half.0);
-        let reach = robot.balls[link.around].radius_m + reach_m;
+        let reach = robot.spheres[link.around].radius_m + reach_m;
         let reach = half * sweep.speed(0, link.around) + reach;
         let mut unsure = std::mem::take(&mut block.unsure);
         unsure.clear();
@@ -212,11 +212,11 @@ impl Task<'_> {
             if dot(&away, &away).all_at_least(reach * reach) {
                 continue;
             }
-            block.place_balls(simd, robot, index);
-            for ball in link.spheres.clone() {
-                let touch = robot.balls[ball].radius_m + reach_m + shape.radius_m();
-                let sure = half * sweep.speed(0, ball) + touch;
-                let away = shape.away(&simd.load3(&block.centres_m[ball]), sure);
+            block.place_spheres(simd, robot, index);
+            for sphere in link.spheres.clone() {
+                let touch = robot.spheres[sphere].radius_m + reach_m + shape.radius_m();
+                let sure = half * sweep.speed(0, sphere) + touch;
+                let away = shape.away(&simd.load3(&block.centres_m[sphere]), sure);
                 let distance2 = dot(&away, &away);
                 if distance2.all_at_least(sure * sure) {
                     continue;
@@ -227,19 +227,19 @@ impl Task<'_> {
                     block.unsure = unsure;
                     return None;
                 }
-                unsure.push((ball, at));
+                unsure.push((sphere, at));
             }
         }
         let mut open = 0;
-        for (ball, at) in unsure.iter().copied() {
+        for (sphere, at) in unsure.iter().copied() {
             let shape = &shapes[at];
-            let centre = simd.load3(&block.centres_m[ball]);
-            let touch = robot.balls[ball].radius_m + reach_m + shape.radius_m();
-            let sure = half * sweep.speed(0, ball) + touch;
+            let centre = simd.load3(&block.centres_m[sphere]);
+            let touch = robot.spheres[sphere].radius_m + reach_m + shape.radius_m();
+            let sure = half * sweep.speed(0, sphere) + touch;
             let away = shape.away(&centre, sure);
             open |= if sweep.has_direction && T::IS_CONVEX {
                 let velocity = shape.in_axes(&block.velocity(robot, sweep, index, &centre));
-                block.nearing(&away, &velocity, touch, sweep.bend(0, ball))
+                block.nearing(&away, &velocity, touch, sweep.bend(0, sphere))
             } else {
                 dot(&away, &away).not_at_least(sure * sure)
             };

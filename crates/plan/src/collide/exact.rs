@@ -93,7 +93,7 @@ fn nearest_cube(map: &MapSnapshot, centre: &Point3<f64>) -> Option<(f64, Touched
 }
 
 /// How far the shapes of two links are apart, less the margin, up to 1 m; `None` where they
-/// touch or one has none, so that the balls decide.
+/// touch or one has none, so that the spheres decide.
 fn shapes_gap_m(
     body: &Robot,
     poses: &[Isometry3<f64>],

@@ -35,7 +35,7 @@ pub(super) type Frame = LaneFrame<Lanes>;
 /// How fast a link moves: turning, and its origin.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
-    pub(super) turn: [Lanes; 3],
+    pub(super) angular: [Lanes; 3],
     pub(super) origin: [Lanes; 3],
 }
 
@@ -87,9 +87,9 @@ impl Joints {
 
     /// What the robot stands with; `shapes` of every link, in our frames.
     pub(super) fn stand(&self, shapes: &[Vec<(Isometry3<f64>, Shape)>]) -> Stand {
-        let turns = self.exact.first().is_some_and(|step| !step.is_slide);
+        let rotates = self.exact.first().is_some_and(|step| !step.is_slide);
         let of = |link: usize| shapes.get(link).map(Vec::as_slice).unwrap_or_default();
-        Stand::new(of(0), of(1), &self.world_from_first, turns)
+        Stand::new(of(0), of(1), &self.world_from_first, rotates)
     }
 
     /// How many there are.
@@ -113,7 +113,7 @@ impl Joints {
         self.walk(link, point, joint).0
     }
 
-    /// A ball in the world that a point of a link never leaves.
+    /// A sphere in the world that a point of a link never leaves.
     pub(super) fn home(&self, link: usize, point: &Point3<f64>) -> ([f64; 3], f64) {
         if link == 0 {
             return (point.coords.into(), 0.0);
@@ -123,7 +123,7 @@ impl Joints {
     }
 
     /// From a point of a link down to a joint: the largest distance from its axis, and in the
-    /// frame before it moves the centre and radius of a ball that holds all places of the point.
+    /// frame before it moves the centre and radius of a sphere that holds all places of the point.
     fn walk(&self, link: usize, point: &Point3<f64>, joint: usize) -> (f64, Point3<f64>, f64) {
         let (mut centre, mut radius_m) = (*point, 0.0);
         let mut lever = 0.0;
@@ -168,21 +168,21 @@ impl Joints {
         speeds: &[f32],
         rates: &mut [Rate],
     ) {
-        let mut turn = [simd.splat(0.0); 3];
-        let mut origin = turn;
+        let mut angular = [simd.splat(0.0); 3];
+        let mut origin = angular;
         for (index, (step, speed)) in self.exact.iter().zip(speeds).enumerate() {
             let at = &frames[index + 1];
             if index > 0 {
                 let arm = sub(&simd.load3(&at.origin_m), &simd.load3(&frames[index].origin_m));
-                origin = add(&origin, &cross(&turn, &arm));
+                origin = add(&origin, &cross(&angular, &arm));
             }
             let along = scale(&simd.load3(&at.axes[2]), *speed);
             if step.is_slide {
                 origin = add(&origin, &along);
             } else {
-                turn = add(&turn, &along);
+                angular = add(&angular, &along);
             }
-            store(&turn, &mut rates[index + 1].turn);
+            store(&angular, &mut rates[index + 1].angular);
             store(&origin, &mut rates[index + 1].origin);
         }
     }

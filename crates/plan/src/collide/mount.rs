@@ -67,9 +67,9 @@ impl Stand {
         base: &[(Isometry3<f64>, Shape)],
         first: &[(Isometry3<f64>, Shape)],
         world_from_first: &Isometry3<f64>,
-        turns: bool,
+        rotates: bool,
     ) -> Self {
-        let first = SweptCylinder::around(first, world_from_first).filter(|_| turns);
+        let first = SweptCylinder::around(first, world_from_first).filter(|_| rotates);
         Self { base: base.to_vec(), first }
     }
 

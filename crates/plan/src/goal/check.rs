@@ -85,7 +85,7 @@ fn reach_of(arm: &PlannedArm) -> Result<InverseKinematics, PlanError> {
     Ok(reach)
 }
 
-/// How far joints leave the tool from a goal: its place, and its turn where that matters.
+/// How far joints leave the tool from a goal: its place, and its orientation where that matters.
 pub(crate) fn miss(
     arm: &PlannedArm,
     goal: &PlanGoal,
@@ -98,11 +98,11 @@ pub(crate) fn miss(
         _ => reach.aim_of(joints),
     };
     let fit = reach.measure(&aim, joints);
-    Ok((fit.error_m, turn_of(&aim, &fit)))
+    Ok((fit.error_m, rotation_error_rad(&aim, &fit)))
 }
 
-/// The miss of a turn, where it is not free.
-fn turn_of(aim: &IkTarget, fit: &IkSolution) -> Option<f64> {
+/// The miss of an orientation, where it is not free.
+fn rotation_error_rad(aim: &IkTarget, fit: &IkSolution) -> Option<f64> {
     (aim.orientation != Orientation::Free).then_some(fit.angle_rad)
 }
 
@@ -124,7 +124,7 @@ impl<W: Motions + Contacts> Asked<'_, W> {
         let mut search = IkSettings {
             starts: self.settings.starts,
             seed: self.settings.seed,
-            turn_m: self.settings.turn_m(),
+            rotation_weight_m: self.settings.rotation_weight_m(),
             ..IkSettings::default()
         };
         let mut found = self.reach.solve(aim, &self.from, &search);
@@ -199,7 +199,7 @@ impl<W: Motions + Contacts> Asked<'_, W> {
         if miss.angle_rad <= tolerance_rad && miss.error_m > tolerance_m {
             return (miss.error_m, miss.angle_rad);
         }
-        let strict = IkSettings { turn_m: 20.0 * search.turn_m, ..*search };
+        let strict = IkSettings { rotation_weight_m: 20.0 * search.rotation_weight_m, ..*search };
         let turned = self.reach.solve(aim, &self.from, &strict).misses;
         let turned = turned.iter().filter(|m| m.angle_rad <= tolerance_rad);
         let best = turned.min_by(|a, b| a.error_m.total_cmp(&b.error_m)).unwrap_or(miss);
@@ -243,7 +243,7 @@ impl<W: Motions + Contacts> Asked<'_, W> {
             if kept.candidates.len() < self.settings.most && self.world.is_free(&at) {
                 let fit = self.reach.measure(aim, &at.positions(self.arm.joints()));
                 kept.reached_m = kept.reached_m.max(fit.error_m);
-                let turned = turn_of(aim, &fit);
+                let turned = rotation_error_rad(aim, &fit);
                 kept.reached_rad = turned.map(|rad| kept.reached_rad.unwrap_or(0.0).max(rad));
                 kept.candidates.push(at);
             }

@@ -64,8 +64,8 @@ fn only_outward(world: &mut impl Contacts, from: &[f64], to: &[f64], depth_m: f6
     let steps = (length / STEP_RAD).ceil().max(4.0) as u32;
     let mut last_m = depth_m;
     for step in 1..=steps {
-        let share = f64::from(step) / f64::from(steps);
-        let at: Vec<f64> = from.iter().zip(to).map(|(a, b)| a + (b - a) * share).collect();
+        let fraction = f64::from(step) / f64::from(steps);
+        let at: Vec<f64> = from.iter().zip(to).map(|(a, b)| a + (b - a) * fraction).collect();
         let depth_m = world.contact(&at).map_or(0.0, |c| c.depth_m);
         if depth_m > last_m + ROUNDING_M {
             return false;

@@ -105,7 +105,7 @@ impl Linkage {
         }
         let LaneFrame { axes, origin_m } = &frames[self.steps.len()];
         placed.tool_m = point(axes, origin_m, &(self.tool.pos_m + self.tool.rot * point_m));
-        placed.tool_axes = turned(axes, &self.tool.rot);
+        placed.tool_axes = rotated(axes, &self.tool.rot);
         placed
     }
 }
@@ -133,9 +133,10 @@ impl Step {
 /// A rotation that brings z to the joint's axis.
 fn upright(link: &ChainJoint) -> Matrix3<f64> {
     let axis = Vector3::from(link.axis);
-    let turn = Rotation3::rotation_between(&Vector3::z(), &axis);
+    let rotation = Rotation3::rotation_between(&Vector3::z(), &axis);
     // There is none between opposite directions: half a turn about x.
-    turn.map_or_else(|| Matrix3::from_diagonal(&Vector3::new(1.0, -1.0, -1.0)), |t| t.into_inner())
+    rotation
+        .map_or_else(|| Matrix3::from_diagonal(&Vector3::new(1.0, -1.0, -1.0)), |t| t.into_inner())
 }
 
 /// What a joint at a position does in its own frame.
@@ -144,8 +145,8 @@ fn moved(link: &ChainJoint, position: f64) -> RigidTransform {
     if link.is_slide {
         return RigidTransform { rot: Matrix3::identity(), pos_m: Vector3::z() * by };
     }
-    let turn = Rotation3::from_axis_angle(&Vector3::z_axis(), by);
-    RigidTransform { rot: turn.into_inner(), pos_m: Vector3::zeros() }
+    let rotation = Rotation3::from_axis_angle(&Vector3::z_axis(), by);
+    RigidTransform { rot: rotation.into_inner(), pos_m: Vector3::zeros() }
 }
 
 #[inline(always)]
@@ -158,7 +159,7 @@ fn point(axes: &[Lane3; 3], pos: &Lane3, by: &Vector3<f64>) -> Lane3 {
 }
 
 #[inline(always)]
-fn turned(axes: &[Lane3; 3], by: &Matrix3<f64>) -> [Lane3; 3] {
+fn rotated(axes: &[Lane3; 3], by: &Matrix3<f64>) -> [Lane3; 3] {
     let mut made = *axes;
     for (column, made) in made.iter_mut().enumerate() {
         for k in 0..3 {

@@ -49,7 +49,7 @@ pub struct IkSettings {
     /// And at most this far from its orientation.
     pub exact_rad: f64,
     /// What a radian of orientation counts in metres, where both cannot be had.
-    pub turn_m: f64,
+    pub rotation_weight_m: f64,
     /// Whether whole turns of a joint are answers of their own; otherwise only the turn nearest
     /// to the given joints is.
     pub turns: bool,
@@ -64,7 +64,7 @@ impl Default for IkSettings {
             seed: 0,
             exact_m: 1e-6,
             exact_rad: 1e-6,
-            turn_m: 0.3,
+            rotation_weight_m: 0.3,
             turns: true,
             most: 1024,
         }
@@ -191,8 +191,12 @@ impl InverseKinematics {
     /// Looks for joints that bring the tool there. `near` are joints of the arm: the first
     /// start, and what solutions are sorted by.
     pub fn solve(&mut self, aim: &IkTarget, near: &[f64], settings: &IkSettings) -> IkSolutions {
-        let task =
-            Task { linkage: &self.linkage, aim, point_m: self.point, turn_m: settings.turn_m };
+        let task = Task {
+            linkage: &self.linkage,
+            aim,
+            point_m: self.point,
+            rotation_weight_m: settings.rotation_weight_m,
+        };
         let starts = starts(&self.linkage, &[near, &self.home], settings.starts, settings.seed);
         let ends = task.descend(&starts);
         let mut exact: Vec<Joints> = Vec::new();
@@ -204,7 +208,7 @@ impl InverseKinematics {
                     exact.push(end);
                 }
             } else if exact.is_empty() {
-                misses.push((end, fit.error_m.hypot(settings.turn_m * fit.angle_rad)));
+                misses.push((end, fit.error_m.hypot(settings.rotation_weight_m * fit.angle_rad)));
             }
         }
         if !exact.is_empty() {

@@ -265,8 +265,8 @@ fn disc(radius: f64, half: f64, z: f64, thick: f64, overhang: f64) -> Option<Vec
             });
             let Some(sectors) = fitting else { return false };
             let (out, sphere) = sector(sectors);
-            let turn = std::f64::consts::TAU / sectors as f64;
-            pieces.extend((0..sectors).map(|k| around(out, turn * k as f64, sphere)));
+            let step = std::f64::consts::TAU / sectors as f64;
+            pieces.extend((0..sectors).map(|k| around(out, step * k as f64, sphere)));
             true
         });
         if complete && best.as_ref().is_none_or(|b| pieces.len() < b.len()) {

@@ -55,8 +55,8 @@ pub(crate) fn find(body: &Robot, settings: &RobotSettings) -> Result<Vec<[u16; 2
     let mut joints = vec![0.0; chain.joints.len()];
     for _ in 0..settings.pair_samples {
         for (at, joint) in joints.iter_mut().zip(&chain.joints) {
-            let turn = if joint.is_slide { 0.0 } else { std::f64::consts::PI };
-            let whole = [joint.reference - turn, joint.reference + turn];
+            let half = if joint.is_slide { 0.0 } else { std::f64::consts::PI };
+            let whole = [joint.reference - half, joint.reference + half];
             let [low, high] = joint.range.unwrap_or(whole);
             *at = rng.uniform(low, high);
         }

@@ -111,8 +111,8 @@ impl BatchKinematics {
         let [first, second] = pair.links.map(|link| {
             let (rot, pos_m) = self.frames[link].of_lane(lane);
             self.shapes[link].iter().map(move |(at, shape)| {
-                let turn = at.rotation.to_rotation_matrix().into_inner();
-                Convex { rot: rot * turn, pos_m: pos_m + rot * at.translation.vector, shape }
+                let rotation = at.rotation.to_rotation_matrix().into_inner();
+                Convex { rot: rot * rotation, pos_m: pos_m + rot * at.translation.vector, shape }
             })
         });
         first.into_iter().any(|a| second.clone().any(|b| !a.is_apart(&b, margin_m + SLACK_M)))
