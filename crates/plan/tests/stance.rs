@@ -4,8 +4,10 @@
 #[path = "../../robot/tests/robot/robots.rs"]
 mod robots;
 
+use std::sync::Arc;
+
 use citrange_core::rng::Rng;
-use citrange_core::shape::{PosedShape, Shape};
+use citrange_core::shape::{Mesh, PosedShape, Shape};
 use citrange_plan::{
     Collider, ColliderSettings, Config, JointLimit, Motions, Obstacles, PlannedArm, Touched,
 };
@@ -169,6 +171,35 @@ fn what_is_no_mount_is_in_the_way() {
     assert!(passed.mounts().is_empty() && passed.is_free(&Config::of(&up)));
     near.solids[0].pose.pos_m[0] -= 0.005;
     assert!(!collider(&arm, &near).is_free(&Config::of(&up)));
+}
+
+/// So is one that a mesh describes, and one that gets narrower towards the top.
+#[test]
+fn meshes_and_frustums_are_mounts() {
+    let body = crane();
+    let arm = arm(body.clone(), &opened(&body, 0.0));
+    let up = Config::of(&[0.0, -1.2, 0.4, 0.0]);
+    let slab = |half: f32| {
+        let corner = |k: usize| {
+            [0, 1, 2].map(|a| [half, half, 0.02][a] * if k >> a & 1 == 1 { 1.0 } else { -1.0 })
+        };
+        let fan = (2..8).map(|k| [0, k - 1, k]).collect();
+        Shape::Mesh(Arc::new(Mesh::new((0..8).map(corner).collect(), fan).unwrap()))
+    };
+    let frustum =
+        |top_radius_m: f64| Shape::Frustum { radius_m: 0.4, top_radius_m, half_height_m: 0.02 };
+    for (shape, is_mount) in
+        [(slab(0.6), true), (slab(0.05), false), (frustum(0.3), true), (frustum(0.05), false)]
+    {
+        let mut obstacles = table(0.044, 0.6);
+        obstacles.solids[0].shape = shape.clone();
+        let mut pedestal = collider(&arm, &obstacles);
+        assert_eq!(pedestal.mounts().len(), usize::from(is_mount), "{shape:?}");
+        assert_eq!(pedestal.is_free(&up), is_mount, "{shape:?}");
+        if let [mount] = pedestal.mounts() {
+            assert!((mount.gap_m + 0.004).abs() < 1e-6, "{mount:?}");
+        }
+    }
 }
 
 /// A round pedestal is a mount as a square one is, where the link is over all of its face.

@@ -17,6 +17,8 @@ pub struct Hull {
     faces: Vec<([u32; 3], u32)>,
     planes: Vec<HullPlane>,
     rounding_m: f64,
+    /// Faces are flat and convex up to this.
+    uneven_m: f64,
 }
 
 /// A plane that the whole polyhedron is behind.
@@ -115,10 +117,11 @@ impl Hull {
         if deepest.0 <= 0.0 {
             return deepest;
         }
-        // The nearest point is on a face that the point can see.
+        // The nearest point is on a face that the point can see; of faces that are nearly in one
+        // plane it may see only some.
         let mut nearest = (f64::INFINITY, Vector3::zeros());
         for (corners, plane) in &self.faces {
-            if self.planes[*plane as usize].beyond_m(p) > 0.0 {
+            if self.planes[*plane as usize].beyond_m(p) > -self.uneven_m {
                 let on = nearest_on_triangle(&corners.map(|v| self.vertices_m[v as usize]), p);
                 let distance2 = (p - on).norm_squared();
                 if distance2 < nearest.0 {
@@ -168,6 +171,3 @@ fn nearest_on_triangle([a, b, c]: &[Vector3<f64>; 3], p: &Vector3<f64>) -> Vecto
     let whole = va + vb + vc;
     a + ab * (vb / whole) + ac * (vc / whole)
 }
-
-#[cfg(test)]
-mod tests;

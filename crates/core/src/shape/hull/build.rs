@@ -10,6 +10,9 @@ use super::{Hull, HullPlane};
 /// vertices of meshes are single precision.
 const ON_PLANE: f64 = 1e-7;
 
+/// Corners may stand out of a face by this, relative to the size: more is no convex polyhedron.
+const UNEVEN: f64 = 1e-6;
+
 /// Faces whose plane a point is this far beyond, relative to the size, are seen from it. Where
 /// rounding tears what is seen into pieces or makes needles of the new faces, the next is tried.
 const SEEN: [f64; 3] = [1e-7, 1e-10, 1e-6];
@@ -266,7 +269,7 @@ fn finish(points: &[Vector3<f64>], faces: &[Face], size: f64) -> Option<Hull> {
     for face in faces {
         // Behind the plane is the whole of it, rounding included.
         let reach = vertices_m.iter().fold(face.offset, |most, v| most.max(face.normal.dot(v)));
-        if reach - face.offset > 10.0 * ON_PLANE * size {
+        if reach - face.offset > UNEVEN * size {
             return None;
         }
         let is_same = |plane: &HullPlane| {
@@ -280,7 +283,8 @@ fn finish(points: &[Vector3<f64>], faces: &[Face], size: f64) -> Option<Hull> {
         planes[plane].offset_m = planes[plane].offset_m.max(reach);
         made.push((face.corners.map(|c| numbers[&c]), plane as u32));
     }
-    let mut hull = Hull { vertices_m, faces: made, planes, rounding_m: 0.0 };
+    let uneven_m = 2.0 * UNEVEN * size;
+    let mut hull = Hull { vertices_m, faces: made, planes, rounding_m: 0.0, uneven_m };
     let out = points.iter().map(|p| hull.core_signed_m(p).0).fold(0.0, f64::max);
     // Less than this is the rounding of double precision.
     hull.rounding_m = if out > 1e-12 * size { out } else { 0.0 };
@@ -302,7 +306,7 @@ fn boxed(half: &Vector3<f64>, size: f64) -> Hull {
         let normal = (q - p).cross(&(r - p)).normalize();
         planes.push(HullPlane { normal: normal.into(), offset_m: normal.dot(&p) });
     }
-    Hull { vertices_m: (0..8).map(corner).collect(), faces, planes, rounding_m: 0.0 }
+    Hull { vertices_m: (0..8).map(corner).collect(), faces, planes, rounding_m: 0.0, uneven_m: 0.0 }
 }
 
 impl Hull {

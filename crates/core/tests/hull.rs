@@ -1,7 +1,8 @@
-use nalgebra::UnitQuaternion;
+//! Hulls of all kinds of points hold them, keep their shape and are polyhedra.
 
-use super::*;
-use crate::rng::Rng;
+use citrange_core::rng::Rng;
+use citrange_core::shape::Hull;
+use nalgebra::{UnitQuaternion, Vector3};
 
 fn within(hull: &Hull, points: &[[f64; 3]]) {
     let size = points.iter().flatten().fold(0.0_f64, |most, c| most.max(c.abs()));
