@@ -8,9 +8,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use citrange_cloud::{CloudFile, View, message_of, pack_xyz_rgb};
+use citrange_core::shape::PosedLinkShape;
 use citrange_space::{
     Clusters, EndEffectorSpheres, Fate, Map, MapSettings, OutlierMode, Outliers, Pipeline,
-    PipelineSettings, PipelineStage, PosedRobot, SelfFilter, Solid, Support,
+    PipelineSettings, PipelineStage, PosedRobot, SelfFilter, Support,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -36,19 +37,19 @@ fn five_cm() -> f64 {
 struct Frame {
     file: CloudFile,
     view: View,
-    solids: Vec<Solid>,
+    shapes: Vec<PosedLinkShape>,
 }
 
 impl Frame {
     fn load(path: &str) -> Result<Self, Box<dyn Error>> {
         let file = CloudFile::read(Path::new(path), None)?;
         let view = file.sidecar.view()?.ok_or("the frame has no T_cam_to_world")?;
-        let solids = file.sidecar.robot_capsules();
-        Ok(Self { file, view, solids })
+        let shapes = file.sidecar.robot_capsules();
+        Ok(Self { file, view, shapes })
     }
 
     fn robot(&self) -> PosedRobot<'_> {
-        PosedRobot { solids: &self.solids, end_effector_m: self.file.sidecar.hand_m }
+        PosedRobot { shapes: &self.shapes, end_effector_m: self.file.sidecar.hand_m }
     }
 }
 

@@ -35,7 +35,7 @@ pub fn draw_frame(reader: &mut CellReader, path: &Path) -> Result<DrawnFrame, Ce
         world_from_camera: &frame.view.world_from_camera,
         fates: pipeline.fates(),
         frame: pipeline.frame(),
-        robot: &frame.solids,
+        robot: &frame.shapes,
     };
     let image = picture.draw()?;
     let (voxels, clusters) = (pipeline.frame().voxels.len(), pipeline.frame().clusters);

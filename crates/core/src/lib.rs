@@ -54,7 +54,6 @@ pub mod schema;
 pub mod script;
 pub mod shape;
 pub mod snapshot;
-pub mod solid;
 pub mod state;
 pub mod tape;
 pub mod time;

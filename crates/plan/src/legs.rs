@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::arm::Arm;
+use crate::arm::PlannedArm;
 use crate::collide::Mount;
 use crate::error::PlanError;
-use crate::make::Made;
+use crate::make::MadePlan;
 use crate::obstacles::Obstacles;
-use crate::outcome::Outcome;
+use crate::outcome::PlanOutcome;
 use crate::pilot::Feedforward;
 use crate::scene::SceneSettings;
-use crate::start::Start;
+use crate::start::PlanStart;
 use crate::timing::Trajectory;
 use crate::words::{ObstacleNames, mount_in_words, reason_in_words};
 
@@ -27,16 +27,16 @@ pub struct Leg {
     /// The goal as it was written.
     pub goal: String,
     /// What became of it.
-    pub made: Made,
+    pub made: MadePlan,
 }
 
 /// Motions from goal to goal; the last one may have found no way.
 #[derive(Clone, Debug)]
 pub struct Legs {
     /// The robot, with the opening of the gripper that was planned for.
-    pub arm: Arm,
+    pub arm: PlannedArm,
     /// Where the first one begins.
-    pub start: Start,
+    pub start: PlanStart,
     /// What was in the way.
     pub obstacles: Obstacles,
     /// What that is called.
@@ -85,7 +85,7 @@ impl Leg {
     #[must_use]
     pub fn text(&self) -> Option<String> {
         let made = &self.made;
-        let (Outcome::Found(path), Some(motion)) = (&made.outcome, &made.trajectory) else {
+        let (PlanOutcome::Found(path), Some(motion)) = (&made.outcome, &made.trajectory) else {
             return None;
         };
         let rotated = made.goal.reached_rad;

@@ -9,16 +9,16 @@ use citrange_core::shape::PosedShape;
 use citrange_robot::Robot;
 use citrange_space::MapSnapshot;
 
-use crate::arm::Arm;
+use crate::arm::PlannedArm;
 use crate::collide::{Collider, ColliderSettings};
 use crate::error::PlanError;
-use crate::goal::{Goal, GoalSettings};
+use crate::goal::{GoalSettings, PlanGoal};
 use crate::legs::{Leg, Legs};
-use crate::make::{Request, make_plan};
+use crate::make::{PlanRequest, make_plan};
 use crate::obstacles::Obstacles;
 use crate::pilot::Feedforward;
 use crate::search::{Effort, Planner, SearchSettings};
-use crate::start::Start;
+use crate::start::PlanStart;
 use crate::words::ObstacleNames;
 
 /// A robot and what stands around it: of a simulated scene, of a real cell, or made by hand.
@@ -63,14 +63,14 @@ pub enum GoalText {
 /// How motions in a scene are planned.
 #[derive(Clone, Debug, Default)]
 pub struct SceneSettings {
-    /// Where the arm starts, as [`Start::new`] reads it; none: where the scene has it.
+    /// Where the arm starts, as [`PlanStart::new`] reads it; none: where the scene has it.
     pub start: Option<String>,
-    /// The gripper's opening, as [`Start::new`] reads it; none: as it is at the start.
+    /// The gripper's opening, as [`PlanStart::new`] reads it; none: as it is at the start.
     pub gripper: Option<String>,
     /// How near things may come.
     pub collider: ColliderSettings,
     /// What counts as a goal, how long is searched, how fast the arm moves.
-    pub request: Request,
+    pub request: PlanRequest,
 }
 
 /// Plans from goal to goal, until one cannot be reached.
@@ -89,11 +89,11 @@ pub fn plan_in_scene(
     let feedforward = servo.map(|servo| Feedforward::new(body.chain(), servo, inertias));
     let feedforward = feedforward.transpose()?;
     let home = robot.pose(&robot.home).map_err(|reason| PlanError::bad("home", reason))?;
-    let plain = Arm::described(body.clone(), robot, home)?;
+    let plain = PlannedArm::described(body.clone(), robot, home)?;
     let (start, gripper) = (settings.start.as_deref(), settings.gripper.as_deref());
-    let start = Start::new(&plain, robot, &scene.joints, start, gripper)?;
+    let start = PlanStart::new(&plain, robot, &scene.joints, start, gripper)?;
     let (body, held) = start.gripper.body(body.clone(), home)?;
-    let arm = Arm::described(body, robot, &held)?;
+    let arm = PlannedArm::described(body, robot, &held)?;
     let goals: Result<Vec<_>, _> = goals.iter().map(|goal| goal.read(&arm, robot)).collect();
     let goals = goals?;
     let (obstacles, names) = scene.obstacles();
@@ -118,11 +118,11 @@ impl SceneSettings {
     #[must_use]
     pub fn with_seed_and_time(seed: u64, time_limit: Duration) -> Self {
         let time_limit_s = Some(time_limit.as_secs_f64());
-        let request = Request {
+        let request = PlanRequest {
             goal: GoalSettings { seed, ..GoalSettings::default() },
             search: SearchSettings { seed, time_limit_s, ..SearchSettings::default() },
             effort: Effort { rounds: 1, time_limit: Some(time_limit) },
-            ..Request::default()
+            ..PlanRequest::default()
         };
         Self { request, ..Self::default() }
     }
@@ -141,9 +141,13 @@ impl PlanScene {
 
 impl GoalText {
     /// The text as it was written, and what it means.
-    fn read(&self, arm: &Arm, robot: &RobotDescription) -> Result<(String, Goal), PlanError> {
+    fn read(
+        &self,
+        arm: &PlannedArm,
+        robot: &RobotDescription,
+    ) -> Result<(String, PlanGoal), PlanError> {
         let (text, goal) = match self {
-            Self::Place(text) => (text, Goal::parse(text)?),
+            Self::Place(text) => (text, PlanGoal::parse(text)?),
             Self::Joints(text) => (text, joints(text, arm, robot)?),
         };
         Ok((text.clone(), goal))
@@ -151,15 +155,15 @@ impl GoalText {
 }
 
 /// Joints of the arm by the name of a pose, or as numbers.
-fn joints(text: &str, arm: &Arm, robot: &RobotDescription) -> Result<Goal, PlanError> {
+fn joints(text: &str, arm: &PlannedArm, robot: &RobotDescription) -> Result<PlanGoal, PlanError> {
     let name = if text == "home" { &robot.home } else { text };
     if let Some(pose) = robot.poses.get(name) {
-        return Ok(Goal::Joints(pose[..arm.joints().min(pose.len())].to_vec()));
+        return Ok(PlanGoal::Joints(pose[..arm.joints().min(pose.len())].to_vec()));
     }
     if text.contains(char::is_alphabetic) {
         let known = robot.poses.keys().map(String::as_str).chain(["home"]);
         let reason = suggestion(text, known);
         return Err(PlanError::Bad { what: format!("the robot has no pose {text:?}"), reason });
     }
-    Goal::parse_joints(text, arm)
+    PlanGoal::parse_joints(text, arm)
 }

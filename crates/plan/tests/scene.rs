@@ -2,7 +2,7 @@
 
 use citrange_core::shape::PosedShape;
 use citrange_plan::{
-    ColliderSettings, GoalText, Outcome, PlanScene, SceneSettings, SceneSolid, plan_in_scene,
+    ColliderSettings, GoalText, PlanOutcome, PlanScene, SceneSettings, SceneSolid, plan_in_scene,
 };
 use citrange_robot::Robot;
 use citrange_sim::catalog::robot_description;
@@ -37,7 +37,7 @@ fn legs_follow_one_another_until_one_has_no_way() {
     let legs = plan_in_scene(&scene(), &goals, &SceneSettings::default()).unwrap();
     // The one that is out of reach is the last that is tried.
     assert_eq!(legs.legs.len(), 3);
-    let found = |leg: &&citrange_plan::Leg| matches!(leg.made.outcome, Outcome::Found(_));
+    let found = |leg: &&citrange_plan::Leg| matches!(leg.made.outcome, PlanOutcome::Found(_));
     assert_eq!(legs.legs.iter().filter(found).count(), 2);
     assert!(legs.reason().unwrap().contains("out of reach"));
     let ends: Vec<_> = legs.legs.iter().flat_map(|leg| leg.motions()).collect();

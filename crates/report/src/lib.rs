@@ -52,4 +52,4 @@ pub use numbers::{FailureCount, Numbers, OutcomeCount, StateTimes};
 pub use stats::{Rate, Spread};
 pub use story::{Failure, Stage, Thing};
 pub use survey::{About, EpisodeFacts, Survey};
-pub use workspace::{Disc, Workspace};
+pub use workspace::{Disc, SceneFromAbove};

@@ -22,7 +22,7 @@ enum GeomUse {
 impl CompiledScene {
     /// The shapes that a robot collides with, in the frames of its links as [`citrange_control`]
     /// places them. A body without any gives what is seen of it. A mesh counts as the box around
-    /// it, which is larger than the mesh.
+    /// it, which is larger than the mesh: files of robots hold no meshes.
     ///
     /// # Errors
     /// When there is no such robot, or it has a shape that is none of a solid body.
@@ -131,7 +131,7 @@ impl CompiledScene {
 }
 
 /// A geom's shape and the shape's pose in the geom; `None` for what bounds no volume.
-pub(crate) fn shape(model: &MjModel, geom: usize) -> Option<(Shape, Isometry3<f64>)> {
+fn shape(model: &MjModel, geom: usize) -> Option<(Shape, Isometry3<f64>)> {
     let [a, b, c] = model.geom_size()[geom];
     let shape = match model.geom_type()[geom] {
         MjtGeomBase::mjGEOM_SPHERE => Shape::Sphere { radius_m: a },

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use citrange_control::Motion;
+use citrange_control::TargetMotion;
 use citrange_core::event::AutopilotEvent;
 use citrange_core::{BoxError, Command, Event, Notes, Observation, Outcome, Pilot, Verdict};
 
@@ -81,7 +81,7 @@ pub struct SharedControl<'a, W: AutopilotWork> {
     /// The request's number and who does it.
     flying: Option<(u64, W::Autopilot)>,
     /// How the targets move while an autopilot has them.
-    motion: Motion,
+    motion: TargetMotion,
     /// The loop stalled: it goes on from rest.
     brakes: bool,
     view: FlightView<'a>,
@@ -102,7 +102,7 @@ impl<'a, W: AutopilotWork> SharedControl<'a, W> {
         may_fly: bool,
     ) -> Self {
         let view = FlightView::new(work.map(AutopilotWork::description));
-        let motion = Motion::at_rest(&[]);
+        let motion = TargetMotion::at_rest(&[]);
         Self { teleop, driver_lock, work, may_fly, flying: None, motion, brakes: false, view }
     }
 
@@ -119,7 +119,7 @@ impl<'a, W: AutopilotWork> SharedControl<'a, W> {
 
     /// How the targets move.
     #[must_use]
-    pub fn motion(&self) -> Option<&Motion> {
+    pub fn motion(&self) -> Option<&TargetMotion> {
         if self.is_flying() { Some(&self.motion) } else { self.teleop.motion() }
     }
 
@@ -145,7 +145,7 @@ impl<'a, W: AutopilotWork> SharedControl<'a, W> {
         match work.begin(request) {
             Ok((autopilot, target)) => {
                 let motion = self.teleop.motion().filter(|motion| motion.pos == targets);
-                self.motion = motion.cloned().unwrap_or_else(|| Motion::at_rest(targets));
+                self.motion = motion.cloned().unwrap_or_else(|| TargetMotion::at_rest(targets));
                 self.flying = Some((number, autopilot));
                 self.view.begin();
                 self.note(AutopilotEvent::Start { target }, seen, events);

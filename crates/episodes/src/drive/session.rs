@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use citrange_control::{CartesianController, ControllerSettings, Method, Motion};
+use citrange_control::{CartesianController, ControllerSettings, Method, TargetMotion};
 use citrange_tape::Dataset;
 use citrange_teleop::telemetry::{SavedEpisode, SceneInfo, Telemetry};
 use citrange_teleop::{AutopilotWork as _, DriverLock, Speeds};
@@ -62,7 +62,7 @@ pub struct Drive<'a> {
     pub(super) origin: Option<Origin>,
     pub(super) tally: Tally,
     /// How the targets moved when the last stretch ended; none where the scene was set back.
-    pub(super) motion: Option<Motion>,
+    pub(super) motion: Option<TargetMotion>,
     pub(super) ctx: RunContext<'a>,
 }
 
