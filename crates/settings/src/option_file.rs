@@ -7,7 +7,7 @@ use std::path::Path;
 use citrange_core::names::suggestion;
 use citrange_core::yaml::{YamlError, from_yaml, lines};
 use serde::Deserialize;
-use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
 
 use crate::error::SettingsError;
@@ -173,13 +173,9 @@ impl<'de> Deserialize<'de> for Pairs {
                 f.write_str("options with their values")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
-                let mut all: Vec<(String, OptionValue)> = Vec::new();
-                while let Some((name, value)) = map.next_entry::<String, OptionValue>()? {
-                    if all.iter().any(|(known, _)| *known == name) {
-                        let twice = format_args!("the key \"{name}\" is given twice");
-                        return Err(de::Error::custom(twice));
-                    }
-                    all.push((name, value));
+                let mut all = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    all.push(pair);
                 }
                 Ok(Pairs(all))
             }
@@ -242,7 +238,7 @@ mod tests {
             ("json: true\n", ["r.yaml:1", "unknown key \"json\""]),
             ("seed: 1\nresume: 3\n", ["r.yaml:2", "either true or false"]),
             ("task: true\n", ["r.yaml:1", "a value"]),
-            ("seed: 1\nseed: 2\n", ["r.yaml", "twice"]),
+            ("seed: 1\nseed: 2\n", ["r.yaml", "duplicated key"]),
         ] {
             let error = OptionFile::parse(text, "r.yaml", &options()).unwrap_err().to_string();
             assert!(parts.iter().all(|part| error.contains(part)), "{text}: {error}");
