@@ -15,8 +15,9 @@ use citrange_plan::{
     Collider, ColliderSettings, Config, JointLimit, Motions, Obstacles, PlannedArm, Touched,
 };
 use citrange_robot::{Robot, RobotSettings};
-use citrange_space::{Grid, MapSnapshot};
-use nalgebra::{Isometry3, Point3, Quaternion, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Point3, Vector3};
+
+use support::{Brute, arm, collider, random, surroundings};
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };

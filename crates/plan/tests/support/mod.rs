@@ -13,23 +13,23 @@ use citrange_robot::Robot;
 use citrange_space::{Grid, MapSnapshot};
 use nalgebra::{Isometry3, Point3, Quaternion, UnitQuaternion, Vector3};
 
-pub fn arm() -> PlannedArm {
+pub(crate) fn arm() -> PlannedArm {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/plan/ur5_robotiq.json");
     let body: Robot = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let limit = JointLimit { range: [-3.2, 3.2], velocity: 3.0, acceleration: 10.0, jerk: 100.0 };
     PlannedArm::new(body, vec![limit; 6], &[0.0; 6]).unwrap()
 }
 
-pub fn collider(arm: &PlannedArm, obstacles: &Obstacles) -> Collider {
+pub(crate) fn collider(arm: &PlannedArm, obstacles: &Obstacles) -> Collider {
     Collider::new(arm, obstacles, &ColliderSettings::default()).unwrap()
 }
 
-pub fn random(rng: &mut Rng) -> Config {
+pub(crate) fn random(rng: &mut Rng) -> Config {
     Config::of(&std::array::from_fn::<f64, 6, _>(|_| rng.uniform(-3.1, 3.1)))
 }
 
 /// Solids and cubes around the arm of the tests, whose shoulder is at 0, 0, 1.
-pub fn surroundings(rng: &mut Rng) -> Obstacles {
+pub(crate) fn surroundings(rng: &mut Rng) -> Obstacles {
     let point =
         |rng: &mut Rng| [rng.uniform(-0.9, 0.9), rng.uniform(-0.9, 0.9), rng.uniform(0.2, 1.9)];
     let mut obstacles = Obstacles::default();
@@ -66,7 +66,7 @@ pub fn surroundings(rng: &mut Rng) -> Obstacles {
 }
 
 /// A mesh whose vertices are points of an ellipsoid, or in it.
-pub fn lump(rng: &mut Rng, vertices: usize) -> Shape {
+pub(crate) fn lump(rng: &mut Rng, vertices: usize) -> Shape {
     let size: [f64; 3] = std::array::from_fn(|_| rng.uniform(0.03, 0.2));
     let points: Vec<[f32; 3]> = (0..vertices)
         .map(|index| {
@@ -80,7 +80,7 @@ pub fn lump(rng: &mut Rng, vertices: usize) -> Shape {
 }
 
 /// Small heaps of cubes.
-pub fn cubes(rng: &mut Rng, heaps: usize) -> MapSnapshot {
+pub(crate) fn cubes(rng: &mut Rng, heaps: usize) -> MapSnapshot {
     let grid = Grid::new([-1.0, -1.0, 0.0], [1.0, 1.0, 2.0], 0.05).unwrap();
     let mut keys = Vec::new();
     for _ in 0..heaps {
@@ -94,14 +94,14 @@ pub fn cubes(rng: &mut Rng, heaps: usize) -> MapSnapshot {
 }
 
 /// The least gap to anything, by looking at everything.
-pub struct Brute<'a> {
+pub(crate) struct Brute<'a> {
     body: &'a Robot,
     obstacles: &'a Obstacles,
     cubes: Vec<[f64; 3]>,
 }
 
 impl<'a> Brute<'a> {
-    pub fn new(arm: &'a PlannedArm, obstacles: &'a Obstacles) -> Self {
+    pub(crate) fn new(arm: &'a PlannedArm, obstacles: &'a Obstacles) -> Self {
         let cubes = obstacles.map.iter().flat_map(|map| {
             let grid = *map.grid();
             let centre = move |key: u32| grid.centre_m(grid.cell_of(key));
@@ -110,13 +110,13 @@ impl<'a> Brute<'a> {
         Self { body: arm.body(), obstacles, cubes: cubes.collect() }
     }
 
-    pub fn gap_m(&self, joints: &[f64]) -> f64 {
+    pub(crate) fn gap_m(&self, joints: &[f64]) -> f64 {
         let [obstacles_m, own_m] = self.gaps_m(joints);
         obstacles_m.min(own_m)
     }
 
     /// To obstacles, and of links to each other.
-    pub fn gaps_m(&self, joints: &[f64]) -> [f64; 2] {
+    pub(crate) fn gaps_m(&self, joints: &[f64]) -> [f64; 2] {
         let mut poses = [Isometry3::identity(); 16];
         self.body.link_poses(joints, &mut poses).unwrap();
         let spheres = self.body.spheres();
@@ -138,7 +138,7 @@ impl<'a> Brute<'a> {
         [obstacles_m, own_m]
     }
 
-    pub fn outside_m(&self, point: &Point3<f64>) -> f64 {
+    pub(crate) fn outside_m(&self, point: &Point3<f64>) -> f64 {
         let outside = |local: Vector3<f64>, half: [f64; 3]| {
             Vector3::from_fn(|a, _| (local[a].abs() - half[a]).max(0.0)).norm()
         };
@@ -186,7 +186,7 @@ impl<'a> Brute<'a> {
 }
 
 /// Distance of a point to an ellipsoid, by halving: the nearest point is `r² p / (r² + t)`.
-pub fn ellipsoid_m(radii_m: &[f64; 3], p: &Vector3<f64>) -> f64 {
+pub(crate) fn ellipsoid_m(radii_m: &[f64; 3], p: &Vector3<f64>) -> f64 {
     let on = |t: f64| Vector3::from_fn(|a, _| radii_m[a].powi(2) * p[a] / (radii_m[a].powi(2) + t));
     let is_outside =
         |q: &Vector3<f64>| (0..3).map(|a| (q[a] / radii_m[a]).powi(2)).sum::<f64>() > 1.0;
@@ -203,7 +203,7 @@ pub fn ellipsoid_m(radii_m: &[f64; 3], p: &Vector3<f64>) -> f64 {
 
 /// Distance of a point to a frustum, by golden sections over its height: the distance to the disc
 /// at a height is a convex function of the height.
-pub fn frustum_m([wide, top]: [f64; 2], half: f64, p: &Vector3<f64>) -> f64 {
+pub(crate) fn frustum_m([wide, top]: [f64; 2], half: f64, p: &Vector3<f64>) -> f64 {
     let round = p.x.hypot(p.y);
     let to_disc = |z: f64| {
         let radius = wide + (top - wide) * (z + half) / (2.0 * half);
@@ -221,7 +221,7 @@ pub fn frustum_m([wide, top]: [f64; 2], half: f64, p: &Vector3<f64>) -> f64 {
 
 /// Distance of a point to the convex hull of a mesh's vertices, by the method of Wolfe for the
 /// nearest point, slowly: weights of all vertices move toward the one that is nearest.
-pub fn hull_m(mesh: &Mesh, p: &Vector3<f64>) -> f64 {
+pub(crate) fn hull_m(mesh: &Mesh, p: &Vector3<f64>) -> f64 {
     let all: Vec<Vector3<f64>> =
         mesh.positions_m().iter().map(|v| Vector3::from(v.map(f64::from)) - p).collect();
     let mut weights = vec![0.0; all.len()];

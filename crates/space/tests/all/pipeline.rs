@@ -1,10 +1,11 @@
 //! The pipeline against a plain f64 loop: same cells, same counts, same colours.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use citrange_cloud::{Cloud, Workspace};
 use citrange_core::Pose;
-use citrange_core::shape::PosedLinkShape;
+use citrange_core::shape::{Mesh, PosedLinkShape, Shape};
 use citrange_space::{
     Clusters, EndEffectorSpheres, Fate, Grid, Isa, Pipeline, PipelineSettings, PosedRobot,
     SelfFilter, SpaceError, VoxelFrame,
@@ -133,13 +134,7 @@ proptest! {
         shapes in 0..80_usize,
         voxel_size_m in 0.03..0.2_f64,
     ) {
-        let shapes: Vec<PosedLinkShape> = (0..shapes)
-            .map(|i| {
-                let t = i as f64 * 0.37;
-                let from = [t.sin() * 0.8, t.cos() * 0.8, (0.5 * t).sin().abs()];
-                PosedLinkShape::capsule(0, from, [from[0], from[2], 0.2 * from[1]], 0.02 + 0.001 * t)
-            })
-            .collect();
+        let shapes: Vec<PosedLinkShape> = (0..shapes).map(robot_part).collect();
         let hand = [0.2, 0.1, 0.3];
         let spheres = EndEffectorSpheres::default();
         let settings = PipelineSettings {
@@ -193,6 +188,27 @@ proptest! {
         prop_assert_eq!(got, want);
         prop_assert_eq!(frame.clusters, groups);
     }
+}
+
+/// A part of a robot; every kind of shape in turn.
+fn robot_part(index: usize) -> PosedLinkShape {
+    let t = index as f64 * 0.37;
+    let from = [t.sin() * 0.8, t.cos() * 0.8, (0.5 * t).sin().abs()];
+    let size_m = 0.02 + 0.001 * t;
+    let vertices = [[0.0, 0.0, 0.0], [0.3, 0.0, 0.1], [0.0, 0.2, 0.0], [0.1, 0.1, 0.25]];
+    let triangles = vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+    let shape = match index % 7 {
+        0 | 4 => {
+            return PosedLinkShape::capsule(0, from, [from[0], from[2], 0.2 * from[1]], size_m);
+        }
+        1 => Shape::Mesh(Arc::new(Mesh::new(vertices.to_vec(), triangles).unwrap())),
+        2 => Shape::Ellipsoid { radii_m: [0.1, size_m, 0.05] },
+        3 => Shape::Frustum { radius_m: 0.1, top_radius_m: size_m, half_height_m: 0.08 },
+        5 => Shape::Ring { radius_m: 0.15, bar_radius_m: size_m },
+        _ => Shape::Cylinder { radius_m: 0.1, half_height_m: size_m },
+    };
+    let quat_wxyz = [t.cos(), 0.3, t.sin(), 0.2 * t.sin()];
+    PosedLinkShape::new(0, &Pose { pos_m: from, quat_wxyz }, &shape)
 }
 
 /// Breadth first, from the lowest key on.
