@@ -27,6 +27,7 @@
 //! ```
 
 pub mod batch;
+pub mod camera;
 pub mod command;
 pub mod dict;
 pub mod error_kind;
@@ -34,6 +35,7 @@ pub mod event;
 pub mod names;
 mod object_spec;
 pub mod observation;
+pub mod one_arm;
 pub mod origin;
 mod pace;
 pub mod picture;
@@ -53,7 +55,6 @@ pub mod schema;
 pub mod script;
 pub mod shape;
 pub mod snapshot;
-pub mod solid;
 pub mod state;
 pub mod tape;
 pub mod time;

@@ -19,7 +19,7 @@ pub struct ObjectSpec {
     /// What of it can be touched, as convex bodies in its own frame; empty where only the box is
     /// known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hulls: Vec<Hull>,
+    pub hulls: Vec<ConvexBody>,
 }
 
 impl ObjectSpec {
@@ -31,13 +31,13 @@ impl ObjectSpec {
 
     /// What of it can be touched; its box where no more is known.
     #[must_use]
-    pub fn touchable(&self) -> Vec<Hull> {
+    pub fn touchable(&self) -> Vec<ConvexBody> {
         if self.hulls.is_empty() {
             let [low, high] = self.box_m;
             let points_m = (0..8_usize).map(|corner| {
                 std::array::from_fn(|a| if corner >> a & 1 == 0 { low[a] } else { high[a] })
             });
-            return vec![Hull { points_m: points_m.collect(), radius_m: 0.0 }];
+            return vec![ConvexBody { points_m: points_m.collect(), radius_m: 0.0 }];
         }
         self.hulls.clone()
     }
@@ -45,7 +45,7 @@ impl ObjectSpec {
 
 /// A convex body: everything within a radius of the hull of some points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Hull {
+pub struct ConvexBody {
     /// The points.
     pub points_m: Vec<[f64; 3]>,
     /// The radius; 0 for what has edges.
@@ -53,7 +53,7 @@ pub struct Hull {
     pub radius_m: f64,
 }
 
-impl Hull {
+impl ConvexBody {
     /// The hull of points.
     #[must_use]
     pub fn of_points(points_m: Vec<[f64; 3]>) -> Self {
@@ -127,7 +127,7 @@ mod tests {
             Shape::Frustum { radius_m: 0.2, top_radius_m: 0.1, half_height_m: 0.2 },
         ] {
             let (_, half) = shape.bounds_m().unwrap();
-            let hull = Hull::of(&shape).unwrap();
+            let hull = ConvexBody::of(&shape).unwrap();
             for axis in 0..3 {
                 let far = hull.points_m.iter().map(|p| p[axis]).fold(f64::MIN, f64::max);
                 assert!((far + hull.radius_m - half[axis]).abs() < 1e-9, "{shape:?} {axis}");

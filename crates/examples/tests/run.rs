@@ -35,6 +35,16 @@ fn own_rig() {
 }
 
 #[test]
+fn record_and_replay() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("set");
+    let text = printed(env!("CARGO_BIN_EXE_record_and_replay"), &[root.to_str().unwrap()]);
+    assert!(text.starts_with("episode 0: 30 frames in "), "{text}");
+    assert!(text.contains("bitwise equal: 31 frames, 180 ticks, 360 physics steps"), "{text}");
+    assert!(root.join("meta/info.json").exists() && root.join("videos").exists());
+}
+
+#[test]
 fn map_and_plan() {
     let text = printed(env!("CARGO_BIN_EXE_map_and_plan"), &[]);
     assert!(text.starts_with("441 points, "), "{text}");
@@ -59,5 +69,5 @@ fn examples_are_short() {
         assert!(lines <= 80, "{}: {lines} lines", path.display());
         count += 1;
     }
-    assert!(count >= 4, "{count}");
+    assert!(count >= 5, "{count}");
 }

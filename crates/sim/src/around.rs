@@ -6,7 +6,7 @@ use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion};
 
 use crate::error::SimError;
 use crate::layout::name_of;
-use crate::shapes::shape;
+use crate::picture::shape;
 use crate::world::World;
 
 /// Half the edges of the slab that stands for a floor without end.
@@ -24,11 +24,11 @@ pub struct SolidAround {
 }
 
 impl World {
-    /// Everything solid in an environment but a robot. A mesh counts as the box around it, a
-    /// floor as a slab of 20 by 20 m below it.
+    /// Everything solid in an environment but a robot. Meshes are what the
+    /// engine collides: their convex hull. A floor is a slab of 20 by 20 m below it.
     ///
     /// # Errors
-    /// When there is no such robot or environment, or there is a height field.
+    /// When there is no such robot or environment, a mesh is empty, or there is a height field.
     pub fn solids_around(&self, env: usize, robot: &str) -> Result<Vec<SolidAround>, SimError> {
         let data = self.data(env)?;
         let scene = self.scene();
@@ -41,16 +41,21 @@ impl World {
             if own.contains(&body) || !collides {
                 continue;
             }
-            let (shape, geom_from_shape) = match model.geom_type()[geom] {
-                MjtGeomBase::mjGEOM_PLANE => {
+            let shape = match model.geom_type()[geom] {
+                MjtGeomBase::mjGEOM_HFIELD => None,
+                _ => shape(model, geom)?,
+            };
+            let (shape, geom_from_shape) = match shape {
+                Some(Shape::Plane { .. }) => {
                     let below = Isometry3::translation(0.0, 0.0, -FLOOR_HALF_M[2]);
                     (Shape::Box { half_m: FLOOR_HALF_M }, below)
                 }
-                _ => shape(model, geom).ok_or_else(|| {
+                Some(shape) => (shape, Isometry3::identity()),
+                None => {
                     let name = name_of(model, MjtObjBase::mjOBJ_GEOM, geom, "a shape");
                     let reason = format!("{name} is a height field, which has no solid shape");
-                    SimError::Scene { scene: scene.scene.name.clone(), reason }
-                })?,
+                    return Err(SimError::Scene { scene: scene.scene.name.clone(), reason });
+                }
             };
             let rotation = Matrix3::from_row_slice(&data.geom_xmat()[geom]);
             let rotation = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix(&rotation));

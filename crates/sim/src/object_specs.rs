@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use citrange_core::rig::Hull;
+use citrange_core::rig::ConvexBody;
 use citrange_core::{ObjectSpec, Pose};
 use mujoco_rs::prelude::*;
 use nalgebra::Point3;
@@ -39,7 +39,7 @@ pub(crate) fn object_specs(scene: &CompiledScene) -> Vec<ObjectSpec> {
             if let Some(hull) = geom_hull(model, geom) {
                 let at = |p: [f64; 3]| (pose * Point3::from(p)).coords.into();
                 let points_m = hull.points_m.into_iter().map(at).collect();
-                hulls.push(Hull { points_m, radius_m: hull.radius_m });
+                hulls.push(ConvexBody { points_m, radius_m: hull.radius_m });
             }
         }
         // Nothing of it can be touched: a point.
@@ -50,17 +50,20 @@ pub(crate) fn object_specs(scene: &CompiledScene) -> Vec<ObjectSpec> {
 }
 
 /// The convex body that the engine collides with, in the frame of the geom.
-fn geom_hull(model: &MjModel, geom: usize) -> Option<Hull> {
+fn geom_hull(model: &MjModel, geom: usize) -> Option<ConvexBody> {
     if model.geom_type()[geom] == MjtGeomBase::mjGEOM_MESH {
         let mesh = usize::try_from(model.geom_dataid()[geom]).ok()?;
         let first = model.mesh_vertadr()[mesh] as usize;
         let count = model.mesh_vertnum()[mesh] as usize;
-        return Some(Hull::of_points(outermost(&model.mesh_vert()[first..first + count])));
+        return Some(ConvexBody::of_points(outermost(&model.mesh_vert()[first..first + count])));
     }
     let (shape, geom_from_shape) = shape(model, geom)?;
-    let hull = Hull::of(&shape)?;
+    let hull = ConvexBody::of(&shape)?;
     let at = |p: [f64; 3]| (geom_from_shape * Point3::from(p)).coords.into();
-    Some(Hull { points_m: hull.points_m.into_iter().map(at).collect(), radius_m: hull.radius_m })
+    Some(ConvexBody {
+        points_m: hull.points_m.into_iter().map(at).collect(),
+        radius_m: hull.radius_m,
+    })
 }
 
 /// The points that are outermost in some direction: the corners of the hull, or what stands for

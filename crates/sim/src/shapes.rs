@@ -22,7 +22,7 @@ enum GeomUse {
 impl CompiledScene {
     /// The shapes that a robot collides with, in the frames of its links as [`citrange_control`]
     /// places them. A body without any gives what is seen of it. A mesh counts as the box around
-    /// it, which is larger than the mesh.
+    /// it, which is larger than the mesh: files of robots hold no meshes.
     ///
     /// # Errors
     /// When there is no such robot, or it has a shape that is none of a solid body.

@@ -1,6 +1,6 @@
 //! Where things have to go, as numbers at this moment.
 
-use citrange_core::rig::Hull;
+use citrange_core::rig::ConvexBody;
 use citrange_core::scene::Goal as GoalSpec;
 use citrange_core::{ObjectSeen, Observation, RigSpec};
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
@@ -140,7 +140,7 @@ impl Goal {
         let world_from_tray = Isometry3::from_parts(Translation3::new(x, y, z), turned);
         let (high, thick) = (wall_m / 2.0, WALL_HALF_M);
         let wall = |at: [f64; 2], half: [f64; 2]| {
-            let hull = Hull::cuboid([half[0], half[1], high]);
+            let hull = ConvexBody::cuboid([half[0], half[1], high]);
             Body3::new(&hull, &(world_from_tray * Translation3::new(at[0], at[1], high)))
         };
         let bodies = vec![

@@ -1,6 +1,6 @@
 //! The hand as bodies: what of it is the first jaw, the second, and the rest.
 
-use citrange_core::rig::Hull;
+use citrange_core::rig::ConvexBody;
 use citrange_robot::{Chain, Kinematics, LinkShape};
 use nalgebra::Vector3;
 
@@ -20,7 +20,7 @@ pub(crate) enum Side {
 #[derive(Clone, Debug)]
 struct Part {
     link: usize,
-    hull: Hull,
+    hull: ConvexBody,
     side: Side,
 }
 
@@ -66,10 +66,14 @@ impl Hand {
         let part = |shape: &LinkShape| {
             let link = shape.link?;
             let at = shape.link_from_shape.isometry();
-            let hull = Hull::of(&shape.shape)?;
+            let hull = ConvexBody::of(&shape.shape)?;
             let place = |p: [f64; 3]| (at * nalgebra::Point3::from(p)).coords.into();
             let points_m = hull.points_m.into_iter().map(place).collect();
-            Some(Part { link, hull: Hull { points_m, radius_m: hull.radius_m }, side: side(link)? })
+            Some(Part {
+                link,
+                hull: ConvexBody { points_m, radius_m: hull.radius_m },
+                side: side(link)?,
+            })
         };
         Self { parts: shapes.iter().filter_map(part).collect() }
     }

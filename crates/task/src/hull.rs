@@ -1,6 +1,6 @@
 //! Convex bodies as points, and how far two of them are apart.
 
-use citrange_core::rig::Hull;
+use citrange_core::rig::ConvexBody;
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 
 /// Steps after which two bodies that are still not told apart count as touching.
@@ -26,7 +26,7 @@ pub(crate) struct Gap {
 
 impl Body3 {
     /// A hull at a pose.
-    pub(crate) fn new(hull: &Hull, world_from_hull: &Isometry3<f64>) -> Self {
+    pub(crate) fn new(hull: &ConvexBody, world_from_hull: &Isometry3<f64>) -> Self {
         let at = |p: &[f64; 3]| (world_from_hull * Point3::from(*p)).coords;
         Self { points: hull.points_m.iter().map(at).collect(), radius_m: hull.radius_m }
     }
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     fn cuboid(half: [f64; 3], at: [f64; 3]) -> Body3 {
-        let hull = Hull::cuboid(half);
+        let hull = ConvexBody::cuboid(half);
         Body3::new(&hull, &Isometry3::translation(at[0], at[1], at[2]))
     }
 

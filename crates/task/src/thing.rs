@@ -91,13 +91,13 @@ impl Thing {
 #[cfg(test)]
 mod tests {
     use citrange_core::Pose;
-    use citrange_core::rig::Hull;
+    use citrange_core::rig::ConvexBody;
     use citrange_core::shape::Shape;
 
     use super::*;
 
     fn thing(shape: &Shape, pose: Pose) -> Thing {
-        let hulls = vec![Hull::of(shape).unwrap()];
+        let hulls = vec![ConvexBody::of(shape).unwrap()];
         let spec = ObjectSpec { hulls, ..ObjectSpec::of_box("a", [[0.0; 3]; 2]) };
         Thing::new(&spec, &ObjectSeen { pose, lin_vel_m_s: [0.0; 3], touch_n: None })
     }
