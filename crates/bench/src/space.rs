@@ -124,7 +124,7 @@ fn answer(frame: &Frame, request: &Request) -> Result<Value, Box<dyn Error>> {
     let packed = pack_xyz_rgb(&frame.file.cloud);
     let message = message_of(&frame.file.cloud, "camera", &packed);
     let from_message = request.stage == "message";
-    let mut secs = Vec::new();
+    let mut times_s = Vec::new();
     for round in 0..=request.times {
         let began = Instant::now();
         let made = if from_message {
@@ -138,7 +138,7 @@ fn answer(frame: &Frame, request: &Request) -> Result<Value, Box<dyn Error>> {
         };
         // The first run takes its memory.
         if round > 0 {
-            secs.push(only.map_or(whole, own).as_secs_f64());
+            times_s.push(only.map_or(whole, own).as_secs_f64());
         }
     }
     pipeline.run_with_fates(&frame.file.cloud, pose, &frame.robot())?;
@@ -149,7 +149,7 @@ fn answer(frame: &Frame, request: &Request) -> Result<Value, Box<dyn Error>> {
         .filter(|(_, fate)| **fate == Fate::Outlier)
         .map(|(index, _)| index)
         .collect();
-    Ok(json!({ "secs": secs, "cells": cells, "rgb": rgb, "outliers": gone }))
+    Ok(json!({ "secs": times_s, "cells": cells, "rgb": rgb, "outliers": gone }))
 }
 
 /// A camera that stands still, and the robot gone in every other frame.
@@ -159,7 +159,7 @@ fn map(frame: &Frame, pipeline: &mut Pipeline, times: usize) -> Result<Value, Bo
     let with = pipeline.run(&frame.file.cloud, pose, &PosedRobot::default())?.clone();
     let without = pipeline.run(&frame.file.cloud, pose, &frame.robot())?.clone();
     let mut map = Map::new(&MapSettings::default(), &grid)?;
-    let mut secs = Vec::new();
+    let mut times_s = Vec::new();
     let mut cloud = frame.file.cloud.clone();
     for round in 0..times + 4 {
         cloud.stamp_ns = 33_000_000 * (round as u64 + 1);
@@ -169,9 +169,9 @@ fn map(frame: &Frame, pipeline: &mut Pipeline, times: usize) -> Result<Value, Bo
         map.integrate(0, &cloud, &frame.view, &made)?;
         let snapshot = map.snapshot();
         if round >= 4 {
-            secs.push(began.elapsed().as_secs_f64());
+            times_s.push(began.elapsed().as_secs_f64());
         }
         drop(snapshot);
     }
-    Ok(json!({ "secs": secs }))
+    Ok(json!({ "secs": times_s }))
 }

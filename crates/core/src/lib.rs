@@ -27,12 +27,14 @@
 //! ```
 
 pub mod batch;
+pub mod camera;
 pub mod command;
 pub mod dict;
 pub mod error_kind;
 pub mod event;
 pub mod names;
 pub mod observation;
+pub mod one_arm;
 pub mod origin;
 mod pace;
 pub mod picture;

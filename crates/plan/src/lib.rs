@@ -41,7 +41,8 @@
 //! | how a path is searched, shortened, mended | `search/` |
 //! | where a plan begins, and with which opening of the gripper | `start.rs` |
 //! | all of it, from a goal to a motion | `make.rs`; why there is none, in words `words.rs` |
-//! | how fast problems are solved | `measure.rs` |
+//! | motions from goal to goal in a scene, in one call | `scene.rs`; what comes of it `legs.rs` |
+//! | how fast problems are solved | `measure.rs`; a file of them `measure_all.rs` |
 //!
 //! `docs/plan.md` shows how it is used.
 
@@ -50,13 +51,16 @@ mod collide;
 mod config;
 mod error;
 mod goal;
+mod legs;
 mod make;
 mod measure;
+mod measure_all;
 mod motions;
 mod obstacles;
 mod outcome;
 mod pilot;
 mod problems;
+mod scene;
 mod search;
 mod start;
 mod timing;
@@ -67,6 +71,7 @@ pub use collide::{Collider, ColliderSettings, Mount};
 pub use config::{Config, MAX_JOINTS};
 pub use error::PlanError;
 pub use goal::{Contacts, GoalReport, GoalSettings, PlanGoal, check_goal};
+pub use legs::{Leg, Legs};
 pub use make::{MadePlan, PlanRequest, PlanTimes, make_plan};
 pub use measure::{Bench, BenchTally, ObstacleKind, Solved};
 pub use motions::Motions;
@@ -74,6 +79,7 @@ pub use obstacles::Obstacles;
 pub use outcome::{Collision, Path, PathEnd, PlanOutcome, Touched};
 pub use pilot::{Feedforward, PilotSettings, PlanPilot, ServoLoad};
 pub use problems::{Problem, Problems};
+pub use scene::{GoalText, PlanScene, SceneSettings, SceneSolid, plan_in_scene};
 pub use search::{
     Effort, Improved, Planner, SearchResult, SearchSettings, SimplifySettings, Spent,
     path_length_rad,

@@ -93,6 +93,12 @@ impl Bench {
         Ok(Self { arm, collider, settings, kind, voxel_size_m: problems.voxel_size_m })
     }
 
+    /// Which obstacles are in the way.
+    #[must_use]
+    pub fn kind(&self) -> ObstacleKind {
+        self.kind
+    }
+
     /// The problems whose ends are free among these obstacles.
     pub fn chosen<'a>(&self, problems: &'a Problems) -> impl Iterator<Item = &'a Problem> {
         let kind = self.kind;
