@@ -63,6 +63,9 @@ fn over_target(pilot: &Autopilot, m: &Memory, seen: &Observation) -> Option<Hand
 
 /// Measures what the hand misses, and corrects it: the arm hangs, the thing may have rolled.
 pub(crate) fn posture_adjust(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
+    if !pilot.settings.enable_posture_correction {
+        return Step::To(State::Descend);
+    }
     let Some(over) = over_target(pilot, m, seen) else {
         return Step::Fail(Reason::TargetNotSeen);
     };
