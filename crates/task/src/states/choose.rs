@@ -82,6 +82,7 @@ pub(crate) fn idle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) ->
         return Step::Refuse(Reason::NoSpot);
     }
     m.plan = plan;
+    m.middle_m = at_m;
     pilot.body.hold(&plan.point_m);
     m.hand = pilot.body.place(&m.joints);
     m.carry_z_m = pilot.carry_z_m(&thing, &around, seen);

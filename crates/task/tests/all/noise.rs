@@ -48,6 +48,6 @@ fn noise_costs_attempts_and_makes_no_lies() {
             tally.false_failure.len()
         );
         assert!(tally.false_success.is_empty(), "{:#?}", tally.false_success);
-        assert!(sigma_mm > 1.0 || tally.placed as f64 >= 0.9 * tally.things as f64);
+        assert!(sigma_mm > 0.0 || tally.placed as f64 >= 0.9 * tally.things as f64);
     }
 }
