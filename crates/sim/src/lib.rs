@@ -57,6 +57,7 @@ pub mod gl;
 mod inertia;
 mod layout;
 mod mjcf;
+mod object_specs;
 mod picture;
 pub mod priority;
 mod read;

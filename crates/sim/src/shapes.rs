@@ -131,7 +131,7 @@ impl CompiledScene {
 }
 
 /// A geom's shape and the shape's pose in the geom; `None` for what bounds no volume.
-fn shape(model: &MjModel, geom: usize) -> Option<(Shape, Isometry3<f64>)> {
+pub(crate) fn shape(model: &MjModel, geom: usize) -> Option<(Shape, Isometry3<f64>)> {
     let [a, b, c] = model.geom_size()[geom];
     let shape = match model.geom_type()[geom] {
         MjtGeomBase::mjGEOM_SPHERE => Shape::Sphere { radius_m: a },

@@ -96,12 +96,33 @@ pub struct AutopilotSettings {
     pub floor_clearance_m: f64,
     /// Part of the way to the base that a lifted thing is drawn back before it is carried on.
     pub retreat_fraction: f64,
-    /// How far the jaws open to take a thing: fraction of the gripper's range.
+    /// Most that the jaws open to take a thing: fraction of the gripper's range. How far they do
+    /// follows from the thing's shape.
     pub gripper_open: f64,
-    /// How far they close on it.
+    /// Least that they are closed on it.
     pub gripper_closed: f64,
-    /// How far they open to let it go.
+    /// Most that they open to let it go.
     pub gripper_release: f64,
+    /// How far the jaws are closed beyond where they meet the thing, as a fraction of the
+    /// gripper's range: with this the servo presses.
+    pub grip_squeeze: f64,
+    /// Gap between the thing and each moving jaw before the jaws close, where there is room.
+    pub open_clearance_m: f64,
+    /// The least gap between the thing and a jaw that passes it.
+    pub least_clearance_m: f64,
+    /// Room between thing and jaws, both sides together, when it is let go.
+    pub release_clearance_m: f64,
+    /// Least fraction of the gripper's range that the jaws open by to let go.
+    pub least_release: f64,
+    /// Most that the jaws may press off the line between their contacts: the angle whose tangent
+    /// is the friction, less a margin.
+    pub most_slant_deg: f64,
+    /// Most that the directions may differ in which the jaws press.
+    pub most_wedge_deg: f64,
+    /// Least of the jaws, from their tips, that must be beside a thing where they touch it.
+    pub least_overlap_m: f64,
+    /// The jaws pass this far above a thing before they go down around it.
+    pub over_clearance_m: f64,
     /// Which yaws of the jaws a thing may be taken with.
     #[serde(rename = "turn")]
     pub grasp_yaw: GraspYaw,
@@ -253,6 +274,13 @@ impl AutopilotSettings {
             ("release_height", self.release_height),
             ("grasp_clearance_m", self.grasp_clearance_m),
             ("floor_clearance_m", self.floor_clearance_m),
+            ("open_clearance_m", self.open_clearance_m),
+            ("least_clearance_m", self.least_clearance_m),
+            ("release_clearance_m", self.release_clearance_m),
+            ("over_clearance_m", self.over_clearance_m),
+            ("most_slant_deg", self.most_slant_deg),
+            ("most_wedge_deg", self.most_wedge_deg),
+            ("least_overlap_m", self.least_overlap_m),
             ("grasp_settle_duration_steps", self.grasp_settle_duration_steps),
         ];
         let fractions = [
@@ -261,6 +289,8 @@ impl AutopilotSettings {
             ("gripper_open", self.gripper_open),
             ("gripper_closed", self.gripper_closed),
             ("gripper_release", self.gripper_release),
+            ("grip_squeeze", self.grip_squeeze),
+            ("least_release", self.least_release),
         ];
         if let Some((key, n)) = above.iter().find(|(_, n)| !(*n > 0.0 && n.is_finite())) {
             return Err(format!("{key}: {n} must be a number above 0"));

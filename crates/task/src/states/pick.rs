@@ -4,7 +4,7 @@ use citrange_core::Observation;
 use nalgebra::{Unit, Vector3};
 
 use super::{ARRIVED_M, PATIENCE_FRAMES};
-use crate::choice::beside;
+use crate::grasp_plan::{beside, over_z_m};
 use crate::judge::{GraspDetector, GraspSample, HandView, PickupColour, assess};
 use crate::memory::{GraspBelief, Memory};
 use crate::moves::HandTarget;
@@ -21,24 +21,44 @@ const STANDS_RAD_S: f64 = 0.08;
 
 /// Over the thing, jaws open and rotated.
 pub(crate) fn approach(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
-    if m.ticks == 0 {
-        let Some(over) = over_target(pilot, m, seen) else {
-            return Step::Fail(Reason::TargetNotSeen);
-        };
-        pilot.send(m, over, pilot.settings.travel_horizontal_speed);
+    const UP: u32 = 0;
+    const ACROSS: u32 = 1;
+    const DOWN: u32 = 2;
+    let Some(over) = over_target(pilot, m, seen) else {
+        return Step::Fail(Reason::TargetNotSeen);
+    };
+    let z = m.travel_z_m;
+    if m.line.is_none() && m.part <= DOWN {
+        // First up, where the way across would be too low; then across, then down.
+        let up = HandTarget { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, z), ..m.hand };
+        if m.part == UP && m.hand.at_m.z < z - 1e-3 && pilot.joints_for(m, &up).is_ok() {
+            pilot.send(m, up, pilot.settings.travel_horizontal_speed);
+            m.part = ACROSS;
+        } else if m.part <= ACROSS {
+            let across = HandTarget { at_m: Vector3::new(over.at_m.x, over.at_m.y, z), ..over };
+            // From high up straight to the thing, when its own height is all that counts.
+            let to = if z > over.at_m.z + 1e-3 { across } else { over };
+            pilot.send(m, to, pilot.settings.travel_horizontal_speed);
+            m.part = DOWN;
+        } else {
+            pilot.send(m, over, pilot.settings.travel_horizontal_speed);
+            m.part = DOWN + 1;
+        }
     }
-    let (open, frames) = (pilot.settings.gripper_open, pilot.settings.grasp_duration_steps);
+    let open = m.plan.open.min(pilot.settings.gripper_open);
+    let frames = pilot.settings.grasp_duration_steps;
     let is_open = pilot.move_jaws(m, open, frames);
     let is_there = or_fail!(pilot.follow(m));
-    if is_open && is_there { Step::To(State::PostureAdjust) } else { Step::Stay }
+    let is_last = m.part > DOWN || (m.part == DOWN && z <= over.at_m.z + 1e-3);
+    if is_open && is_there && is_last { Step::To(State::PostureAdjust) } else { Step::Stay }
 }
 
 /// Where the hand should be over the thing as it is now.
 fn over_target(pilot: &Autopilot, m: &Memory, seen: &Observation) -> Option<HandTarget> {
-    let at_m = Vector3::from(pilot.target(m, seen)?.pose.pos_m);
-    let mut over = beside(&pilot.body, &pilot.settings, &at_m, m.relative_yaw_rad);
-    over.at_m.z = pilot.body.height(pilot.settings.approach_height);
-    at_m.iter().all(|n| n.is_finite()).then_some(over)
+    let thing = pilot.current_thing(m, seen)?;
+    let mut over = beside(&pilot.body, &m.plan, &thing.middle_m);
+    over.at_m.z = over_z_m(&pilot.body, &pilot.settings, &thing, &m.plan);
+    Some(over)
 }
 
 /// Measures what the hand misses, and corrects it: the arm hangs, the thing may have rolled.
@@ -67,6 +87,10 @@ pub(crate) fn posture_adjust(pilot: &mut Autopilot, m: &mut Memory, seen: &Obser
         && off_rad.to_degrees() < pilot.settings.posture_tolerance_deg
         && fastest < STANDS_RAD_S;
     m.part = if is_right { m.part + 1 } else { 0 };
+    if !is_right {
+        let (mm, turn) = ((away_m * 1e4).round() / 10.0, off_rad.to_degrees().round());
+        pilot.because(format!("the hand is {mm} mm aside, its jaws {turn} degrees off"));
+    }
     if m.part >= STEADY_FRAMES { Step::To(State::Descend) } else { Step::Stay }
 }
 
@@ -80,7 +104,8 @@ pub(crate) fn descend(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
         if m.plate.is_none() {
             return Step::Fail(Reason::PlateNotSeen);
         }
-        let z = thing.pose.pos_m[2] + pilot.settings.grasp_offset_m;
+        let middle = pilot.target_middle(m, seen).map_or(thing.pose.pos_m, |t| t.pose.pos_m);
+        let z = middle[2] + pilot.settings.grasp_offset_m;
         let low = HandTarget { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, z), ..m.hand };
         pilot.send(m, low, pilot.settings.descend_step_size);
     }
@@ -88,13 +113,16 @@ pub(crate) fn descend(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
     pilot.body.hand(&m.joints);
     let lowest = pilot.body.ik.kinematics().lowest_m() - m.correction_m.z;
     if lowest < pilot.body.floor_z_m + pilot.settings.floor_clearance_m - 1e-4 {
+        let mm = ((pilot.body.floor_z_m - lowest) * 1e4).round() / 10.0;
+        pilot.because(format!("the jaw tips would be {mm} mm below the table"));
         return Step::Fail(Reason::Floor);
     }
     if !is_down || !pilot.is_frame(seen) {
         return Step::Stay;
     }
     let object = m.current.map_or(0, |n| pilot.targets[n]);
-    let half = pilot.half_width_m(object);
+    let thing = pilot.thing(object, seen);
+    let half = thing.map_or(0.0, |thing| thing.radius_m());
     let view = HandView {
         grasp_m: pilot.hand.at_m,
         jaw_axis: Unit::new_normalize(pilot.hand.jaw_axis),
@@ -102,18 +130,25 @@ pub(crate) fn descend(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
         opening_m: 4.0 * half,
     };
     let box_m = &pilot.objects[object].box_m;
-    let pickup = assess(&pilot.settings.pickup, &view, Some(thing), box_m);
+    let target = pilot.target(m, seen);
+    let pickup = assess(&pilot.settings.pickup, &view, target, box_m);
     m.part += 1;
     match pickup.color {
         PickupColour::Green => Step::To(State::Grasp),
         _ if m.part < PATIENCE_FRAMES => Step::Stay,
-        _ => Step::Fail(Reason::NotGreen),
+        color => {
+            let mm = |at: Option<f64>| at.map_or(f64::NAN, |at| (at * 1e4).round() / 10.0);
+            let (offset, along) = (mm(pickup.offset_m), mm(pickup.along_m));
+            pilot
+                .because(format!("{color:?}: {offset} mm beside the jaws' line, {along} along it"));
+            Step::Fail(Reason::NotGreen)
+        }
     }
 }
 
 /// Closes the jaws evenly.
 pub(crate) fn grasp(pilot: &mut Autopilot, m: &mut Memory, _seen: &Observation) -> Step {
-    let (closed, frames) = (pilot.settings.gripper_closed, pilot.settings.grasp_duration_steps);
+    let (closed, frames) = (pilot.closed(m), pilot.settings.grasp_duration_steps);
     if pilot.move_jaws(m, closed, frames) { Step::To(State::GraspSettle) } else { Step::Stay }
 }
 
@@ -124,10 +159,12 @@ pub(crate) fn grasp_settle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observa
         return Step::Stay;
     }
     let jaw_gap = pilot.jaw_gap(m, seen);
-    if jaw_gap < pilot.settings.grasp_detection.jaw_gap_min {
+    if jaw_gap < pilot.grasp_limits(m).jaw_gap_min {
+        pilot.because("the jaws closed on nothing".to_owned());
         return Step::Fail(Reason::GraspMissed);
     }
-    let object = pilot.target(m, seen);
+    let object = pilot.target_middle(m, seen);
+    let object = object.as_ref();
     let first = GraspSample { hand_m: pilot.hand.at_m, object, jaw_gap };
     m.grasp = Some(GraspDetector::begin(&first));
     Step::To(State::Lift)
@@ -135,7 +172,7 @@ pub(crate) fn grasp_settle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observa
 
 /// Straight up; the detector is asked at every frame.
 pub(crate) fn lift(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
-    let top_m = pilot.body.height(pilot.settings.lift_height);
+    let top_m = m.lift_z_m;
     if m.ticks == 0 {
         let up = HandTarget { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, top_m), ..m.hand };
         pilot.send(m, up, pilot.settings.lift_step_size);

@@ -38,7 +38,7 @@ fn mistakes_are_named() {
         ("lift_height: -0.1", "lift_height: -0.1 must be a number above 0"),
         ("lift_height: high", "mine.yaml"),
         ("profile: fast", "profile"),
-        ("gripper_closed: 0.9", "gripper_closed"),
+        ("gripper_closed: 1", "gripper_closed"),
         ("joint_speed_share: 0", "joint_speed_share"),
         ("joint_speed_share: 1.5", "between 0 and 1"),
         ("spots: 3", "spots"),
