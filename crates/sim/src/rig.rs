@@ -10,8 +10,10 @@ use citrange_core::{
 };
 use mujoco_rs::prelude::MjtJoint;
 
+use crate::chain::FrameAt;
 use crate::compile::CompiledScene;
 use crate::contact_sensor::{ContactSensor, object_specs};
+use crate::drive::why_not_driven;
 use crate::error::SimError;
 use crate::extras::quat_from_matrix;
 use crate::layout::Joint;
@@ -28,8 +30,8 @@ pub struct SimRig {
     limited: Vec<f64>,
     pools: Vec<CameraBuffers>,
     contact_sensor: ContactSensor,
-    /// The site of the first arm's wrist, where its description names one.
-    wrist: Option<usize>,
+    /// The first arm's wrist, where its description names one.
+    wrist: Option<FrameAt>,
     /// Started when the first pictures are asked for.
     drawer: Option<Drawer>,
     leave_out: bool,
@@ -73,7 +75,7 @@ impl SimRig {
         })?;
         let spec = spec(&scene, robots, cameras)?;
         let contact_sensor = ContactSensor::new(&scene, first)?;
-        let wrist = scene.wrist_site(first);
+        let wrist = scene.wrist_at(first);
         let world = World::new(scene, 1, Threads::Exactly(1))?;
         let limited = vec![0.0; spec.joints.len()];
         let pools = vec![CameraBuffers::default(); spec.cameras.len()];
@@ -128,8 +130,8 @@ impl SimRig {
     #[must_use]
     pub fn targets(&self) -> Vec<f64> {
         let data = &self.world.envs[0].data;
-        let target = |joint: &Joint| match joint.position_servo {
-            Some(servo) => data.ctrl()[servo],
+        let target = |joint: &Joint| match joint.drive {
+            Some(drive) => drive.position(data.ctrl()[drive.actuator]),
             None => data.qpos()[joint.qpos],
         };
         self.joints().map(target).collect()
@@ -137,7 +139,8 @@ impl SimRig {
 
     /// Joints of all arms, in order.
     fn joints(&self) -> impl Iterator<Item = &Joint> {
-        self.robots.iter().flat_map(|robot| &self.world.scene.layout.robots[robot].joints)
+        let robots = &self.world.scene.layout.robots;
+        self.robots.iter().flat_map(|robot| robots[robot].driven_joints())
     }
 
     /// What a camera gives from now on; colours by default.
@@ -281,24 +284,21 @@ fn spec(
 fn joint_specs(scene: &CompiledScene, robot: &str) -> Result<Vec<JointSpec>, SimError> {
     let model = &scene.model;
     let mut joints = Vec::new();
-    for joint in &scene.layout.robot(robot)?.joints {
-        let servo = joint.position_servo.ok_or_else(|| SimError::Scene {
-            scene: scene.scene.name.clone(),
-            reason: format!("joint {} of {robot} has no position servo", joint.name),
-        })?;
-        let index = model.actuator_trnid()[servo][0] as usize;
-        let range = if model.actuator_ctrllimited()[servo] {
-            Some(model.actuator_ctrlrange()[servo])
-        } else if model.jnt_limited()[index] {
-            Some(model.jnt_range()[index])
-        } else {
-            None
-        };
-        let is_slide = model.jnt_type()[index] == MjtJoint::mjJNT_SLIDE;
-        let gripper = scene.robots.get(robot).and_then(|d| d.gripper.as_ref()).and_then(|g| {
+    let description = scene.robots.get(robot);
+    for joint in scene.layout.robot(robot)?.driven_joints() {
+        let gripper = description.and_then(|d| d.gripper.as_ref()).and_then(|g| {
             let index = g.joints.iter().position(|name| *name == joint.name)?;
             Some([*g.closed.get(index)?, *g.open.get(index)?])
         });
+        // What closes with a gripper needs no servo of its own: linkages take it along.
+        if joint.drive.is_none() && joint.follows.is_none() && gripper.is_none() {
+            return Err(SimError::Scene {
+                scene: scene.scene.name.clone(),
+                reason: format!("{robot} cannot be driven: {}", why_not_driven(model, joint)),
+            });
+        }
+        let is_slide = model.jnt_type()[joint.id] == MjtJoint::mjJNT_SLIDE;
+        let range = joint.commanded_range(model, description);
         joints.push(JointSpec { name: joint.name.clone(), is_slide, range, gripper });
     }
     Ok(joints)
@@ -338,7 +338,7 @@ impl Rig for SimRig {
         if rates.is_frame(self.ticks) {
             self.contact_sensor.feel(&mut self.world);
         }
-        seen.wrist_pos_m = self.wrist.map(|site| self.world.envs[0].data.site_xpos()[site]);
+        seen.wrist_pos_m = self.wrist.map(|wrist| wrist.position(&self.world.envs[0].data));
         self.contact_sensor.see(&self.world, &mut seen.objects);
         if want == Want::Images {
             seen.images.clear();
@@ -362,8 +362,8 @@ impl Rig for SimRig {
         }
         let mut rest = self.limited.as_slice();
         for robot in &self.robots {
-            let (own, others) = rest.split_at(self.world.scene.layout.robots[robot].joints.len());
-            self.world.set_joint_targets(robot, own)?;
+            let (own, others) = rest.split_at(self.world.scene.layout.robots[robot].driven.len());
+            self.world.set_driven_targets(robot, own)?;
             rest = others;
         }
         commanded.limited.clear();

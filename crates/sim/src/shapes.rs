@@ -41,7 +41,7 @@ impl CompiledScene {
 
     fn shapes_of(&self, robot: &str, side: GeomUse) -> Result<Vec<LinkShape>, SimError> {
         let tree = self.layout.robot(robot)?;
-        let bodies = Bodies::new(self, &tree.joints, tree.bodies.start);
+        let bodies = Bodies::new(self, tree);
         let mut shapes = Vec::new();
         for (body, geoms) in self.geoms_of(tree, side) {
             let (link, link_from_body) = bodies.place(body);
@@ -72,7 +72,7 @@ impl CompiledScene {
     /// When there is no such robot.
     pub fn allowed_pairs(&self, robot: &str) -> Result<Vec<[String; 2]>, SimError> {
         let tree = self.layout.robot(robot)?;
-        let bodies = Bodies::new(self, &tree.joints, tree.bodies.start);
+        let bodies = Bodies::new(self, tree);
         let mut links: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
         for body in self.geoms_of(tree, GeomUse::Solid).into_keys() {
             links.entry(bodies.place(body).0).or_default().push(body);
