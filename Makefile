@@ -2,10 +2,11 @@
 # `make test-peers` adds the tests against big real peers, `make bench` the measurements.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint test-peers bench clean
+.PHONY: help setup demo install test lint test-peers bench clean
 
 help:
 	@echo "make demo        set up, then show an arm at work and say where the pictures are"
+	@echo "make install     put the command citrange into ~/.local/bin (PREFIX=… elsewhere)"
 	@echo "make test        set up, then run the linters and all tests"
 	@echo "make test-peers  tests against real peers (installed once, outside the clone)"
 	@echo "make bench       measure against the peers and write benches/README.md"
@@ -16,6 +17,11 @@ setup:
 demo: setup
 	@scripts/build.sh
 	@target/release/citrange demo
+
+PREFIX ?= $(HOME)/.local
+install: setup
+	@scripts/build.sh
+	@scripts/install.sh "$(PREFIX)/bin"
 
 # Cheapest first.
 lint: setup

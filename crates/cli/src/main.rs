@@ -64,7 +64,7 @@ enum Verb {
     /// Camera frames become a map: run, look, simulate, calibrate.
     #[command(subcommand)]
     Space(verbs::space::Command),
-    /// Plan a motion that touches nothing, with its time controller; a film of it.
+    /// Plan a motion that touches nothing, timed within the arm's limits; film it.
     Plan(verbs::plan::Args),
     /// Show an arm at work and make pictures of it.
     Demo(verbs::demo::Args),

@@ -40,6 +40,7 @@ mod recording;
 pub mod replay;
 mod session;
 mod simulated;
+mod timeline;
 
 pub use answer::Answer;
 pub use cell::{ArmDescription, EpisodeRig, RigIdentity, RigSource, Shown};

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::context::RunContext;
 use crate::error::Result;
+use crate::timeline::{described, happened};
 
 /// How an episode can be replayed: what `list`, `check` and `replay` agree on.
 enum Replay {
@@ -160,10 +161,12 @@ pub fn show_episode(dataset: &Dataset, episode: usize) -> Result<Answer> {
         Err(problem) => Replay::Broken(problem.to_string()),
     };
     let mut report = episode_json(dataset, episode, &replay);
+    let mut lines = described(dataset, episode, replay.word());
     if let Ok(Some((tape, shown))) = tape {
         let h = &tape.header;
         let first = shown.start as u64 * u64::from(h.rig.rates.ticks_per_frame());
         let last = shown.end as u64 * u64::from(h.rig.rates.ticks_per_frame());
+        lines.extend(happened(&tape, first..last));
         let events: Vec<_> =
             tape.events.iter().filter(|(tick, _)| (first..last).contains(tick)).collect();
         let stalls = tape
@@ -180,8 +183,8 @@ pub fn show_episode(dataset: &Dataset, episode: usize) -> Result<Answer> {
             "config": h.config,
         });
     }
-    let lines = vec![serde_json::to_string_pretty(&report)?];
-    Ok(Answer { json: report, lines, remarks: Vec::new() })
+    let remarks = if let Replay::Broken(problem) = replay { vec![problem] } else { Vec::new() };
+    Ok(Answer { json: report, lines, remarks })
 }
 
 /// What is wrong with a dataset.

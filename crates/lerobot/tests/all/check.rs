@@ -233,6 +233,11 @@ fn jumps_duplicates_and_limits() {
     let found = check(&set, &options, &mut |_, _| {});
     assert_eq!(codes(&found), ["limit"]);
     assert!(found[0].message.contains("pan.pos"), "{found:?}");
+    // To come to a limit is fine, also a little into it.
+    let lowest = (0..frames).map(|f| f64::from(synthetic::state(0, f)[0])).fold(0.0, f64::min);
+    let limits = vec![(lowest + 0.01, 8.0), (-2.0, 2.0), (-2.0, 2.0)];
+    let options = CheckOptions { joint_limits: Some(limits), ..CheckOptions::default() };
+    assert_eq!(check(&set, &options, &mut |_, _| {}), []);
 }
 
 #[test]
