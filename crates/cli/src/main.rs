@@ -48,6 +48,9 @@ enum Verb {
     /// List, describe and draw scenes.
     #[command(subcommand)]
     Scene(verbs::scene::Command),
+    /// Describe a robot of somebody's: what is guessed from its MJCF or URDF, to mend.
+    #[command(subcommand)]
+    Robot(verbs::robot::Command),
     /// Simulate many environments; speed, energy and contact sanity.
     Sim(verbs::sim::Args),
     /// Drive an arm from a browser or a terminal, and record.
@@ -120,6 +123,7 @@ fn main() -> ExitCode {
         Verb::Setup => verbs::setup::run(),
         Verb::Doctor(args) => verbs::doctor::run(&args),
         Verb::Scene(command) => verbs::scene::run(&command),
+        Verb::Robot(command) => verbs::robot::run(&command),
         Verb::Sim(args) => verbs::sim::run(&args),
         Verb::Drive(args) => verbs::drive::run(&args),
         Verb::Collect(args) => verbs::collect::run(&args),

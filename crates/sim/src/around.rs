@@ -6,7 +6,7 @@ use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion};
 
 use crate::error::SimError;
 use crate::layout::name_of;
-use crate::shapes::shape;
+use crate::shapes::shapes;
 use crate::world::World;
 
 /// Half the edges of the slab that stands for a floor without end.
@@ -24,7 +24,7 @@ pub struct SolidAround {
 }
 
 impl World {
-    /// Everything solid in an environment but a robot. A mesh counts as the box around it, a
+    /// Everything solid in an environment but a robot. A mesh counts as boxes around slices of it, a
     /// floor as a slab of 20 by 20 m below it.
     ///
     /// # Errors
@@ -41,12 +41,12 @@ impl World {
             if own.contains(&body) || !collides {
                 continue;
             }
-            let (shape, geom_from_shape) = match model.geom_type()[geom] {
+            let parts = match model.geom_type()[geom] {
                 MjtGeomBase::mjGEOM_PLANE => {
                     let below = Isometry3::translation(0.0, 0.0, -FLOOR_HALF_M[2]);
-                    (Shape::Box { half_m: FLOOR_HALF_M }, below)
+                    vec![(Shape::Box { half_m: FLOOR_HALF_M }, below)]
                 }
-                _ => shape(model, geom).ok_or_else(|| {
+                _ => shapes(model, geom).ok_or_else(|| {
                     let name = name_of(model, MjtObjBase::mjOBJ_GEOM, geom, "a shape");
                     let reason = format!("{name} is a height field, which has no solid shape");
                     SimError::Scene { scene: scene.scene.name.clone(), reason }
@@ -55,12 +55,14 @@ impl World {
             let rotation = Matrix3::from_row_slice(&data.geom_xmat()[geom]);
             let rotation = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix(&rotation));
             let at = Translation3::from(data.geom_xpos()[geom]);
-            let pose = (Isometry3::from_parts(at, rotation) * geom_from_shape).into();
-            solids.push(SolidAround {
-                body: scene.body_names()[body].clone(),
-                can_move: model.body_weldid()[body] != 0,
-                solid: PosedShape { pose, shape },
-            });
+            for (shape, geom_from_shape) in parts {
+                let pose = (Isometry3::from_parts(at, rotation) * geom_from_shape).into();
+                solids.push(SolidAround {
+                    body: scene.body_names()[body].clone(),
+                    can_move: model.body_weldid()[body] != 0,
+                    solid: PosedShape { pose, shape },
+                });
+            }
         }
         Ok(solids)
     }

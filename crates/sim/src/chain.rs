@@ -26,9 +26,8 @@ impl CompiledScene {
             reason: format!("{robot} cannot be driven: {reason}"),
         };
         let tree = self.layout.robot(robot)?;
-        let description = self.robots.get(robot).ok_or_else(|| {
-            fail(self.why_not_described(robot))
-        })?;
+        let description =
+            self.robots.get(robot).ok_or_else(|| fail(self.why_not_described(robot)))?;
         let bodies = Bodies::new(self, tree);
         let mut joints = Vec::new();
         for (index, joint) in tree.driven_joints().enumerate() {
@@ -59,6 +58,12 @@ impl CompiledScene {
     /// Where a robot's wrist is in the model, where its description names one.
     pub(crate) fn wrist_at(&self, robot: &str) -> Option<FrameAt> {
         frame_of(&self.model, robot, self.robots.get(robot)?, "wrist").ok()
+    }
+
+    /// The body that carries a frame of a robot's description, and the frame's pose there.
+    pub(crate) fn frame_at(&self, robot: &str, role: &str) -> Option<(usize, Isometry3<f64>)> {
+        let frame = frame_of(&self.model, robot, self.robots.get(robot)?, role).ok()?;
+        Some(frame.in_body(&self.model))
     }
 
     /// Height below which nothing of a robot's hand may be driven: what the scene says, or the

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::attach::Attachment;
 use crate::catalog::{SceneSource, existing, load_robot};
 use crate::describe::guess_missing;
-use crate::engine::start_engine;
+use crate::engine::{engine_messages, start_engine};
 use crate::error::SimError;
 use crate::home::home;
 use crate::layout::{Layout, Root};
@@ -47,21 +47,28 @@ pub struct CompiledScene {
     pub(crate) undescribed: BTreeMap<String, String>,
 }
 
+/// What is other than the scene has it, of one robot.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Change<'a> {
+    /// The robot.
+    pub(crate) robot: &'a str,
+    /// Only what hangs on this body of its model.
+    pub(crate) root: Option<&'a str>,
+    /// Its description.
+    pub(crate) description: Option<&'a RobotDescription>,
+}
+
 impl CompiledScene {
     /// Builds the model of a scene.
     ///
     /// # Errors
     /// When the engine is missing, a file cannot be read, or the model does not compile.
     pub fn new(source: &SceneSource) -> Result<Self, SimError> {
-        Self::with_root(source, "", None)
+        Self::changed(source, Change::default())
     }
 
-    /// As [`CompiledScene::new`]; of the model of one robot only what hangs on a body.
-    pub(crate) fn with_root(
-        source: &SceneSource,
-        robot: &str,
-        root: Option<&str>,
-    ) -> Result<Self, SimError> {
+    /// As [`CompiledScene::new`], with one robot other than the scene has it.
+    pub(crate) fn changed(source: &SceneSource, change: Change<'_>) -> Result<Self, SimError> {
         let _span = tracing::info_span!("compile_scene", scene = source.scene.name).entered();
         start_engine()?;
         let scene = source.scene.clone();
@@ -71,7 +78,9 @@ impl CompiledScene {
         let mut robots = BTreeMap::new();
         let mut foreign = BTreeMap::new();
         for (name, placement) in &scene.robots {
-            let read = load_robot(&placement.model, &source.folder)?;
+            let mut read = load_robot(&placement.model, &source.folder)?;
+            let change = if name == change.robot { change } else { Change::default() };
+            read.description = change.description.cloned().or(read.description);
             let mut opened = ModelFile::open(name, &read).map_err(&fail)?;
             let description = read.description.as_ref();
             let lift = description.map_or(0.0, |d| d.base_height_m);
@@ -82,12 +91,13 @@ impl CompiledScene {
                 pose: &pose,
                 free: false,
                 friction_factor: placement.friction_factor,
-                root: root
-                    .filter(|_| name == robot)
-                    .or(description.and_then(|d| d.root.as_deref())),
+                root: change.root.or(description.and_then(|d| d.root.as_deref())),
             };
             opened.notes.extend(options::take(&mut spec, &opened, name, &scene.physics));
             attachment.attach(&mut spec, &mut opened.spec).map_err(&fail)?;
+            // Which options clash is named above; the engine only says that some do.
+            let heard = engine_messages().into_iter().filter(|m| !m.contains("Attach conflict"));
+            opened.notes.extend(heard);
             set_gains(&mut spec, name, placement, description).map_err(&fail)?;
             for note in &opened.notes {
                 tracing::warn!(robot = name, "{note}");
@@ -111,6 +121,10 @@ impl CompiledScene {
         }
         add_cameras(&mut spec, &scene).map_err(&fail)?;
         let model = spec.compile().map_err(|e| fail(format!("does not compile: {e}")))?;
+        // What it says of meshes and textures is no matter of the physics.
+        for message in engine_messages() {
+            tracing::warn!(scene = scene.name, "{message}");
+        }
         let xml = spec.save_xml_string(XML_BYTES).unwrap_or_default();
         let guesses = guess_missing(&model, &scene, &mut robots, &foreign)?;
         let mut compiled = Self::of_model(model, scene, robots, xml)?;
@@ -167,7 +181,9 @@ impl CompiledScene {
     /// What was done differently when the robots' files were read, for people: by robot.
     pub fn notes(&self) -> impl Iterator<Item = (&str, &str)> {
         let all = self.foreign.iter();
-        all.flat_map(|(name, origin)| origin.notes.iter().map(|note| (name.as_str(), note.as_str())))
+        all.flat_map(|(name, origin)| {
+            origin.notes.iter().map(|note| (name.as_str(), note.as_str()))
+        })
     }
 
     /// Why a robot has no description, for people.
@@ -177,7 +193,9 @@ impl CompiledScene {
             Clone::clone,
         );
         let model = self.scene.robots.get(robot).map_or("model.xml", |placed| &placed.model);
-        format!("{reason}; `citrange robot describe {model} -o robot.yaml` writes what it finds, to mend")
+        format!(
+            "{reason}; `citrange robot describe {model} -o robot.yaml` writes what it finds, to mend"
+        )
     }
 
     /// Names of the joints that a rig of a robot commands, in the order of its commands.

@@ -3,6 +3,7 @@
 
 mod chains;
 mod hand;
+mod pictures;
 mod text;
 
 use std::collections::BTreeMap;
@@ -13,10 +14,11 @@ use citrange_core::{RobotDescription, Scene};
 use mujoco_rs::prelude::*;
 
 use crate::catalog::SceneSource;
-use crate::compile::CompiledScene;
+use crate::compile::{Change, CompiledScene};
 use crate::error::SimError;
 use crate::home::{home, key_names, place_followers};
 use crate::layout::{Layout, Tree, name_of};
+use crate::mesh_boxes;
 use crate::model_file::Origin;
 use crate::robot::scene_of;
 use crate::servos::made_gains;
@@ -64,7 +66,8 @@ pub fn describe(model: &str, folder: &Path, root: Option<&str>) -> Result<Guess,
     let mut scene = scene_of(NAME, model);
     scene.rates = citrange_core::Rates { physics_hz: 500, control_hz: 100, frame_hz: 20 };
     let source = SceneSource { scene, folder: folder.to_owned() };
-    let compiled = CompiledScene::with_root(&source, NAME, root)?;
+    let change = Change { robot: NAME, root, description: None };
+    let compiled = CompiledScene::changed(&source, change)?;
     let fail = |reason: String| SimError::Scene { scene: model.to_owned(), reason };
     let placed = Placed { compiled: &compiled, name: NAME };
     let mut guess = placed.guess().map_err(fail)?;
@@ -92,7 +95,9 @@ pub(crate) fn guess_missing(
     let layout = Layout::new(model, scene, robots)?;
     let fail = |reason: String| SimError::Scene { scene: scene.name.clone(), reason };
     let (qpos, ctrl) = home(model, &layout, scene, robots).map_err(fail)?;
-    for name in scene.robots.keys().filter(|name| !robots.contains_key(*name)).cloned().collect::<Vec<_>>() {
+    for name in
+        scene.robots.keys().filter(|name| !robots.contains_key(*name)).cloned().collect::<Vec<_>>()
+    {
         let facts = foreign.get(&name).cloned().unwrap_or_default();
         let tree = &layout.robots[&name];
         let guess = Guesser { model, tree, name: &name, qpos: &qpos, ctrl: &ctrl, facts: &facts };
@@ -168,6 +173,16 @@ impl Guesser<'_> {
             qpos = self.better_home(&chain, &mut notes);
         }
         let hand = hand::find(self.model, self.tree, &chain, &qpos, self.ctrl);
+        if choose_home
+            && keys.is_empty()
+            && let Some(gripper) = hand.as_ref().map(|hand| &hand.gripper)
+        {
+            for (name, open) in gripper.joints.iter().zip(&gripper.open) {
+                if let Some(joint) = joints.iter().find(|joint| joint.name == *name) {
+                    qpos[joint.qpos] = *open;
+                }
+            }
+        }
         if hand.is_none() && !chain.jaws.is_empty() {
             notes.push("nothing drives what hangs on its hand: no gripper".to_owned());
         }
@@ -177,8 +192,11 @@ impl Guesser<'_> {
         let mut frames = BTreeMap::new();
         let grasp = self.tool(&chain, hand.as_ref(), &mut sites, &mut frames, &mut notes);
         frames.insert("wrist".to_owned(), self.wrist(&chain));
-        let described: Vec<&str> =
-            arm_joints.iter().chain(gripper.iter().flat_map(|g| &g.joints)).map(String::as_str).collect();
+        let described: Vec<&str> = arm_joints
+            .iter()
+            .chain(gripper.iter().flat_map(|g| &g.joints))
+            .map(String::as_str)
+            .collect();
         let index = |name: &str| joints.iter().position(|j| j.name == name);
         let described: Vec<usize> = described.into_iter().filter_map(index).collect();
         let at = |qpos: &[f64]| described.iter().map(|j| rounded(qpos[joints[*j].qpos])).collect();
@@ -196,8 +214,11 @@ impl Guesser<'_> {
         }
         let undriven = |j: &&usize| {
             let joint = &joints[**j];
-            joint.drive.is_none() && joint.follows.is_none()
-                && (chain.arm.contains(j) || joint.motor.is_some() || joint.velocity_servo.is_some())
+            joint.drive.is_none()
+                && joint.follows.is_none()
+                && (chain.arm.contains(j)
+                    || joint.motor.is_some()
+                    || joint.velocity_servo.is_some())
         };
         let needs_servos: Vec<String> =
             described.iter().filter(undriven).map(|j| joints[*j].name.clone()).collect();
@@ -304,11 +325,14 @@ impl Guesser<'_> {
         };
         if let Some(hand) = hand {
             let pose: citrange_core::Pose = hand.body_from_tool.into();
-            frames.insert(TOOL.to_owned(), BodyFrame {
-                body: self.body_name(hand.body),
-                pos_m: pose.pos_m.map(rounded),
-                quat_wxyz: pose.quat_wxyz.map(rounded),
-            });
+            frames.insert(
+                TOOL.to_owned(),
+                BodyFrame {
+                    body: self.body_name(hand.body),
+                    pos_m: pose.pos_m.map(rounded),
+                    quat_wxyz: pose.quat_wxyz.map(rounded),
+                },
+            );
             return Some(hand.grasp);
         }
         let prefix = format!("{}/", self.name);
@@ -322,9 +346,10 @@ impl Guesser<'_> {
                     return None;
                 }
             }
-            let body = self.tree.bodies.clone().rev().find(|body| {
-                *body != last && fixed_to_hand(*body) && has(&self.body_name(*body))
-            });
+            let body =
+                self.tree.bodies.clone().rev().find(|body| {
+                    *body != last && fixed_to_hand(*body) && has(&self.body_name(*body))
+                });
             if let Some(body) = body {
                 frames.insert(TOOL.to_owned(), on(self.body_name(body), [0.0; 3]));
                 return None;
@@ -346,7 +371,10 @@ impl Guesser<'_> {
         let parallel: f64 = axis(last).iter().zip(axis(before)).map(|(a, b)| a * b).sum();
         let joint = if arm.len() == 4 && parallel.abs() > 0.9 { last } else { before };
         let id = self.tree.joints[joint].id;
-        on(self.body_name(self.model.jnt_bodyid()[id] as usize), self.model.jnt_pos()[id].map(rounded))
+        on(
+            self.body_name(self.model.jnt_bodyid()[id] as usize),
+            self.model.jnt_pos()[id].map(rounded),
+        )
     }
 
     fn body_name(&self, body: usize) -> String {
@@ -354,7 +382,11 @@ impl Guesser<'_> {
         at.and_then(|at| self.tree.body_names.get(at)).cloned().unwrap_or_default()
     }
 
-    fn limits(&self, described: &[usize], arm: usize) -> (BTreeMap<String, JointLimits>, Vec<String>) {
+    fn limits(
+        &self,
+        described: &[usize],
+        arm: usize,
+    ) -> (BTreeMap<String, JointLimits>, Vec<String>) {
         let mut guessed = Vec::new();
         let mut limits = BTreeMap::new();
         for (number, j) in described.iter().enumerate() {
@@ -380,7 +412,8 @@ impl Guesser<'_> {
             }));
             let effort = effort.filter(|e| *e > 0.0).map(rounded);
             let endless = number < arm && joint.commanded_range(self.model, None).is_none();
-            let mut limit = JointLimits { range: endless.then_some(ENDLESS), ..JointLimits::default() };
+            let mut limit =
+                JointLimits { range: endless.then_some(ENDLESS), ..JointLimits::default() };
             if is_slide {
                 limit.velocity_m_s = Some(speed);
                 limit.acceleration_m_s2 = Some(acceleration);
@@ -415,20 +448,36 @@ impl Guesser<'_> {
         Servo { kp: PerJoint::Each(kp), kv: PerJoint::Each(kv), force: PerJoint::Each(force) }
     }
 
+    /// Height of a geom's lowest point in the world.
+    fn lowest(&self, data: &MjData<&MjModel>, geom: usize) -> f64 {
+        let rotation = data.geom_xmat()[geom];
+        let up = nalgebra::Vector3::new(rotation[6], rotation[7], rotation[8]);
+        let corners = || {
+            let all = hand::corners(data, geom).into_iter();
+            all.map(|corner| corner.z).fold(f64::INFINITY, f64::min)
+        };
+        match mesh_boxes::lowest(self.model, geom, &up) {
+            Some(lowest) => data.geom_xpos()[geom][2] + lowest,
+            None => corners(),
+        }
+    }
+
     /// How far what does not move reaches below the base's origin.
     fn base_height(&self, chain: &ArmChain) -> f64 {
         let mut data = MjData::new(self.model);
         data.qpos_mut().copy_from_slice(self.qpos);
         data.step1();
         let root = self.tree.bodies.start;
-        let first = chain.arm.first().map_or(root, |j| {
-            self.model.jnt_bodyid()[self.tree.joints[*j].id] as usize
-        });
+        let first = chain
+            .arm
+            .first()
+            .map_or(root, |j| self.model.jnt_bodyid()[self.tree.joints[*j].id] as usize);
         let lowest = (0..self.model.ffi().ngeom as usize)
-            .filter(|geom| (root..first.max(root + 1)).contains(&(self.model.geom_bodyid()[*geom] as usize)))
+            .filter(|geom| {
+                (root..first.max(root + 1)).contains(&(self.model.geom_bodyid()[*geom] as usize))
+            })
             .filter(|geom| self.model.body_weldid()[self.model.geom_bodyid()[*geom] as usize] == 0)
-            .flat_map(|geom| hand::corners(&data, geom))
-            .map(|corner| corner.z - data.xpos()[root][2])
+            .map(|geom| self.lowest(&data, geom) - data.xpos()[root][2])
             .fold(0.0, f64::min);
         if (-0.3..-0.0005).contains(&lowest) { rounded(-lowest) } else { 0.0 }
     }

@@ -143,7 +143,8 @@ pub(crate) fn find_drives(model: &MjModel, joints: &mut [Joint]) {
         if per_unit.abs() < 1e-9 {
             continue;
         }
-        let (gain, bias) = (model.actuator_gainprm()[actuator][0], model.actuator_biasprm()[actuator]);
+        let (gain, bias) =
+            (model.actuator_gainprm()[actuator][0], model.actuator_biasprm()[actuator]);
         // At rest gain * command + bias0 + bias1 * length = 0.
         let line = [-(bias[0] + bias[1] * length) / gain, -bias[1] * per_unit / gain];
         let is_plain = line == [0.0, 1.0];

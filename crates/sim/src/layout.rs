@@ -64,9 +64,7 @@ pub(crate) enum Part {
     QuatW,
     /// The others; velocities are turns about the body's own axes. The orientation's first
     /// position is at `start`.
-    Quat {
-        start: usize,
-    },
+    Quat { start: usize },
 }
 
 /// A hinge or slide joint and what drives it, or one number of a ball joint.

@@ -29,8 +29,6 @@ pub(crate) struct ModelFile {
 pub(crate) struct Origin {
     pub(crate) notes: Vec<String>,
     pub(crate) joints: BTreeMap<String, JointFacts>,
-    /// Not one of ours.
-    pub(crate) is_file: bool,
 }
 
 impl ModelFile {
@@ -38,8 +36,8 @@ impl ModelFile {
     pub(crate) fn open(name: &str, robot: &RobotSource) -> Result<Self, String> {
         match &robot.model {
             ModelSource::Text(text) => {
-                let spec = MjSpec::from_xml_string(text)
-                    .map_err(|e| format!("model of {name}: {e}"))?;
+                let spec =
+                    MjSpec::from_xml_string(text).map_err(|e| format!("model of {name}: {e}"))?;
                 Ok(Self { spec, notes: Vec::new(), joints: BTreeMap::new(), is_file: false })
             }
             ModelSource::File(path) => {
@@ -93,7 +91,7 @@ impl ModelFile {
     }
 
     pub(crate) fn origin(&self) -> Origin {
-        Origin { notes: self.notes.clone(), joints: self.joints.clone(), is_file: self.is_file }
+        Origin { notes: self.notes.clone(), joints: self.joints.clone() }
     }
 
     /// Whether it is somebody's file, not a model of ours.

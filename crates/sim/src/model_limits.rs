@@ -51,9 +51,8 @@ fn check_file(folder: &Path, document: &Document<'_>, left: &mut usize) -> Resul
                 let path = folder.join(file);
                 // What is not there, the engine says.
                 let Ok(text) = read(&path) else { continue };
-                let inside = Document::parse(&text).map_err(|e| {
-                    format!("{}: not well-formed XML: {e}", path.display())
-                });
+                let inside = Document::parse(&text)
+                    .map_err(|e| format!("{}: not well-formed XML: {e}", path.display()));
                 check_file(folder, &inside?, left)
                     .map_err(|reason| format!("{}: {reason}", path.display()))?;
             }
@@ -101,14 +100,19 @@ fn check_node(node: &Node<'_, '_>) -> Result<(), String> {
             too_many("copies:", copies.product(), MOST_COPIES)
         }
         "texture" => {
-            let [w, h] = ["width", "height"].map(|key| numbers(key).first().copied().unwrap_or(1.0));
+            let [w, h] =
+                ["width", "height"].map(|key| numbers(key).first().copied().unwrap_or(1.0));
             too_many("pixels:", w * h.max(1.0), MOST_CELLS)
         }
         "hfield" => too_many("cells:", product("nrow") * product("ncol"), MOST_CELLS),
         "size" => {
             let keys = ["nconmax", "njmax", "nstack", "nuserdata", "nkey"];
             for key in keys {
-                too_many(&format!("{key}:"), numbers(key).first().copied().unwrap_or(0.0), MOST_RESERVED / 100.0)?;
+                too_many(
+                    &format!("{key}:"),
+                    numbers(key).first().copied().unwrap_or(0.0),
+                    MOST_RESERVED / 100.0,
+                )?;
             }
             let memory = node.attribute("memory").unwrap_or_default();
             too_many("memory in bytes:", bytes(memory), MOST_RESERVED)
@@ -120,7 +124,8 @@ fn check_node(node: &Node<'_, '_>) -> Result<(), String> {
 /// `100M` as bytes; 0 for what is no size.
 fn bytes(text: &str) -> f64 {
     let text = text.trim();
-    let (number, unit) = text.split_at(text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len()));
+    let (number, unit) =
+        text.split_at(text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len()));
     let power = "KMGTPE".find(|u| unit.to_ascii_uppercase().starts_with(u)).map_or(0, |p| p + 1);
     let unit = 1024_f64.powi(power as i32);
     number.trim().parse::<f64>().map_or(0.0, |n| n * unit)

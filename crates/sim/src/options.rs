@@ -74,7 +74,10 @@ fn differing(own: &MjOption, here: &MjOption) -> Vec<String> {
     }
     // A shorter step than the model's own does it no harm.
     if own.timestep < here.timestep * (1.0 - 1e-9) && own.timestep != usual.timestep {
-        list.push(format!("timestep {} (here {:.6}, by rates.physics_hz)", own.timestep, here.timestep));
+        list.push(format!(
+            "timestep {} (here {:.6}, by rates.physics_hz)",
+            own.timestep, here.timestep
+        ));
     }
     if list.is_empty() {
         return Vec::new();

@@ -5,9 +5,9 @@ use std::f64::consts::TAU;
 use citrange_core::RobotDescription;
 use citrange_core::robot::{PerJoint, Servo};
 use citrange_core::scene::RobotPlacement;
+use mujoco_rs::error::MjEditError;
 use mujoco_rs::mujoco_c::{mjtLimited, mjtTrn};
 use mujoco_rs::prelude::*;
-use mujoco_rs::error::MjEditError;
 use mujoco_rs::wrappers::mj_editing::{MjsActuator, PositionConfig};
 
 use crate::layout::joints_of;

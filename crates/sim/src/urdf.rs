@@ -143,7 +143,8 @@ fn with_files(
         } else {
             // What cannot be read goes, and is counted; the rest of the link stays.
             unread += 1;
-            let part = mesh.ancestors().find(|n| n.has_tag_name("visual") || n.has_tag_name("collision"));
+            let part =
+                mesh.ancestors().find(|n| n.has_tag_name("visual") || n.has_tag_name("collision"));
             edits.push((part.unwrap_or(mesh).range(), String::new()));
         }
     }
@@ -159,7 +160,9 @@ fn with_files(
         ));
     }
     if unread > 0 {
-        notes.push(format!("{unread} meshes are of a kind that is not read (STL, OBJ, DAE are): left out"));
+        notes.push(format!(
+            "{unread} meshes are of a kind that is not read (STL, OBJ, DAE are): left out"
+        ));
     }
     edits.extend(compiler_settings(document, compiler));
     Ok((edited(document.input_text(), edits), drawn))
@@ -249,7 +252,10 @@ fn mimic<'a>(joint: Node<'a, '_>) -> Option<Mimic<'a>> {
 fn tie(spec: &mut MjSpec, mimic: &Mimic<'_>) -> Result<(), String> {
     for name in [mimic.joint, mimic.of] {
         if spec.joint(name).is_none() {
-            return Err(format!("joint {} mimics {}: there is no joint {name}", mimic.joint, mimic.of));
+            return Err(format!(
+                "joint {} mimics {}: there is no joint {name}",
+                mimic.joint, mimic.of
+            ));
         }
     }
     if spec.equality_iter().any(|e| e.name1() == mimic.joint && e.type_() == mjtEq::mjEQ_JOINT) {
@@ -337,9 +343,7 @@ fn add_servos(
     notes: &mut Vec<String>,
 ) -> Result<(), String> {
     let (_, joints) = joints_of(model, &(1..model.ffi().nbody as usize));
-    let follows = |joint: &Joint| {
-        known.get(&joint.name).is_some_and(|node| mimic(*node).is_some())
-    };
+    let follows = |joint: &Joint| known.get(&joint.name).is_some_and(|node| mimic(*node).is_some());
     let mut made = 0;
     for joint in &joints {
         let Some(node) = known.get(&joint.name) else { continue };
@@ -356,4 +360,3 @@ fn add_servos(
     }
     Ok(())
 }
-

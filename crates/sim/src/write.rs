@@ -235,7 +235,10 @@ impl World {
             let Part::Quat { start } = a.tree.joints[joint].part else { continue };
             let length = qpos[start..start + 4].iter().map(|c| c * c).sum::<f64>().sqrt();
             if (length - 1.0).abs() > QUAT_TOLERANCE {
-                return Err(fail(a, format!("the orientation has length {length}, it must have 1")));
+                return Err(fail(
+                    a,
+                    format!("the orientation has length {length}, it must have 1"),
+                ));
             }
         }
         if moved {

@@ -16,7 +16,7 @@ use citrange_sim::SimRig;
 use serde_json::{Value, json};
 
 use super::film::PlanFilm;
-use super::setting::{joints_now, obstacles_of, stand_at};
+use super::setting::{obstacles_of, stand_at};
 use super::text;
 use citrange_episodes::EpisodesError;
 
@@ -179,7 +179,7 @@ impl Setting {
         let (obstacles, names) = obstacles_of(rig.world(), &robot, args.map.as_deref())?;
         let home = described.pose(&described.home).map_err(anyhow::Error::msg)?;
         let plain = Arm::described(body.clone(), described, home)?;
-        let seen = joints_now(rig, &robot)?;
+        let seen = rig.joint_positions();
         let start =
             Start::new(&plain, described, &seen, args.start.as_deref(), args.gripper.as_deref())?;
         let (body, held) = start.gripper.body(body, home)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use citrange_core::{DictObjectState, DictRobotState, DictState};
 use citrange_plan::{ObstacleNames, Obstacles};
-use citrange_sim::{SimRig, StateQuery, World};
+use citrange_sim::{SimRig, World};
 use citrange_space::MapSnapshot;
 
 /// What is around the robot. A map takes the place of everything that can move: it knows better
@@ -32,19 +32,12 @@ pub(super) fn obstacles_of(
     Ok((obstacles, names))
 }
 
-/// Where the robot's joints are now.
-pub(super) fn joints_now(rig: &mut SimRig, robot: &str) -> anyhow::Result<Vec<f64>> {
-    let state = rig.world_mut().get_state(None, &StateQuery::default())?;
-    let joints = state.robots.get(robot).and_then(|robot| robot.joint_pos.as_ref());
-    Ok(joints.context("the robot does not say where its joints are")?.row(0).to_vec())
-}
-
 /// Puts the robot's joints somewhere, at rest; answers the targets in force.
 pub(super) fn stand_at(rig: &mut SimRig, positions: &[f64]) -> anyhow::Result<Vec<f64>> {
     let robot = rig.robot().to_owned();
     let world = rig.world_mut();
     let names: Vec<String> =
-        world.scene().joint_names(&robot)?.into_iter().map(str::to_owned).collect();
+        world.scene().driven_joints(&robot)?.into_iter().map(str::to_owned).collect();
     let by_name = |values: &dyn Fn(usize) -> f64| {
         names.iter().enumerate().map(|(j, name)| (name.clone(), values(j))).collect()
     };
@@ -61,6 +54,6 @@ pub(super) fn stand_at(rig: &mut SimRig, positions: &[f64]) -> anyhow::Result<Ve
     world
         .set_dict_states(&[DictState { robots, ..DictState::default() }], None)
         .context("the robot cannot stand there")?;
-    world.set_joint_targets(&robot, positions)?;
+    world.set_driven_targets(&robot, positions)?;
     Ok(rig.targets())
 }

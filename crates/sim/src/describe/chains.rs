@@ -78,14 +78,19 @@ pub(crate) fn find(model: &MjModel, tree: &Tree) -> Result<ArmChain, String> {
     }
     if let Some(joint) = arm.iter().map(|j| &joints[*j]).find(|j| j.part != Part::Whole) {
         let name = joint.name.split(':').next().unwrap_or_default();
-        return Err(format!("its chain has the ball or free joint {name}; arms have hinges and slides"));
+        return Err(format!(
+            "its chain has the ball or free joint {name}; arms have hinges and slides"
+        ));
     }
     if let Some(joint) = arm.iter().map(|j| &joints[*j]).find(|j| j.follows.is_some()) {
         let name = &joint.name;
         return Err(format!("joint {name} of its chain is coupled to another: no independent arm"));
     }
     if arm.len() < LEAST_ARM {
-        return Err(format!("its longest chain has {} joints; arms have {LEAST_ARM} or more", arm.len()));
+        return Err(format!(
+            "its longest chain has {} joints; arms have {LEAST_ARM} or more",
+            arm.len()
+        ));
     }
     Ok(ArmChain { arm, jaws, others })
 }
@@ -124,9 +129,8 @@ pub(crate) fn parents(model: &MjModel, tree: &Tree) -> Vec<Option<usize>> {
 
 /// A joint and all that it carries, in the order of the model.
 fn below(root: usize, parents: &[Option<usize>]) -> Vec<usize> {
-    let carried = |joint: &usize| {
-        std::iter::successors(Some(*joint), |at| parents[*at]).any(|at| at == root)
-    };
+    let carried =
+        |joint: &usize| std::iter::successors(Some(*joint), |at| parents[*at]).any(|at| at == root);
     (0..parents.len()).filter(carried).collect()
 }
 

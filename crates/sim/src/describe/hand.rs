@@ -2,6 +2,7 @@
 
 use citrange_core::robot::{Grasp, Gripper};
 use mujoco_rs::prelude::*;
+use mujoco_rs::wrappers::mj_model::traits::ModelType;
 use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
 use super::chains::ArmChain;
@@ -60,7 +61,9 @@ pub(crate) fn find(
     let (mut open, mut closed) = (qpos.to_vec(), qpos.to_vec());
     for leader in &leaders {
         let joint = &joints[*leader];
-        let Some([low, high]) = joint.commanded_range(model, None).or(joint.range) else { continue };
+        let Some([low, high]) = joint.commanded_range(model, None).or(joint.range) else {
+            continue;
+        };
         let [low, high] = match joint.range {
             Some([from, to]) => [low.max(from), high.min(to)],
             None => [low, high],
@@ -185,9 +188,8 @@ impl Shapes {
             })
             .any(|b| b == root)
         };
-        let is_solid = |geom: usize| {
-            model.geom_contype()[geom] != 0 || model.geom_conaffinity()[geom] != 0
-        };
+        let is_solid =
+            |geom: usize| model.geom_contype()[geom] != 0 || model.geom_conaffinity()[geom] != 0;
         let geoms_where = |wanted: &dyn Fn(usize) -> bool| -> Vec<usize> {
             let all = || {
                 (0..model.ffi().ngeom as usize)
@@ -278,7 +280,8 @@ impl Shapes {
         let reach = tip - TIP_M.min(0.25 * (tip - root));
         let (side, across) = if self.has_fixed_jaw {
             // Nearly closed, the nearest points of both jaws are where a thing is held.
-            let nearly: Vec<f64> = closed.iter().zip(open).map(|(c, o)| c + 0.15 * (o - c)).collect();
+            let nearly: Vec<f64> =
+                closed.iter().zip(open).map(|(c, o)| c + 0.15 * (o - c)).collect();
             pose(data, &nearly);
             let beyond = Some((from, out, root.max(0.0) + 0.4 * (tip - root.max(0.0))));
             let (_, face, jaw) = self.nearest(data, beyond)?;
@@ -305,22 +308,17 @@ fn any_across(out: &Vector3<f64>) -> Vector3<f64> {
 
 /// The nearest axis of a frame, if it is near.
 fn snapped(direction: Vector3<f64>, axes: &Matrix3<f64>) -> Vector3<f64> {
-    let nearest = (0..3).map(|i| axes.column(i).into_owned()).max_by(|a, b| {
-        a.dot(&direction).abs().total_cmp(&b.dot(&direction).abs())
-    });
+    let nearest = (0..3)
+        .map(|i| axes.column(i).into_owned())
+        .max_by(|a, b| a.dot(&direction).abs().total_cmp(&b.dot(&direction).abs()));
     match nearest {
-        Some(axis) if axis.dot(&direction).abs() > SNAP_COS => {
-            axis * axis.dot(&direction).signum()
-        }
+        Some(axis) if axis.dot(&direction).abs() > SNAP_COS => axis * axis.dot(&direction).signum(),
         _ => direction,
     }
 }
 
 /// Corners of the box around a geom.
-pub(crate) fn corners(
-    data: &Data<'_>,
-    geom: usize,
-) -> [Point3<f64>; 8] {
+pub(crate) fn corners<M: ModelType>(data: &MjData<M>, geom: usize) -> [Point3<f64>; 8] {
     let [x, y, z, half_x, half_y, half_z] = data.model().geom_aabb()[geom];
     let rotation = Matrix3::from_row_slice(&data.geom_xmat()[geom]);
     let at = Point3::from(data.geom_xpos()[geom]);

@@ -27,7 +27,10 @@ pub(crate) fn yaml(guess: &Guess) -> String {
     if let Some(g) = &d.gripper {
         let joints = words(&g.joints);
         let (open, closed) = (numbers(&g.open), numbers(&g.closed));
-        line(&mut out, format_args!("gripper: {{joints: {joints}, open: {open}, closed: {closed}}}"));
+        line(
+            &mut out,
+            format_args!("gripper: {{joints: {joints}, open: {open}, closed: {closed}}}"),
+        );
     }
     if let Some(grasp) = &d.grasp {
         line(

@@ -236,7 +236,8 @@ fn points<'a>(
     if let Some(first) = taken.get(id) {
         return Ok(*first);
     }
-    let array = child(source, "float_array").ok_or_else(|| format!("source {id} has no numbers"))?;
+    let array =
+        child(source, "float_array").ok_or_else(|| format!("source {id} has no numbers"))?;
     let first = made.points.len();
     let numbers = numbers(array)?;
     made.points.extend(numbers.chunks_exact(3).map(|p| Point3::new(p[0], p[1], p[2])));

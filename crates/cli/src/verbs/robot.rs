@@ -1,0 +1,99 @@
+//! `citrange robot describe`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use citrange_sim::{Guess, describe};
+use serde_json::json;
+
+use crate::output;
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// Guess the description of a robot from its model, and write it down for people to mend.
+    Describe(Describe),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Describe {
+    /// The model: an MJCF or URDF file.
+    model: PathBuf,
+    /// Where the description goes; the terminal by default.
+    #[arg(short, long, value_name = "YAML")]
+    output: Option<PathBuf>,
+    /// Of a model with several robots the one that hangs on this body.
+    #[arg(long, value_name = "BODY")]
+    root: Option<String>,
+    /// Draw what was guessed into this folder: at rest, and the hand open and closed, with the
+    /// tool's frame (x red, y green, z blue) and the wrist (yellow).
+    #[arg(long, value_name = "FOLDER")]
+    pictures: Option<PathBuf>,
+    /// Write over a description that is there.
+    #[arg(long)]
+    overwrite: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
+    match command {
+        Command::Describe(args) => run_describe(args),
+    }
+}
+
+fn run_describe(args: &Describe) -> anyhow::Result<()> {
+    let model = args.model.to_string_lossy();
+    let mut guess = describe(&model, Path::new(""), args.root.as_deref())?;
+    if let Some(folder) = &args.pictures {
+        draw(&guess, folder)?;
+    }
+    if let Some(path) = &args.output {
+        guess.description.model = seen_from(path, &args.model)?;
+        if path.exists() && !args.overwrite {
+            anyhow::bail!("{} is there already; --overwrite writes over it", path.display());
+        }
+        std::fs::write(path, guess.to_yaml())
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    if args.json {
+        let report = json!({ "description": guess.description, "notes": guess.notes });
+        return output::data(&report.to_string());
+    }
+    match &args.output {
+        None => output::data(guess.to_yaml().trim_end()),
+        Some(path) => {
+            output::data(&path.display().to_string())?;
+            for line in summary(&guess) {
+                output::talk(&line);
+            }
+            Ok(())
+        }
+    }
+}
+
+fn summary(guess: &Guess) -> Vec<String> {
+    let d = &guess.description;
+    let gripper = d.gripper.as_ref().map_or("none".to_owned(), |g| g.joints.join(" "));
+    let mut lines = vec![format!("arm: {}", d.arm_joints.join(" ")), format!("gripper: {gripper}")];
+    lines.extend(guess.notes.iter().map(|note| format!("look at this: {note}")));
+    lines
+}
+
+/// The model's path from the folder of a description.
+fn seen_from(description: &Path, model: &Path) -> anyhow::Result<String> {
+    let folder = std::path::absolute(description)?;
+    let model = std::path::absolute(model)?;
+    let folder = folder.parent().unwrap_or(Path::new("/"));
+    Ok(model.strip_prefix(folder).unwrap_or(&model).to_string_lossy().into_owned())
+}
+
+fn draw(guess: &Guess, folder: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    for (name, picture) in guess.pictures(Path::new(""))? {
+        let path = folder.join(format!("{name}.png"));
+        picture.save(&path)?;
+        output::talk(&path.display().to_string());
+    }
+    Ok(())
+}
