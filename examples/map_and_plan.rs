@@ -7,8 +7,8 @@ use std::f64::consts::PI;
 use citrange_cloud::{Cloud, View};
 use citrange_core::Pose;
 use citrange_plan::{
-    Arm, Collider, ColliderSettings, Goal, JointLimit, Obstacles, Outcome, Planner, Request,
-    make_plan,
+    Collider, ColliderSettings, JointLimit, Obstacles, PlanGoal, PlanOutcome, PlanRequest,
+    PlannedArm, Planner, make_plan,
 };
 use citrange_robot::Robot;
 use citrange_space::{Map, MapSettings, Pipeline, PipelineSettings, PosedRobot};
@@ -37,12 +37,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The arm and its limits: rad, rad/s, rad/s², rad/s³.
     let body: Robot = serde_json::from_str(UR5)?;
     let limit = JointLimit { range: [-PI, PI], velocity: PI, acceleration: 5.0, jerk: 50.0 };
-    let arm = Arm::new(body, vec![limit; 6], &[0.0; 6])?;
+    let arm = PlannedArm::new(body, vec![limit; 6], &[0.0; 6])?;
 
     // From one side of the board to the other.
     let start = [-2.37, -1.2, 1.8, -2.1, -1.57, 0.0];
-    let goal = Goal::Joints(vec![-0.77, -1.2, 1.8, -2.1, -1.57, 0.0]);
-    let request = Request::default();
+    let goal = PlanGoal::Joints(vec![-0.77, -1.2, 1.8, -2.1, -1.57, 0.0]);
+    let request = PlanRequest::default();
     let mut planner = Planner::new(arm.limits(), request.search.clone())?;
     for (name, obstacles) in [
         ("nothing in the way", Obstacles::default()),
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let made = make_plan(&arm, &mut collider, &mut planner, &start, &goal, &request)?;
         // That there is no path is an answer, too, with its reason.
         match (&made.outcome, &made.trajectory) {
-            (Outcome::Found(path), Some(motion)) => println!(
+            (PlanOutcome::Found(path), Some(motion)) => println!(
                 "{name}: {} way-points, {:.2} rad, {:.2} s",
                 path.waypoints.len(),
                 path.length_rad,

@@ -184,7 +184,7 @@ def test_a_resumed_recording_has_no_problems(ours, resumed):
 
 def test_pictures_without_loss_have_no_problems(tmp_path):
     root = tmp_path / "set"
-    citrange(*collect_words(root, 2, "--seed", 1, "--images", "front"))
+    citrange(*collect_words(root, 2, "--seed", 1, "--images", "front", "--depth", "all"))
     assert problems(root, backends=("torchcodec",)) == []
     kinds = {key: feature["dtype"] for key, feature in Files(root).features.items()}
     assert kinds["observation.images.front"] == "image"

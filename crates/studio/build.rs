@@ -1,4 +1,4 @@
-//! Puts three.js where the crate can embed it.
+//! Puts three.js where the crate can embed it, and lists the elements of the page.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,5 +26,34 @@ fn main() -> Result<(), String> {
         fs::copy(&from, out.join(file)).map_err(|e| format!("{}: {e}; {help}", from.display()))?;
         println!("cargo::rerun-if-changed={}", from.display());
     }
-    Ok(())
+    elements(&Path::new(env!("CARGO_MANIFEST_DIR")).join("web/elements"), &out)
+}
+
+/// Every file of the folder is an element of the page: `elements.rs` embeds them, `elements.js`
+/// imports them all.
+fn elements(folder: &Path, out: &Path) -> Result<(), String> {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let fail = |e: std::io::Error| format!("{}: {e}", folder.display());
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(fail)? {
+        let path = entry.map_err(fail)?.path();
+        if path.extension().is_some_and(|end| end == "js") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    let (mut rust, mut script, mut names) = (String::new(), String::new(), Vec::new());
+    for (at, path) in files.iter().enumerate() {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        rust += &format!(
+            "    Asset {{ path: \"/elements/{name}\", kind: SCRIPT, \
+             bytes: include_bytes!({path:?}), versioned: false }},\n"
+        );
+        script += &format!("import * as element{at} from \"./elements/{name}\";\n");
+        names.push(format!("element{at}"));
+    }
+    rust = format!("const ELEMENTS: &[Asset] = &[\n{rust}];\n");
+    script += &format!("export const elements = [{}];\n", names.join(", "));
+    fs::write(out.join("elements.rs"), rust).map_err(fail)?;
+    fs::write(out.join("elements.js"), script).map_err(fail)
 }

@@ -13,16 +13,16 @@ pub(crate) struct Samples {
 }
 
 /// CPU time of all threads so far, also those that have ended.
-pub(crate) fn process_cpu_secs() -> f64 {
-    secs(ClockId::ProcessCPUTime)
+pub(crate) fn process_cpu_s() -> f64 {
+    seconds(ClockId::ProcessCPUTime)
 }
 
 /// CPU time of this thread so far.
-pub(crate) fn thread_cpu_secs() -> f64 {
-    secs(ClockId::ThreadCPUTime)
+pub(crate) fn thread_cpu_s() -> f64 {
+    seconds(ClockId::ThreadCPUTime)
 }
 
-fn secs(clock: ClockId) -> f64 {
+fn seconds(clock: ClockId) -> f64 {
     let now = clock_gettime(clock);
     now.tv_sec as f64 + 1e-9 * now.tv_nsec as f64
 }
@@ -30,10 +30,10 @@ fn secs(clock: ClockId) -> f64 {
 impl Samples {
     /// Times `work` once.
     pub(crate) fn time<R>(&mut self, work: impl FnOnce() -> R) -> R {
-        let (cpu, wall) = (process_cpu_secs(), Instant::now());
+        let (cpu, wall) = (process_cpu_s(), Instant::now());
         let result = work();
         self.wall.push(wall.elapsed().as_secs_f64());
-        self.cpu.push(process_cpu_secs() - cpu);
+        self.cpu.push(process_cpu_s() - cpu);
         result
     }
 

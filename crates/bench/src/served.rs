@@ -39,7 +39,7 @@ pub(crate) struct Served {
     read: Vec<u8>,
     pools: Vec<PicturePool>,
     /// CPU time of reading pictures: not the recorder's.
-    pub(crate) reading_secs: f64,
+    pub(crate) reading_s: f64,
 }
 
 impl Served {
@@ -60,6 +60,7 @@ impl Served {
             began_utc: utc_now(),
             repeatable: false,
             features: Default::default(),
+            depth: Default::default(),
             task: scene.scene.task.clone(),
             pilot: "sway".to_owned(),
             seed: 0,
@@ -86,7 +87,7 @@ impl Served {
             joints: joints.clone(),
             ticks: 0,
             read: Vec::new(),
-            reading_secs: 0.0,
+            reading_s: 0.0,
         };
         Ok((served, (header, model, joints)))
     }
@@ -110,7 +111,7 @@ impl Rig for Served {
         seen.joint_pos.clone_from(&self.joints);
         seen.joint_vel.resize(self.joints.len(), 0.1);
         if want == Want::Images {
-            let before = clock::thread_cpu_secs();
+            let before = clock::thread_cpu_s();
             seen.images.clear();
             let specs = self.spec.cameras.iter().zip(&mut self.files);
             for ((camera, file), pool) in specs.zip(&mut self.pools) {
@@ -120,7 +121,7 @@ impl Rig for Served {
                 file.read_exact(rgb).map_err(|e| format!("{} at {at}: {e}", camera.name))?;
                 seen.images.push(CameraImage::rgb(pool.fill(rgb), 0));
             }
-            self.reading_secs += clock::thread_cpu_secs() - before;
+            self.reading_s += clock::thread_cpu_s() - before;
         }
         Ok(())
     }

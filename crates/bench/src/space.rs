@@ -8,9 +8,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use citrange_cloud::{CloudFile, View, message_of, pack_xyz_rgb};
+use citrange_core::shape::PosedLinkShape;
 use citrange_space::{
     Clusters, EndEffectorSpheres, Fate, Map, MapSettings, OutlierMode, Outliers, Pipeline,
-    PipelineSettings, PipelineStage, PosedRobot, SelfFilter, Solid, Support,
+    PipelineSettings, PipelineStage, PosedRobot, SelfFilter, Support,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -36,19 +37,19 @@ fn five_cm() -> f64 {
 struct Frame {
     file: CloudFile,
     view: View,
-    solids: Vec<Solid>,
+    shapes: Vec<PosedLinkShape>,
 }
 
 impl Frame {
     fn load(path: &str) -> Result<Self, Box<dyn Error>> {
         let file = CloudFile::read(Path::new(path), None)?;
         let view = file.sidecar.view()?.ok_or("the frame has no T_cam_to_world")?;
-        let solids = file.sidecar.robot_capsules();
-        Ok(Self { file, view, solids })
+        let shapes = file.sidecar.robot_capsules();
+        Ok(Self { file, view, shapes })
     }
 
     fn robot(&self) -> PosedRobot<'_> {
-        PosedRobot { solids: &self.solids, end_effector_m: self.file.sidecar.hand_m }
+        PosedRobot { shapes: &self.shapes, end_effector_m: self.file.sidecar.hand_m }
     }
 }
 
@@ -123,7 +124,7 @@ fn answer(frame: &Frame, request: &Request) -> Result<Value, Box<dyn Error>> {
     let packed = pack_xyz_rgb(&frame.file.cloud);
     let message = message_of(&frame.file.cloud, "camera", &packed);
     let from_message = request.stage == "message";
-    let mut secs = Vec::new();
+    let mut times_s = Vec::new();
     for round in 0..=request.times {
         let began = Instant::now();
         let made = if from_message {
@@ -137,7 +138,7 @@ fn answer(frame: &Frame, request: &Request) -> Result<Value, Box<dyn Error>> {
         };
         // The first run takes its memory.
         if round > 0 {
-            secs.push(only.map_or(whole, own).as_secs_f64());
+            times_s.push(only.map_or(whole, own).as_secs_f64());
         }
     }
     pipeline.run_with_fates(&frame.file.cloud, pose, &frame.robot())?;
@@ -148,7 +149,7 @@ fn answer(frame: &Frame, request: &Request) -> Result<Value, Box<dyn Error>> {
         .filter(|(_, fate)| **fate == Fate::Outlier)
         .map(|(index, _)| index)
         .collect();
-    Ok(json!({ "secs": secs, "cells": cells, "rgb": rgb, "outliers": gone }))
+    Ok(json!({ "secs": times_s, "cells": cells, "rgb": rgb, "outliers": gone }))
 }
 
 /// A camera that stands still, and the robot gone in every other frame.
@@ -158,7 +159,7 @@ fn map(frame: &Frame, pipeline: &mut Pipeline, times: usize) -> Result<Value, Bo
     let with = pipeline.run(&frame.file.cloud, pose, &PosedRobot::default())?.clone();
     let without = pipeline.run(&frame.file.cloud, pose, &frame.robot())?.clone();
     let mut map = Map::new(&MapSettings::default(), &grid)?;
-    let mut secs = Vec::new();
+    let mut times_s = Vec::new();
     let mut cloud = frame.file.cloud.clone();
     for round in 0..times + 4 {
         cloud.stamp_ns = 33_000_000 * (round as u64 + 1);
@@ -168,9 +169,9 @@ fn map(frame: &Frame, pipeline: &mut Pipeline, times: usize) -> Result<Value, Bo
         map.integrate(0, &cloud, &frame.view, &made)?;
         let snapshot = map.snapshot();
         if round >= 4 {
-            secs.push(began.elapsed().as_secs_f64());
+            times_s.push(began.elapsed().as_secs_f64());
         }
         drop(snapshot);
     }
-    Ok(json!({ "secs": secs }))
+    Ok(json!({ "secs": times_s }))
 }

@@ -22,8 +22,8 @@ pub(crate) fn run(times: usize) -> Result<Value, Box<dyn Error>> {
     let mut rng = Rng::new(7);
     let snapshot = clutter(&mut rng)?;
     let mut told = Map::new();
-    let mut tell = |what: &str, secs: f64| {
-        let each_ns = 1e9 * secs / BATCH as f64;
+    let mut tell = |what: &str, took_s: f64| {
+        let each_ns = 1e9 * took_s / BATCH as f64;
         told.insert(what.to_owned(), json!(format!("{each_ns:.0} ns, {:.1} M/s", 1e3 / each_ns)));
     };
     let grid = *snapshot.grid();
@@ -64,11 +64,11 @@ pub(crate) fn run(times: usize) -> Result<Value, Box<dyn Error>> {
     let nothing = Clearance { distance_m: 0.0, link: 0, sphere: 0, voxel: None };
     let mut clear = vec![nothing; BATCH];
     let spheres = body.spheres().len();
-    let secs = time(times, || checker.clearance(&snapshot, &configs, &mut clear))?;
-    tell(&format!("clearance of a UR5e ({spheres} spheres), kinematics included"), secs);
+    let took_s = time(times, || checker.clearance(&snapshot, &configs, &mut clear))?;
+    tell(&format!("clearance of a UR5e ({spheres} spheres), kinematics included"), took_s);
     let plain = CollisionSettings::default();
-    let secs = time(times, || checker.collides(&snapshot, &configs, &plain, &mut hits))?;
-    tell("collides, yes or no", secs);
+    let took_s = time(times, || checker.collides(&snapshot, &configs, &plain, &mut hits))?;
+    tell("collides, yes or no", took_s);
     Ok(Value::Object(told))
 }
 
@@ -77,16 +77,16 @@ fn time<E: Error + 'static>(
     times: usize,
     mut call: impl FnMut() -> Result<(), E>,
 ) -> Result<f64, Box<dyn Error>> {
-    let mut secs = Vec::new();
+    let mut times_s = Vec::new();
     for _ in 0..times + 2 {
         let began = Instant::now();
         call()?;
-        secs.push(began.elapsed().as_secs_f64());
+        times_s.push(began.elapsed().as_secs_f64());
     }
     // The first two warm the caches.
-    let mut secs = secs.split_off(2);
-    secs.sort_by(f64::total_cmp);
-    Ok(secs[secs.len() / 2])
+    let mut times_s = times_s.split_off(2);
+    times_s.sort_by(f64::total_cmp);
+    Ok(times_s[times_s.len() / 2])
 }
 
 fn unit(from: [f64; 3], to: [f64; 3]) -> [f64; 3] {

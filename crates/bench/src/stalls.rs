@@ -40,12 +40,12 @@ impl Timed {
     }
 }
 
-fn summary(mut secs: Vec<f64>) -> Value {
-    secs.sort_by(f64::total_cmp);
+fn summary(mut times_s: Vec<f64>) -> Value {
+    times_s.sort_by(f64::total_cmp);
     // Between neighbours by linear interpolation, as numpy does on the other side.
     let quantile = |q: f64| {
-        let at = q * (secs.len().max(1) - 1) as f64;
-        let value = |rank: f64| secs.get(rank as usize).map(|secs| 1e3 * secs);
+        let at = q * (times_s.len().max(1) - 1) as f64;
+        let value = |rank: f64| times_s.get(rank as usize).map(|time_s| 1e3 * time_s);
         let (low, high) = (value(at.floor())?, value(at.ceil())?);
         Some(low + at.fract() * (high - low))
     };

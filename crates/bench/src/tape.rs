@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args) -> Result<Value, Box<dyn Error>> {
         ..RunSettings::default()
     };
     let before_mb = peak_mb()?;
-    let (cpu, start) = (clock::process_cpu_secs(), Instant::now());
+    let (cpu, start) = (clock::process_cpu_s(), Instant::now());
     let folder = dataset.recording_folder(&header.uid);
     let recorder = Recorder::begin(&folder, header, &model, &how)?;
     let mut tape = Timed::new(recorder, rig.spec().rates.ticks_per_frame());
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<Value, Box<dyn Error>> {
     drop(dataset);
     let frames = Dataset::open(&out)?.lerobot.info().total_frames;
     let (save, wall) = (stop.elapsed(), start.elapsed());
-    let cpu = clock::process_cpu_secs() - cpu - rig.reading_secs;
+    let cpu = clock::process_cpu_s() - cpu - rig.reading_s;
     if frames != count {
         return Err(format!("{frames} frames can be loaded, {count} were recorded").into());
     }

@@ -56,10 +56,10 @@ pub(crate) fn run(args: &Args) -> Result<Value, Box<dyn Error>> {
     let control_hz = f64::from(rig.spec().rates.control_hz);
     let mut moves = Vec::new();
     for poses in ORANGES {
-        for (pose, jaw, secs) in MOVES {
+        for (pose, jaw, takes_s) in MOVES {
             let mut joints = poses[pose].to_vec();
             joints.extend([ROLL_RAD, jaw]);
-            moves.push(Move { joints, ticks: (secs * control_hz) as u64, phase: "orange" });
+            moves.push(Move { joints, ticks: (takes_s * control_hz) as u64, phase: "orange" });
         }
     }
     // Then it stays where it is, as long as pictures are wanted.

@@ -15,7 +15,7 @@ pub(crate) const SCENE: &str = "orange_plate";
 /// plate.
 const SWINGS_RAD: [[f64; 2]; 4] = [[0.3, 0.9], [0.40, 0.08], [0.28, 0.06], [0.0, 0.3]];
 /// Time to reach the middle of the swing.
-const APPROACH_SECS: f64 = 0.25;
+const APPROACH_S: f64 = 0.25;
 /// Swings per second of the first joint; each further joint is a little faster.
 const SWING_HZ: f64 = 0.5;
 
@@ -46,7 +46,7 @@ pub(crate) fn commands(world: &World, steps: usize) -> Result<Vec<f64>, Box<dyn 
         let phase = TAU * env as f64 / world.num_envs() as f64;
         for step in 0..steps {
             let time = (step + 1) as f64 * dt;
-            let approach = (time / APPROACH_SECS).min(1.0);
+            let approach = (time / APPROACH_S).min(1.0);
             for (actuator, middle) in home.iter().enumerate() {
                 let [away, swing] = SWINGS_RAD[actuator.min(SWINGS_RAD.len() - 1)];
                 let hz = SWING_HZ * (1.0 + 0.3 * actuator as f64);

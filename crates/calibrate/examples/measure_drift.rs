@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use citrange_calibrate::{DriftSettings, DriftWatch};
 use citrange_cloud::{CloudFile, View};
-use citrange_core::solid::Solid;
+use citrange_core::shape::PosedLinkShape;
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 use serde_json::Value;
 
@@ -72,13 +72,18 @@ fn measure(path: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// The robot's capsules.
-fn robot(json: &Value) -> Vec<Solid> {
+fn robot(json: &Value) -> Vec<PosedLinkShape> {
     let primitives = json["primitives"].as_array().map(Vec::as_slice).unwrap_or_default();
     let ours = primitives.iter().filter(|p| p["label"].as_u64() == Some(ROBOT_LABEL));
     let point =
         |v: &Value| -> Option<[f64; 3]> { Some([v[0].as_f64()?, v[1].as_f64()?, v[2].as_f64()?]) };
     let capsule = |(link, p): (usize, &Value)| {
-        Some(Solid::capsule(link as u16, point(&p["a"])?, point(&p["b"])?, p["r"].as_f64()?))
+        Some(PosedLinkShape::capsule(
+            link as u16,
+            point(&p["a"])?,
+            point(&p["b"])?,
+            p["r"].as_f64()?,
+        ))
     };
     ours.enumerate().filter_map(capsule).collect()
 }

@@ -13,7 +13,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use super::align::{Certainty, NormalEquations};
 use super::surface::{Surface, nearest};
 use citrange_cloud::{Points, View};
-use citrange_core::solid::Solid;
+use citrange_core::shape::PosedLinkShape;
 
 /// Rotations are compared with shifts at this distance: about the half length of an arm.
 const LEVER_M: f64 = 0.3;
@@ -140,11 +140,11 @@ impl DriftWatch {
         Self { settings, in_a_row: 0, near: Vec::with_capacity(settings.max_points) }
     }
 
-    /// Looks at a frame and at the robot's solids when it was taken.
-    pub fn look(&mut self, points: &dyn Points, view: &View, solids: &[Solid]) -> Drift {
+    /// Looks at a frame and at the robot's shapes when it was taken.
+    pub fn look(&mut self, points: &dyn Points, view: &View, shapes: &[PosedLinkShape]) -> Drift {
         let world_from_camera = view.world_from_camera.isometry();
-        let surfaces: Vec<Surface> = solids.iter().map(Surface::of).collect();
-        self.gather(points, &world_from_camera, solids, &surfaces);
+        let surfaces: Vec<Surface> = shapes.iter().map(Surface::of).collect();
+        self.gather(points, &world_from_camera, shapes, &surfaces);
         let mut drift = self.align(&world_from_camera, &surfaces);
         drift.verdict = self.judge(&drift);
         drift
@@ -155,11 +155,11 @@ impl DriftWatch {
         &mut self,
         points: &dyn Points,
         world_from_camera: &Isometry3<f64>,
-        solids: &[Solid],
+        shapes: &[PosedLinkShape],
         surfaces: &[Surface],
     ) {
         let reach_m = self.settings.reach_m;
-        let boxes: Vec<[[f64; 3]; 2]> = solids.iter().map(|s| s.bounds_m(reach_m)).collect();
+        let boxes: Vec<[[f64; 3]; 2]> = shapes.iter().map(|s| s.bounds_m(reach_m)).collect();
         let stride = points.len().div_ceil(MAX_LOOKED_AT).max(1);
         let (mut x, mut y, mut z) = ([0.0; PIECE], [0.0; PIECE], [0.0; PIECE]);
         self.near.clear();

@@ -1,42 +1,42 @@
-//! Signed distances to solids: below 0 inside, with the direction that leads out.
+//! Signed distances to a robot's shapes: below 0 inside, with the direction that leads out.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
-use citrange_core::solid::{Form, Solid};
+use citrange_core::shape::{PosedLinkShape, Shape};
 
-/// A solid whose pose was inverted once, for many points.
+/// A shape whose pose was inverted once, for many points.
 pub(super) struct Surface {
-    solid_from_world: Isometry3<f64>,
-    world_from_solid: Isometry3<f64>,
-    /// All of the solid is within this distance of its centre.
+    shape_from_world: Isometry3<f64>,
+    world_from_shape: Isometry3<f64>,
+    /// All of the shape is within this distance of its centre.
     radius_m: f64,
-    form: Form,
+    shape: Shape,
 }
 
 impl Surface {
-    pub(super) fn of(solid: &Solid) -> Self {
-        let world_from_solid = solid.world_from_solid;
-        let solid_from_world = world_from_solid.inverse();
-        let radius_m = Vector3::from(solid.form.half_extents_m()).norm();
-        Self { solid_from_world, world_from_solid, radius_m, form: solid.form }
+    pub(super) fn of(part: &PosedLinkShape) -> Self {
+        let world_from_shape = part.world_from_shape;
+        let shape_from_world = world_from_shape.inverse();
+        let radius_m = Vector3::from(part.shape.reach_m()).norm();
+        Self { shape_from_world, world_from_shape, radius_m, shape: part.shape.clone() }
     }
 
     /// Whether a point of the world is certainly farther away than this.
     fn is_beyond(&self, point: &Vector3<f64>, distance_m: f64) -> bool {
         let reach_m = (self.radius_m + distance_m).max(0.0);
-        (point - self.world_from_solid.translation.vector).norm_squared() > reach_m * reach_m
+        (point - self.world_from_shape.translation.vector).norm_squared() > reach_m * reach_m
     }
 
     /// Signed distance of a point of the world.
     pub(super) fn distance_m(&self, point: &Vector3<f64>) -> f64 {
-        let p = self.solid_from_world * Point3::from(*point);
-        signed(&self.form, &p.coords).0
+        let p = self.shape_from_world * Point3::from(*point);
+        self.shape.signed_m(p.coords.into()).0
     }
 
     /// The direction in the world that leads out fastest, unit length.
     pub(super) fn normal(&self, point: &Vector3<f64>) -> Vector3<f64> {
-        let p = self.solid_from_world * Point3::from(*point);
-        self.world_from_solid.rotation * signed(&self.form, &p.coords).1
+        let p = self.shape_from_world * Point3::from(*point);
+        self.world_from_shape.rotation * Vector3::from(self.shape.signed_m(p.coords.into()).1)
     }
 }
 
@@ -58,43 +58,9 @@ pub(super) fn nearest<'a>(
     best
 }
 
-/// Signed distance and the way out, in the form's own frame.
-fn signed(form: &Form, p: &Vector3<f64>) -> (f64, Vector3<f64>) {
-    match *form {
-        Form::RoundedBox { half_m, radius_m } => {
-            let beyond = p.abs() - Vector3::from(half_m);
-            let sides = p.map(|v| if v < 0.0 { -1.0 } else { 1.0 });
-            let out = beyond.map(|v| v.max(0.0)).component_mul(&sides);
-            let length = out.norm();
-            if length > 0.0 {
-                return (length - radius_m, out / length);
-            }
-            // Inside of the inner box: out through the nearest face.
-            let axis = beyond.imax();
-            (beyond[axis] - radius_m, Vector3::ith(axis, sides[axis]))
-        }
-        Form::Cylinder { radius_m, half_height_m } => {
-            let round = p.x.hypot(p.y);
-            let radial = if round > 0.0 {
-                Vector3::new(p.x / round, p.y / round, 0.0)
-            } else {
-                Vector3::x()
-            };
-            let up = Vector3::new(0.0, 0.0, if p.z < 0.0 { -1.0 } else { 1.0 });
-            let (across, along) = (round - radius_m, p.z.abs() - half_height_m);
-            if across > 0.0 && along > 0.0 {
-                let distance_m = across.hypot(along);
-                return (distance_m, (radial * across + up * along) / distance_m);
-            }
-            if across > along { (across, radial) } else { (along, up) }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use citrange_core::Pose;
-    use citrange_core::shape::Shape;
     use proptest::prelude::*;
 
     use super::*;
@@ -108,7 +74,7 @@ mod tests {
             radius_m in 0.01_f64..0.5,
         ) {
             let capsule = |e: &[f64; 6]| {
-                Surface::of(&Solid::capsule(0, [e[0], e[1], e[2]], [e[3], e[4], e[5]], radius_m))
+                Surface::of(&PosedLinkShape::capsule(0, [e[0], e[1], e[2]], [e[3], e[4], e[5]], radius_m))
             };
             let surfaces: Vec<Surface> = ends.iter().map(capsule).collect();
             let point = Vector3::from(p);
@@ -117,9 +83,9 @@ mod tests {
             prop_assert_eq!(nearest(&surfaces, &point).map(|n| n.0), Some(expected));
         }
 
-        /// Outside it is the solid's own distance, and a step along the normal is a step away.
+        /// Outside it is the shape's own distance, and a step along the normal is a step away.
         #[test]
-        fn distances_agree_with_the_solids(
+        fn distances_agree_with_the_shapes(
             p in prop::array::uniform3(-1.0_f64..1.0), q in prop::array::uniform4(-1.0_f64..1.0),
             kind in 0_usize..4, a in 0.05_f64..0.4, b in 0.05_f64..0.4,
         ) {
@@ -131,11 +97,11 @@ mod tests {
                 Shape::Cylinder { radius_m: a, half_height_m: b },
             ];
             let pose = Pose { pos_m: [0.1, 0.2, 0.3], quat_wxyz: q };
-            let solid = Solid::new(0, &pose, &shape[kind]);
-            let surface = Surface::of(&solid);
+            let part = PosedLinkShape::new(0, &pose, &shape[kind]);
+            let surface = Surface::of(&part);
             let point = Vector3::from(p);
             let distance_m = surface.distance_m(&point);
-            prop_assert!((distance_m.max(0.0) - solid.distance_m(p)).abs() < 1e-12);
+            prop_assert!((distance_m.max(0.0) - part.distance_m(p)).abs() < 1e-12);
             let normal = surface.normal(&point);
             prop_assert!((normal.norm() - 1.0).abs() < 1e-9);
             let farther = surface.distance_m(&(point + 1e-6 * normal));

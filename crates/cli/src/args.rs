@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use citrange_episodes::import::PlayOptions;
-use citrange_episodes::{PilotOptions, RecordOptions};
+use citrange_episodes::{DepthChoice, PilotOptions, RecordOptions};
 use citrange_tape::{Play, StateFeatures, Unit};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 /// What every verb that records can be told.
 #[derive(Debug, clap::Args)]
@@ -21,15 +22,23 @@ pub(crate) struct RecordArgs {
     /// Index of the first episode; by default it goes on after those in the dataset.
     #[arg(long)]
     pub(crate) first: Option<u64>,
+    /// Robots of the scene to record, separated by commas; all by default. The first one is
+    /// driven or works, the others hold still.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    robots: Option<Vec<String>>,
     /// Cameras to record, separated by commas; all by default, "none" for none.
     #[arg(long, value_delimiter = ',')]
     cameras: Option<Vec<String>>,
+    /// Cameras whose depths are recorded beside their colours, separated by commas, or all; in
+    /// millimetres, without loss, beside the tape.
+    #[arg(long, value_name = "CAMERA", value_delimiter = ',')]
+    depth: Vec<String>,
     /// Cameras whose pictures are kept without loss (PNG) instead of as video.
     #[arg(long, value_delimiter = ',')]
     images: Vec<String>,
     /// What joint values in the dataset mean.
-    #[arg(long, value_enum, default_value_t = UnitArg::Degrees)]
-    unit: UnitArg,
+    #[arg(long, value_parser = units(), default_value = "degrees")]
+    unit: Unit,
     /// What observation.state holds: pos, pos,vel or pos,vel,ee (the wrist's position). LeRobot's
     /// arms have pos.
     #[arg(long, value_name = "LIST", default_value = "pos")]
@@ -44,9 +53,15 @@ impl RecordArgs {
         RecordOptions {
             task: self.task.clone(),
             seed: self.seed,
+            robots: self.robots.clone(),
             cameras: cameras(self.cameras.as_deref()),
+            depth: match self.depth.as_slice() {
+                [] => DepthChoice::Off,
+                [all] if all == "all" => DepthChoice::All,
+                named => DepthChoice::Of(named.to_vec()),
+            },
             images: self.images.iter().cloned().collect(),
-            unit: self.unit.into(),
+            unit: self.unit,
             features: self.features,
             from: self.from.clone(),
         }
@@ -58,23 +73,18 @@ pub(crate) fn cameras(named: Option<&[String]>) -> Option<Vec<String>> {
     named.map(|names| names.iter().filter(|name| *name != "none").cloned().collect())
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum UnitArg {
-    #[value(alias = "deg")]
-    Degrees,
-    Percent,
-    #[value(alias = "rad")]
-    Radians,
-}
-
-impl From<UnitArg> for Unit {
-    fn from(unit: UnitArg) -> Self {
-        match unit {
-            UnitArg::Degrees => Self::Degrees,
-            UnitArg::Percent => Self::Percent,
-            UnitArg::Radians => Self::Radians,
-        }
-    }
+/// Units by their names.
+pub(crate) fn units() -> impl TypedValueParser<Value = Unit> {
+    let names = [
+        PossibleValue::new("degrees").alias("deg"),
+        PossibleValue::new("percent"),
+        PossibleValue::new("radians").alias("rad"),
+    ];
+    PossibleValuesParser::new(names).map(|name| match name.as_str() {
+        "percent" => Unit::Percent,
+        "radians" | "rad" => Unit::Radians,
+        _ => Unit::Degrees,
+    })
 }
 
 /// What an autopilot can be told.
@@ -112,17 +122,17 @@ pub(crate) struct PlayArgs {
     /// How a file without a tape is played: "targets" moves the arm and simulates the rest,
     /// "states" sets every frame from the file's states. By default targets, in the file's own
     /// model states.
-    #[arg(long, value_enum, value_name = "HOW")]
-    play: Option<PlayArg>,
+    #[arg(long, value_parser = plays(), value_name = "HOW")]
+    play: Option<Play>,
     /// How far objects may be from where the file has them to count as the demonstrated task.
     #[arg(long, value_name = "METRES", default_value_t = 0.01)]
     object_tolerance_m: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum PlayArg {
-    Targets,
-    States,
+/// Ways to play a file by their names.
+fn plays() -> impl TypedValueParser<Value = Play> {
+    let play = |name: String| if name == "states" { Play::States } else { Play::Targets };
+    PossibleValuesParser::new(["targets", "states"]).map(play)
 }
 
 impl PlayArgs {
@@ -132,10 +142,7 @@ impl PlayArgs {
         PlayOptions {
             own_scene: self.own_scene,
             assets: self.assets.iter().cloned().chain(more).collect(),
-            play: self.play.map(|play| match play {
-                PlayArg::Targets => Play::Targets,
-                PlayArg::States => Play::States,
-            }),
+            play: self.play,
             object_tolerance_m: self.object_tolerance_m,
         }
     }

@@ -36,25 +36,3 @@ fn list(command: &Command) -> String {
     }
     text
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory as _;
-
-    #[test]
-    fn every_verb_stands_in_one_group() {
-        let command = crate::Cli::command();
-        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
-        grouped.retain(|name| *name != "help");
-        let mut verbs: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
-        grouped.sort_unstable();
-        verbs.sort_unstable();
-        assert_eq!(grouped, verbs);
-        let text = super::grouped(command).render_help().to_string();
-        let order =
-            ["Teach and record:", "  drive ", "Repeat and check:", "See and plan:", "Set up:"];
-        let places: Vec<_> = order.iter().map(|word| text.find(word).unwrap()).collect();
-        assert!(places.is_sorted(), "{text}");
-    }
-}

@@ -10,36 +10,34 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::exit::usage;
+use crate::exit::{Result, failed, usage};
 
 /// Says which parts tell how much, such as `citrange_sim=debug,citrange_tape=trace` or `info`.
 const VARIABLE: &str = "CITRANGE_LOG";
+
+/// What -v asks for, by how often it is given.
+const LEVELS: [LevelFilter; 4] =
+    [LevelFilter::WARN, LevelFilter::INFO, LevelFilter::DEBUG, LevelFilter::TRACE];
 
 /// Begins to listen. What `CITRANGE_LOG` says wins over `-v`.
 ///
 /// # Errors
 /// When the variable cannot be understood.
-pub(crate) fn begin(verbose: u8) -> anyhow::Result<()> {
+pub(crate) fn begin(verbose: u8) -> Result {
     let targets = match std::env::var(VARIABLE) {
         Ok(text) if !text.is_empty() => Targets::from_str(&text).map_err(|e| {
             let right = "such as info or citrange_sim=debug would be right";
             usage(format!("{VARIABLE}={text:?}: {e}; {right}"))
         })?,
-        _ => Targets::new().with_target("citrange", level(verbose)),
+        _ => Targets::new().with_target("citrange", LEVELS[usize::from(verbose.min(3))]),
     };
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(false)
         .with_span_events(FmtSpan::CLOSE);
-    tracing_subscriber::registry().with(lines).with(targets).try_init()?;
-    Ok(())
-}
-
-fn level(verbose: u8) -> LevelFilter {
-    match verbose {
-        0 => LevelFilter::WARN,
-        1 => LevelFilter::INFO,
-        2 => LevelFilter::DEBUG,
-        _ => LevelFilter::TRACE,
-    }
+    tracing_subscriber::registry()
+        .with(lines)
+        .with(targets)
+        .try_init()
+        .map_err(|e| failed(e.to_string()))
 }

@@ -5,14 +5,11 @@
 //! `--json` prints: `docs/json.md`.
 
 mod args;
-mod cell_body;
-#[cfg(test)]
-mod documents;
 mod exit;
 mod help;
 mod logs;
 mod output;
-mod plan;
+mod page;
 mod stop;
 mod verbs;
 
@@ -92,13 +89,38 @@ impl Verb {
             _ => false,
         }
     }
+
+    fn run(&self) -> exit::Result {
+        match self {
+            Self::Setup => verbs::setup::run(),
+            Self::Doctor(args) => verbs::doctor::run(args),
+            Self::Scene(command) => verbs::scene::run(command),
+            Self::Robot(command) => verbs::robot::run(command),
+            Self::Sim(args) => verbs::sim::run(args),
+            Self::Drive(args) => verbs::drive::run(args),
+            Self::Collect(args) => verbs::collect::run(args),
+            Self::Replay(args) => verbs::replay::run(args),
+            Self::Data(command) => verbs::data::run(command),
+            Self::Report(args) => verbs::report::run(args),
+            Self::Space(command) => verbs::space::run(command),
+            Self::Plan(args) => verbs::plan::run(args),
+            Self::Demo(args) => verbs::demo::run(args),
+            Self::Config(command) => verbs::config::run(command),
+            Self::Completions { shell } => {
+                let to = &mut std::io::stdout();
+                clap_complete::generate(*shell, &mut Cli::grouped(), "citrange", to);
+                Ok(())
+            }
+        }
+    }
 }
 
 /// The command line, with what a file of settings adds to it.
 fn parsed() -> Result<Cli, ExitCode> {
     let matches = Cli::grouped().try_get_matches().map_err(|e| exit::report_usage(&e))?;
-    let words = verbs::drive_config::words(&matches).map_err(|e| exit::report(&e))?;
-    let all = std::env::args_os().chain(words);
+    let words =
+        verbs::config::command_line().file_words(&matches).map_err(|e| exit::report(&e.into()))?;
+    let all = std::env::args_os().chain(words.into_iter().map(Into::into));
     let matches = Cli::grouped().try_get_matches_from(all).map_err(|e| exit::report_usage(&e))?;
     Cli::from_arg_matches(&matches).map_err(|e| exit::report_usage(&e))
 }
@@ -116,31 +138,6 @@ fn main() -> ExitCode {
     if json {
         output::promise_json(cli.verb.tells_lines());
     }
-    if let Err(error) = logs::begin(cli.verbose) {
-        return exit::report(&error);
-    }
-    let outcome = match cli.verb {
-        Verb::Setup => verbs::setup::run(),
-        Verb::Doctor(args) => verbs::doctor::run(&args),
-        Verb::Scene(command) => verbs::scene::run(&command),
-        Verb::Robot(command) => verbs::robot::run(&command),
-        Verb::Sim(args) => verbs::sim::run(&args),
-        Verb::Drive(args) => verbs::drive::run(&args),
-        Verb::Collect(args) => verbs::collect::run(&args),
-        Verb::Replay(args) => verbs::replay::run(&args),
-        Verb::Data(command) => verbs::data::run(&command),
-        Verb::Report(args) => verbs::report::run(&args),
-        Verb::Space(command) => verbs::space::run(&command),
-        Verb::Plan(args) => verbs::plan::run(&args),
-        Verb::Demo(args) => verbs::demo::run(&args),
-        Verb::Config(command) => verbs::config::run(&command),
-        Verb::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::grouped(), "citrange", &mut std::io::stdout());
-            Ok(())
-        }
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => exit::report(&error),
-    }
+    let outcome = logs::begin(cli.verbose).and_then(|()| cli.verb.run());
+    outcome.map_or_else(|failure| exit::report(&failure), |()| ExitCode::SUCCESS)
 }

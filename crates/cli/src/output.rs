@@ -9,7 +9,7 @@ use citrange_episodes::{Answer, Progress, Reporter, RunContext};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
-use crate::exit::code;
+use crate::exit::{Result, code};
 
 /// How a verb tells what happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +92,8 @@ impl Progress for Bar {
 static JSON: AtomicU8 = AtomicU8::new(0);
 /// Whether stdout has got its object.
 static PRINTED: AtomicBool = AtomicBool::new(false);
+/// Whether its reader has closed it.
+static CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// From here on stdout is for machines: one object, or with `lines` one per line.
 pub(crate) fn promise_json(lines: bool) {
@@ -99,23 +101,35 @@ pub(crate) fn promise_json(lines: bool) {
 }
 
 /// One line of data on stdout.
-pub(crate) fn data(line: &str) -> anyhow::Result<()> {
+pub(crate) fn data(line: &str) -> Result {
     Ok(print(line)?)
 }
 
+/// Lines of data on stdout.
+pub(crate) fn lines(lines: &[String]) -> Result {
+    lines.iter().try_for_each(|line| data(line))
+}
+
 fn print(line: &str) -> std::io::Result<()> {
-    writeln!(std::io::stdout(), "{line}")?;
+    writeln!(std::io::stdout(), "{line}").inspect_err(|error| {
+        CLOSED.fetch_or(error.kind() == std::io::ErrorKind::BrokenPipe, Ordering::Relaxed);
+    })?;
     PRINTED.store(true, Ordering::Relaxed);
     Ok(())
 }
 
+/// Whether whoever read stdout has closed it.
+pub(crate) fn is_closed() -> bool {
+    CLOSED.load(Ordering::Relaxed)
+}
+
 /// An answer: one object, or else its lines and remarks.
-pub(crate) fn answer(answer: &Answer, json: bool) -> anyhow::Result<()> {
+pub(crate) fn answer(answer: &Answer, json: bool) -> Result {
     if json {
         return data(&answer.json.to_string());
     }
     answer.remarks.iter().for_each(|remark| talk(remark));
-    answer.lines.iter().try_for_each(|line| data(line))
+    lines(&answer.lines)
 }
 
 /// With `--json`: the error as an object on stdout. Where there is one object only, or problems

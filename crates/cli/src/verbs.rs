@@ -3,13 +3,9 @@
 pub(crate) mod collect;
 pub(crate) mod config;
 pub(crate) mod data;
-mod data_edit;
-pub(crate) mod data_files;
-mod data_lists;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod drive;
-pub(crate) mod drive_config;
 pub(crate) mod plan;
 pub(crate) mod replay;
 pub(crate) mod report;
@@ -18,7 +14,3 @@ pub(crate) mod scene;
 pub(crate) mod setup;
 pub(crate) mod sim;
 pub(crate) mod space;
-mod space_calibrate;
-mod space_simulate;
-
-pub(crate) use citrange_episodes::compiled;

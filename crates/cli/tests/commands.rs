@@ -5,7 +5,7 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::{citrange, json, stderr, stdout, temp};
+use common::{citrange, json, ok, stderr, stdout, temp};
 
 #[test]
 fn doctor_finds_engine_models_and_cameras() {
@@ -101,6 +101,25 @@ fn the_demo_puts_three_oranges_on_the_plate_and_leaves_pictures() {
         let meta = folder.path().join(&file).metadata().unwrap();
         assert!(meta.is_dir() || meta.len() > 1000, "{file}");
     }
+}
+
+/// The verbs that the shell completes are those of the groups, in the order in which people meet
+/// them.
+#[test]
+fn every_verb_stands_in_one_group() {
+    let here = temp();
+    let script = stdout(&ok(here.path(), "completions bash"));
+    let words = script.split("opts=\"").nth(2).unwrap().split('"').next().unwrap();
+    let verbs: Vec<&str> = words.split_whitespace().filter(|w| !w.starts_with('-')).collect();
+    assert!(verbs.len() > 12, "{words}");
+    let text = stdout(&ok(here.path(), "--help"));
+    for verb in verbs {
+        let starts = |line: &&str| line.starts_with(&format!("  {verb} "));
+        assert_eq!(text.lines().filter(starts).count(), 1, "{verb} in\n{text}");
+    }
+    let order = ["Teach and record:", "  drive ", "Repeat and check:", "See and plan:", "Set up:"];
+    let places: Vec<_> = order.iter().map(|word| text.find(word).unwrap()).collect();
+    assert!(places.is_sorted(), "{text}");
 }
 
 #[test]

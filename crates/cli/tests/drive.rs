@@ -73,6 +73,36 @@ fn keys_move_the_arm_and_episodes_are_kept_judged_or_thrown_away() {
 }
 
 #[test]
+fn of_two_arms_the_first_is_driven_and_both_are_recorded() {
+    let folder = temp();
+    let scene = "name: two\ntitle: Two arms\ntask: lift\n\
+                 rates: {physics_hz: 360, control_hz: 180, frame_hz: 30}\nrobots:\n  \
+                 left: {model: so101, pos_m: [0, 0.25, 0]}\n  \
+                 right: {model: so101, pos_m: [0, -0.25, 0]}\n";
+    std::fs::write(folder.path().join("two.yaml"), scene).unwrap();
+    let words = "two.yaml --robots right,left --record set --countdown 0.1 --episodes 1";
+    let mut drive = Wheel::start(folder.path(), words);
+    drive.wait_for("begin");
+    drive.drive(&["up"], 1.0);
+    drive.look();
+    assert_eq!(drive.joints.len(), 12);
+    drive.order("success");
+    drive.wait_for("saved");
+    drive.end();
+    let set = citrange_tape::Dataset::open(&folder.path().join("set")).unwrap();
+    let (tape, shown) = set.tape(0).unwrap().unwrap();
+    assert_eq!(tape.header.rig.robots_in_scene, ["right", "left"]);
+    let targets = |frame: usize| tape.action(frame).unwrap();
+    let (first, last) = (targets(0), targets(shown.end - 1));
+    let moved = |joints: std::ops::Range<usize>| {
+        joints.map(|j| (last[j] - first[j]).abs()).fold(0.0, f64::max)
+    };
+    assert!(moved(0..6) > 0.05, "the right arm: {}", moved(0..6));
+    assert!((0..shown.len()).all(|frame| targets(frame)[6..] == first[6..]), "the left one");
+    assert_eq!(json(&ok(folder.path(), "replay set --verify --json"))["differing"], 0);
+}
+
+#[test]
 fn a_replay_is_shown_to_whoever_opens_the_link() {
     let folder = temp();
     ok(folder.path(), "collect orange_plate --cameras none --seconds 1 --out set");

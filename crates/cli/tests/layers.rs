@@ -3,7 +3,7 @@
 use std::process::Command;
 
 /// Layer of every crate, as in ARCHITECTURE.md. A new crate must be put here.
-const LAYERS: [(&str, u32); 23] = [
+const LAYERS: [(&str, u32); 25] = [
     ("citrange-core", 0),
     ("citrange-lanes", 0),
     ("citrange-cloud", 1),
@@ -20,8 +20,10 @@ const LAYERS: [(&str, u32); 23] = [
     ("citrange-sim", 3),
     ("citrange-tape", 3),
     ("citrange-teleop", 3),
+    ("citrange-cell", 4),
     ("citrange-task", 4),
     ("citrange-episodes", 5),
+    ("citrange-settings", 5),
     ("citrange-report", 6),
     ("citrange-studio", 6),
     ("citrange-bench", 8),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use citrange_core::Pose;
-use citrange_core::solid::Solid;
+use citrange_core::shape::PosedLinkShape;
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -97,10 +97,11 @@ impl Sidecar {
 
     /// The robot's parts in the world, where they are given as capsules (label 3).
     #[must_use]
-    pub fn robot_capsules(&self) -> Vec<Solid> {
+    pub fn robot_capsules(&self) -> Vec<PosedLinkShape> {
         let ours = |p: &&Primitive| p.kind == "capsule" && p.label == Some(ROBOT_LABEL);
-        let capsule =
-            |(link, p): (usize, &Primitive)| Some(Solid::capsule(link as u16, p.a?, p.b?, p.r?));
+        let capsule = |(link, p): (usize, &Primitive)| {
+            Some(PosedLinkShape::capsule(link as u16, p.a?, p.b?, p.r?))
+        };
         self.primitives.iter().filter(ours).enumerate().filter_map(capsule).collect()
     }
 

@@ -13,14 +13,14 @@ const POSITION: &str = ".pos";
 
 /// What to do for one frame.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Action {
+pub enum NamedAction {
     /// Drive the hand.
     Velocity(Velocity),
     /// Send the joints there, in the order of the robot's joint vector.
     Positions(Vec<f64>),
 }
 
-impl Action {
+impl NamedAction {
     /// Names of the speeds: metres per second, radians per second, and the gripper's first
     /// joint per second. Those that are absent are 0.
     pub const SPEEDS: [&str; 5] = ["vx", "vy", "vz", "yaw_rate", "gripper_delta"];
@@ -30,7 +30,7 @@ impl Action {
         joints.iter().map(|j| format!("{}{POSITION}", j.as_ref())).collect()
     }
 
-    /// Reads named numbers: either some of [`Action::SPEEDS`], or `<joint>.pos` for every joint.
+    /// Reads named numbers: either some of [`NamedAction::SPEEDS`], or `<joint>.pos` for every joint.
     ///
     /// # Errors
     /// When there are none, both kinds are mixed, a name is not known, a joint is missing, or a
@@ -91,9 +91,9 @@ impl Action {
 mod tests {
     use super::*;
 
-    fn read(pairs: &[(&str, f64)]) -> Result<Action, String> {
+    fn read(pairs: &[(&str, f64)]) -> Result<NamedAction, String> {
         let numbers = pairs.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-        Action::from_named(&numbers, &["pan", "lift"]).map_err(|e| e.to_string())
+        NamedAction::from_named(&numbers, &["pan", "lift"]).map_err(|e| e.to_string())
     }
 
     #[test]
@@ -105,9 +105,9 @@ mod tests {
             ..Velocity::ZERO
         };
         let got = read(&[("vy", 0.1), ("yaw_rate", -1.0), ("gripper_delta", 0.7)]);
-        assert_eq!(got, Ok(Action::Velocity(velocity)));
+        assert_eq!(got, Ok(NamedAction::Velocity(velocity)));
         let got = read(&[("lift.pos", 2.0), ("pan.pos", 1.0)]);
-        assert_eq!(got, Ok(Action::Positions(vec![1.0, 2.0])));
+        assert_eq!(got, Ok(NamedAction::Positions(vec![1.0, 2.0])));
     }
 
     #[test]

@@ -9,14 +9,14 @@
 use nalgebra::{Quaternion, Rotation3, UnitQuaternion, Vector3};
 
 use crate::error::ControlError;
-use crate::limiter::{Motion, TargetLimiter};
+use crate::limiter::{TargetLimiter, TargetMotion};
 use crate::memory::ControllerMemory;
 use crate::roles::{ArmKind, Roles};
 use crate::scratch::Scratch;
 use crate::settings::{ControllerSettings, Gravity, KinematicsAt, Method};
 use crate::status::ControllerStatus;
 use crate::velocity::Velocity;
-use citrange_robot::{Chain, ChainJoint, ChainSite, Frame, Kinematics, RobotError};
+use citrange_robot::{Chain, ChainJoint, ChainSite, Kinematics, RigidTransform, RobotError};
 
 /// Time in which speed towards a limit (floor, workspace, end of a joint) would use up what is
 /// left; so it fades as the limit comes near.
@@ -159,7 +159,7 @@ impl CartesianController {
         let in_force: Vec<f64> = (0..count).map(in_force).collect();
         ControllerMemory {
             rates: vec![0.0; count],
-            motion: Motion::at_rest(&in_force),
+            motion: TargetMotion::at_rest(&in_force),
             offset,
             blocked: vec![0.0; count],
             posture: desired.clone(),
@@ -314,6 +314,6 @@ fn grip(chain: &Chain) -> Vec<f64> {
     spans.map(|span| span / first).collect()
 }
 
-pub(crate) fn quaternion(frame: &Frame) -> UnitQuaternion<f64> {
+pub(crate) fn quaternion(frame: &RigidTransform) -> UnitQuaternion<f64> {
     UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(frame.rot))
 }

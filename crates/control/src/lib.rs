@@ -41,10 +41,10 @@ mod tool_down;
 mod twist;
 mod velocity;
 
-pub use action::Action;
+pub use action::NamedAction;
 pub use cartesian::CartesianController;
 pub use error::ControlError;
-pub use limiter::{Motion, MotionLimits, TargetLimiter};
+pub use limiter::{MotionLimits, TargetLimiter, TargetMotion};
 pub use memory::ControllerMemory;
 pub use scratch::Scratch;
 pub use settings::{ControllerSettings, Gravity, KinematicsAt, Method, WorkspaceLimits};

@@ -47,7 +47,7 @@ impl MotionLimits {
 
 /// The motion of targets: what was last sent, and how it moved.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Motion {
+pub struct TargetMotion {
     /// Last targets.
     pub pos: Vec<f64>,
     /// Speeds of the last tick.
@@ -58,7 +58,7 @@ pub struct Motion {
     asked: Vec<f64>,
 }
 
-impl Motion {
+impl TargetMotion {
     /// Targets that move like this.
     #[must_use]
     pub fn new(pos: Vec<f64>, speed: Vec<f64>, acceleration: Vec<f64>) -> Self {
@@ -127,14 +127,14 @@ impl TargetLimiter {
 
     /// One tick towards these speeds. Joints of the arm gain and lose speed together as far as
     /// they can, so that the hand keeps its direction.
-    pub fn steer(&self, motion: &mut Motion, speeds: &[f64]) {
+    pub fn steer(&self, motion: &mut TargetMotion, speeds: &[f64]) {
         let mut accelerations = vec![0.0; self.axes.len()];
         self.accelerations(motion, speeds, &mut accelerations);
         self.advance(motion, &accelerations);
     }
 
     /// One tick towards rest, every joint as fast as it can.
-    pub fn brake(&self, motion: &mut Motion) {
+    pub fn brake(&self, motion: &mut TargetMotion) {
         for (j, axis) in self.axes.iter().enumerate() {
             let at = motion.at(j);
             motion.set(j, axis.advance(at, axis.within_range(at, axis.stop(at))));
@@ -144,7 +144,7 @@ impl TargetLimiter {
     /// One tick along a stream of positions, which it changes to those that may be sent. A stream
     /// within the limits passes unchanged; one that is not is followed as closely as they allow,
     /// without running past a place where it stands. Numbers that are not finite count as "stay".
-    pub fn follow(&self, motion: &mut Motion, targets: &mut [f64]) {
+    pub fn follow(&self, motion: &mut TargetMotion, targets: &mut [f64]) {
         for (j, axis) in self.axes.iter().enumerate() {
             let Some(target) = targets.get_mut(j) else { break };
             let at = motion.at(j);
@@ -161,7 +161,7 @@ impl TargetLimiter {
     }
 
     /// Accelerations of the next tick towards these speeds.
-    pub(crate) fn accelerations(&self, motion: &Motion, speeds: &[f64], out: &mut [f64]) {
+    pub(crate) fn accelerations(&self, motion: &TargetMotion, speeds: &[f64], out: &mut [f64]) {
         for (j, axis) in self.axes.iter().enumerate() {
             out[j] = axis.steer(motion.at(j), speeds[j]);
         }
@@ -172,19 +172,19 @@ impl TargetLimiter {
     }
 
     /// Accelerations of the next tick towards rest.
-    pub(crate) fn stop_accelerations(&self, motion: &Motion, out: &mut [f64]) {
+    pub(crate) fn stop_accelerations(&self, motion: &TargetMotion, out: &mut [f64]) {
         let still = [0.0; citrange_robot::MAX_JOINTS];
         self.accelerations(motion, &still[..self.axes.len().min(still.len())], out);
     }
 
-    pub(crate) fn advance(&self, motion: &mut Motion, accelerations: &[f64]) {
+    pub(crate) fn advance(&self, motion: &mut TargetMotion, accelerations: &[f64]) {
         for (j, axis) in self.axes.iter().enumerate() {
             motion.set(j, axis.advance(motion.at(j), accelerations[j]));
         }
     }
 
     /// How far a joint may go on at most until it is at rest.
-    pub(crate) fn stop_way(&self, motion: &Motion, joint: usize) -> f64 {
+    pub(crate) fn stop_way(&self, motion: &TargetMotion, joint: usize) -> f64 {
         self.axes[joint].longest_way(motion.at(joint))
     }
 
@@ -195,7 +195,7 @@ impl TargetLimiter {
 
     /// Makes the arm's joints cover the same fraction of the way to their speeds in this tick, where
     /// their jerk allows.
-    fn together(&self, motion: &Motion, speeds: &[f64], out: &mut [f64]) {
+    fn together(&self, motion: &TargetMotion, speeds: &[f64], out: &mut [f64]) {
         /// Changes of speed below this do not count.
         const NONE: f64 = 1e-9;
         let arm = 0..self.arm_joints;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::ControlError;
-use crate::limiter::Motion;
+use crate::limiter::TargetMotion;
 
 /// Memory of one arm under a controller.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +13,7 @@ pub struct ControllerMemory {
     /// Their speeds after smoothing.
     pub(crate) rates: Vec<f64>,
     /// Targets as they were sent, and how they moved.
-    pub(crate) motion: Motion,
+    pub(crate) motion: TargetMotion,
     /// Targets in force, less what the controller would have sent; fades away while the hand is driven.
     pub(crate) offset: Vec<f64>,
     /// 1 for a joint that was asked to go further than the arm follows, and has not come back.
@@ -44,12 +44,12 @@ impl ControllerMemory {
 
     /// The targets as they were sent, and how they moved.
     #[must_use]
-    pub fn motion(&self) -> &Motion {
+    pub fn motion(&self) -> &TargetMotion {
         &self.motion
     }
 
     /// Goes on from targets that move like this.
-    pub fn continue_from(&mut self, motion: Motion) {
+    pub fn continue_from(&mut self, motion: TargetMotion) {
         self.motion = motion;
     }
 
@@ -102,7 +102,7 @@ impl ControllerMemory {
         Ok(Self {
             desired: find("desired", joints)?,
             rates: find("rates", joints)?,
-            motion: Motion::new(
+            motion: TargetMotion::new(
                 find("sent", joints)?,
                 find("speed", joints)?,
                 find("acceleration", joints)?,

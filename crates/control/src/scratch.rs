@@ -3,7 +3,7 @@
 use nalgebra::{Vector3, Vector6};
 
 use crate::cartesian::CartesianController;
-use crate::limiter::Motion;
+use crate::limiter::TargetMotion;
 use citrange_robot::Kinematics;
 
 /// Room for one tick's work; make one per arm with [`CartesianController::scratch`].
@@ -35,7 +35,7 @@ pub struct Scratch {
     /// Accelerations of the targets: those of this tick, and two to choose from.
     pub(crate) accelerations: [Vec<f64>; 3],
     /// A way to rest, looked at ahead.
-    pub(crate) rest: Motion,
+    pub(crate) rest: TargetMotion,
     /// Rotation from the tool to the orientation that is held, before this tick, as a rotation vector.
     pub(crate) held_off: Vector3<f64>,
 }
@@ -59,7 +59,7 @@ impl CartesianController {
             carry: zeros.clone(),
             offset: zeros.clone(),
             accelerations: [zeros.clone(), zeros.clone(), zeros.clone()],
-            rest: Motion::at_rest(&zeros),
+            rest: TargetMotion::at_rest(&zeros),
             held_off: Vector3::zeros(),
         }
     }

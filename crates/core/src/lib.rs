@@ -27,12 +27,14 @@
 //! ```
 
 pub mod batch;
+pub mod camera;
 pub mod command;
 pub mod dict;
 pub mod error_kind;
 pub mod event;
 pub mod names;
 pub mod observation;
+pub mod one_arm;
 pub mod origin;
 mod pace;
 pub mod picture;
@@ -52,7 +54,6 @@ pub mod schema;
 pub mod script;
 pub mod shape;
 pub mod snapshot;
-pub mod solid;
 pub mod state;
 pub mod tape;
 pub mod time;

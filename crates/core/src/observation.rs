@@ -1,6 +1,7 @@
 //! What a rig sees at a control tick: joints, things, pictures, each with the time it was measured.
 
-use crate::picture::{DepthPicture, Picture};
+pub use crate::camera::CameraImage;
+use crate::picture::Picture;
 use crate::pose::Pose;
 
 /// What the loop wants to see at a tick.
@@ -70,50 +71,6 @@ impl Observation {
     #[must_use]
     pub fn joints_age_ns(&self) -> u64 {
         self.at_ns.saturating_sub(self.joints_at_ns)
-    }
-}
-
-/// What a camera shows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CameraImage {
-    /// Colours, where the camera has them.
-    pub rgb: Option<Picture>,
-    /// Depths, where it measures them.
-    pub depth: Option<DepthPicture>,
-    /// When it was taken, by the rig's clock.
-    pub at_ns: u64,
-    /// Whether it is another one than at the frame before: a camera with a clock of its own may
-    /// have none that is new.
-    pub fresh: bool,
-    /// Where the camera stood then (x right, y down, z forward); `None` where nobody knows.
-    pub world_from_camera: Option<Pose>,
-}
-
-impl CameraImage {
-    /// A new picture without depths.
-    #[must_use]
-    pub fn rgb(picture: Picture, at_ns: u64) -> Self {
-        Self { rgb: Some(picture), depth: None, at_ns, fresh: true, world_from_camera: None }
-    }
-
-    /// A picture that could not be made in time.
-    #[must_use]
-    pub fn left_out(at_ns: u64) -> Self {
-        Self::rgb(Picture::left_out(), at_ns)
-    }
-
-    /// Whether it could not be made in time.
-    #[must_use]
-    pub fn is_left_out(&self) -> bool {
-        self.rgb.as_ref().is_some_and(Picture::is_left_out)
-            || self.depth.as_ref().is_some_and(DepthPicture::is_left_out)
-    }
-
-    /// Whether its pixels can be had without waiting.
-    #[must_use]
-    pub fn is_ready(&self) -> bool {
-        self.rgb.as_ref().is_none_or(Picture::is_ready)
-            && self.depth.as_ref().is_none_or(DepthPicture::is_ready)
     }
 }
 

@@ -107,6 +107,12 @@ impl Traced {
         self.value[key] = part.value;
     }
 
+    /// Says who said a value that is there, by the keys on the way to it.
+    pub fn set_origin(&mut self, keys: &[&str], origin: Origin) {
+        let pointer = keys.iter().map(|key| format!("/{}", escaped(key))).collect();
+        self.origins.insert(pointer, origin);
+    }
+
     /// Who said the value at a JSON pointer.
     #[must_use]
     pub fn origin(&self, pointer: &str) -> &Origin {

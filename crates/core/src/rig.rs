@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::camera::{CameraKind, CameraSpec, Intrinsics};
 use crate::command::{Command, Commanded};
 use crate::observation::{Observation, Want};
 use crate::rates::Rates;
@@ -27,6 +28,10 @@ pub struct RigSpec {
     /// The arms, where there is more than one; see [`RigSpec::arms`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub several_arms: Vec<ArmSpec>,
+    /// Names of the arms in their scene, in the order of the arms; empty where the scene has no
+    /// other robot, and on tapes of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub robots_in_scene: Vec<String>,
     /// Whether [`Command::vel`] is heard.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub takes_velocities: bool,
@@ -57,6 +62,7 @@ impl RigSpec {
             cameras: Vec::new(),
             objects: Vec::new(),
             several_arms: Vec::new(),
+            robots_in_scene: Vec::new(),
             takes_velocities: false,
             own_clock: false,
         }
@@ -70,6 +76,28 @@ impl RigSpec {
         }
         let joints = 0..self.joints.len();
         vec![ArmSpec { name: "robot0".into(), robot: self.robot.clone(), joints }]
+    }
+
+    /// The same rig with these joints only: one arm's, under the names that it has alone.
+    #[must_use]
+    pub fn of_joints(&self, joints: &std::ops::Range<usize>) -> Self {
+        let arms = self.arms();
+        let Some(arm) = arms.iter().find(|arm| arm.joints == *joints).filter(|_| arms.len() > 1)
+        else {
+            return self.clone();
+        };
+        let prefix = format!("{}_", arm.name);
+        let plain = |joint: &JointSpec| JointSpec {
+            name: joint.name.strip_prefix(&prefix).unwrap_or(&joint.name).to_owned(),
+            ..joint.clone()
+        };
+        Self {
+            robot: arm.robot.clone(),
+            joints: self.joints.get(joints.clone()).unwrap_or_default().iter().map(plain).collect(),
+            several_arms: Vec::new(),
+            robots_in_scene: Vec::new(),
+            ..self.clone()
+        }
     }
 
     /// Cameras that give colours: those that are recorded.
@@ -106,79 +134,6 @@ pub struct JointSpec {
     pub range: Option<[f64; 2]>,
     /// For a gripper's joint: its positions when closed and when open.
     pub gripper: Option<[f64; 2]>,
-}
-
-/// What a camera gives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CameraKind {
-    /// Colours.
-    #[default]
-    Rgb,
-    /// Depths.
-    Depth,
-    /// Both, pixel for pixel.
-    RgbDepth,
-}
-
-impl CameraKind {
-    /// Whether it gives colours.
-    #[must_use]
-    pub fn has_rgb(self) -> bool {
-        self != Self::Depth
-    }
-
-    /// Whether it gives depths.
-    #[must_use]
-    pub fn has_depth(self) -> bool {
-        self != Self::Rgb
-    }
-}
-
-/// One camera of a rig.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CameraSpec {
-    /// Name.
-    pub name: String,
-    /// Pixels across.
-    pub width_px: u32,
-    /// Pixels down.
-    pub height_px: u32,
-    /// What it gives.
-    #[serde(default, skip_serializing_if = "is_rgb")]
-    pub kind: CameraKind,
-    /// Its pinhole, where it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub intrinsics: Option<Intrinsics>,
-    /// Pictures per second by its own clock; `None` where it takes one at every frame.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub own_hz: Option<f64>,
-}
-
-fn is_rgb(kind: &CameraKind) -> bool {
-    *kind == CameraKind::Rgb
-}
-
-impl CameraSpec {
-    /// A camera of colours that takes a picture at every frame.
-    #[must_use]
-    pub fn rgb(name: &str, width_px: u32, height_px: u32) -> Self {
-        let (kind, name) = (CameraKind::Rgb, name.to_owned());
-        Self { name, width_px, height_px, kind, intrinsics: None, own_hz: None }
-    }
-}
-
-/// A pinhole camera: focal lengths and centre, in pixels.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Intrinsics {
-    /// Focal length across.
-    pub fx: f64,
-    /// Focal length down.
-    pub fy: f64,
-    /// Centre, from the left edge of the picture.
-    pub cx: f64,
-    /// Centre, from its upper edge.
-    pub cy: f64,
 }
 
 /// Why a rig is to come to rest.

@@ -1,19 +1,22 @@
 //! The shapes that everything is made of: scenes, pictures, pages, robots, obstacles.
 //!
 //! One [`Shape`] is shape and size in its own frame, one [`PosedShape`] says where it is in
-//! another.
+//! another. There is no second set: kernels pack a shape as they need it and keep that private.
 
+mod hull;
 mod mesh;
 mod part;
+mod posed;
+mod surface;
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use hull::{Hull, HullPlane};
 pub use mesh::{Mesh, MeshError};
 pub use part::{Footprint, Part};
-
-use crate::pose::Pose;
+pub use posed::{PosedLinkShape, PosedShape, ShownShape};
 
 /// Shape and size. Axes of revolution are Z; the origin is the middle.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -122,8 +125,11 @@ impl Shape {
         let half_m = match *self {
             Self::Box { half_m } => half_m,
             Self::Sphere { radius_m } => [radius_m; 3],
-            Self::Cylinder { radius_m, half_height_m }
-            | Self::Frustum { radius_m, half_height_m, .. } => [radius_m, radius_m, half_height_m],
+            Self::Cylinder { radius_m, half_height_m } => [radius_m, radius_m, half_height_m],
+            Self::Frustum { radius_m, top_radius_m, half_height_m } => {
+                let radius_m = radius_m.max(top_radius_m);
+                [radius_m, radius_m, half_height_m]
+            }
             Self::Capsule { radius_m, half_height_m } => {
                 [radius_m, radius_m, half_height_m + radius_m]
             }
@@ -138,61 +144,6 @@ impl Shape {
     }
 }
 
-/// A shape somewhere: in the world, in a link, in a body, as the place where it is kept says.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PosedShape {
-    /// Pose of the shape's own frame.
-    pub pose: Pose,
-    /// Shape and size.
-    pub shape: Shape,
-}
-
-impl PosedShape {
-    /// A shape at a pose.
-    #[must_use]
-    pub fn new(pose: Pose, shape: Shape) -> Self {
-        Self { pose, shape }
-    }
-
-    /// A sphere.
-    #[must_use]
-    pub fn sphere(centre_m: [f64; 3], radius_m: f64) -> Self {
-        let pose = Pose { pos_m: centre_m, ..Pose::IDENTITY };
-        Self { pose, shape: Shape::Sphere { radius_m } }
-    }
-
-    /// A box.
-    #[must_use]
-    pub fn cuboid(centre_m: [f64; 3], quat_wxyz: [f64; 4], half_m: [f64; 3]) -> Self {
-        Self { pose: Pose { pos_m: centre_m, quat_wxyz }, shape: Shape::Box { half_m } }
-    }
-
-    /// A cylinder.
-    #[must_use]
-    pub fn cylinder(pose: Pose, radius_m: f64, half_height_m: f64) -> Self {
-        Self { pose, shape: Shape::Cylinder { radius_m, half_height_m } }
-    }
-
-    /// A capsule between two points; a sphere if they are the same.
-    #[must_use]
-    pub fn capsule(from_m: [f64; 3], to_m: [f64; 3], radius_m: f64) -> Self {
-        let pose = crate::pose::between(from_m, to_m).into();
-        let half_height_m = (0..3).map(|a| (to_m[a] - from_m[a]).powi(2)).sum::<f64>().sqrt() / 2.0;
-        Self { pose, shape: Shape::Capsule { radius_m, half_height_m } }
-    }
-}
-
-/// A visible shape and the body that it moves with: what viewers are told.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ShownShape {
-    /// Index of the body.
-    pub body: usize,
-    /// What it is, and where in the body.
-    pub posed: PosedShape,
-    /// Red, green, blue, alpha from 0 to 1.
-    pub rgba: [f32; 4],
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,20 +156,6 @@ mod tests {
         let mesh = Mesh::new(vec![[0.0; 3], [2.0, 0.0, 0.0], [0.0, 4.0, 0.0]], vec![[0, 1, 2]]);
         let mesh = Shape::Mesh(Arc::new(mesh.unwrap()));
         assert_eq!(mesh.bounds_m(), Some(([1.0, 2.0, 0.0], [1.0, 2.0, 0.0])));
-    }
-
-    #[test]
-    fn capsules_go_from_point_to_point() {
-        for to in [[0.3, -0.4, 1.2], [0.0, 0.0, -2.0], [0.1, 0.2, 0.3]] {
-            let from = [0.1, 0.2, 0.3];
-            let posed = PosedShape::capsule(from, to, 0.05);
-            let Shape::Capsule { half_height_m, .. } = posed.shape else { unreachable!() };
-            let at = posed.pose.isometry();
-            for (end, want) in [(-half_height_m, from), (half_height_m, to)] {
-                let found = at * nalgebra::Point3::new(0.0, 0.0, end);
-                assert!((0..3).all(|a| (found[a] - want[a]).abs() < 1e-12), "{to:?}");
-            }
-        }
     }
 
     #[test]

@@ -7,8 +7,10 @@
 
 use std::collections::BTreeMap;
 
+use citrange_cloud::View;
 use citrange_core::restore::BodyPose;
 use citrange_core::{RestoreReport, Rig, RigSpec, RobotDescription, Scene, Snapshot, StartData};
+use citrange_plan::PlanScene;
 use citrange_robot::Chain;
 use citrange_tape::Episode;
 use citrange_teleop::telemetry::SceneInfo;
@@ -19,6 +21,9 @@ use crate::error::Result;
 pub trait EpisodeRig: Rig {
     /// Name of the robot that is driven.
     fn robot(&self) -> &str;
+
+    /// Names of its robots in the scene, in the order of the arms; the first one is driven.
+    fn robots(&self) -> Vec<String>;
 
     /// The scene that it stands in: its task, its job.
     fn scene(&self) -> &Scene;
@@ -34,6 +39,24 @@ pub trait EpisodeRig: Rig {
     /// # Errors
     /// When the robot is not described well enough.
     fn arm(&self) -> Result<ArmDescription>;
+
+    /// The robot and what stands around it now, as a planner sees it.
+    ///
+    /// # Errors
+    /// When the robot is not described well enough, or a thing has no solid shape.
+    fn plan_scene(&self) -> Result<PlanScene>;
+
+    /// Puts the joints of the robot that is driven somewhere, at rest, with targets there.
+    ///
+    /// # Errors
+    /// When there are more or fewer, or the robot cannot stand there.
+    fn stand_at(&mut self, joints: &[f64]) -> Result<()>;
+
+    /// Where a camera stands now, and how it sees.
+    ///
+    /// # Errors
+    /// When there is no such camera, or nobody knows.
+    fn camera_view(&mut self, camera: &str) -> Result<View>;
 
     /// What people are shown of it that does not change; keys and autopilot are not its business.
     ///
@@ -89,6 +112,29 @@ pub trait EpisodeRig: Rig {
     /// # Errors
     /// When it cannot be read.
     fn look(&self, shown: &mut Shown) -> Result<()>;
+}
+
+/// Which robots and cameras of a scene make a rig.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RigChoice {
+    /// Robots, in the order of the arms; `None` for all of the scene in the order of their names.
+    pub robots: Option<Vec<String>>,
+    /// Cameras; `None` for all.
+    pub cameras: Option<Vec<String>>,
+    /// Which of them measure depths too.
+    pub depth: DepthChoice,
+}
+
+/// Cameras whose depths are kept beside their colours.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum DepthChoice {
+    /// None.
+    #[default]
+    Off,
+    /// All.
+    All,
+    /// These.
+    Of(Vec<String>),
 }
 
 /// What people see of a rig at a moment.

@@ -1,13 +1,15 @@
 //! Driving an arm by hand, with an autopilot to send: the flow of a session and what is shown of
 //! it. [`Drive`] is the session; whoever serves its board to people is not its business.
 
-pub(crate) mod autopilot_status;
+mod check;
 mod flow;
+mod report;
 pub(crate) mod scene_info;
 mod session;
-pub(crate) mod shared_control;
 pub(crate) mod summary;
 pub(crate) mod telemetry;
+mod work;
 
+pub use report::DriveReport;
 pub use session::{DEFAULT_SCENE, Drive, DriveOptions, Tally};
 pub use summary::lines;

@@ -7,6 +7,7 @@ use citrange_core::run::RunError;
 use citrange_core::{BoxError, Classified, ErrorKind};
 use citrange_hdf5::Hdf5Error;
 use citrange_lerobot::LerobotError;
+use citrange_plan::PlanError;
 use citrange_render::ImageError;
 use citrange_sim::SimError;
 use citrange_tape::TapeError;
@@ -43,6 +44,9 @@ pub enum EpisodesError {
     /// The autopilot.
     #[error(transparent)]
     Task(#[from] TaskError),
+    /// A motion that cannot be planned as asked.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
     /// The loop: pilot, rig or tape gave up.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -97,6 +101,7 @@ impl Classified for EpisodesError {
             Self::Sim(error) => error.kind(),
             Self::Control(error) => error.kind(),
             Self::Task(error) => error.kind(),
+            Self::Plan(error) => error.kind(),
             Self::Run(
                 RunError::Pilot { fault, .. }
                 | RunError::Rig { fault, .. }

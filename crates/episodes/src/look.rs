@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use citrange_lerobot::{CheckOptions, Finding, Severity};
-use citrange_tape::Dataset;
+use citrange_tape::{Dataset, Episode};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -122,11 +122,12 @@ pub fn show(dataset: &Dataset, ctx: RunContext<'_>) -> Answer {
         .iter()
         .map(|(name, f)| json!({"name": name, "dtype": f.dtype, "shape": f.shape}))
         .collect();
+    let depth = first_tape(dataset).iter().flat_map(depth_json).collect::<Vec<_>>();
     let json = json!({
         "root": dataset.root(), "robot_type": info.robot_type, "fps": info.fps,
         "episodes": info.total_episodes, "frames": info.total_frames,
         "tasks": dataset.lerobot.tasks(), "exact_episodes": exact,
-        "units": dataset.index.units, "features": features,
+        "units": dataset.index.units, "features": features, "depth": depth,
     });
     let seconds = info.total_frames as f64 / f64::from(info.fps);
     let mut lines = vec![dataset.root().display().to_string()];
@@ -140,6 +141,15 @@ pub fn show(dataset: &Dataset, ctx: RunContext<'_>) -> Answer {
     }
     for (name, feature) in info.features.iter() {
         lines.push(format!("  feature   {name} {} {:?}", feature.dtype, feature.shape));
+    }
+    for one in &depth {
+        lines.push(format!(
+            "  depth     {} {}x{}, {} m a unit, beside the tapes",
+            one["camera"].as_str().unwrap_or_default(),
+            one["width_px"],
+            one["height_px"],
+            one["metres_per_unit"]
+        ));
     }
     let units: Vec<String> =
         dataset.index.units.iter().map(|u| format!("{} {}", u.name, u.unit)).collect();
@@ -180,6 +190,7 @@ pub fn show_episode(dataset: &Dataset, episode: usize) -> Result<Answer> {
             "robot": h.rig.robot, "pilot": h.pilot, "seed": h.seed, "episode_index": h.episode,
             "rates": h.rig.rates, "ticks": tape.ticks.len(), "events": events,
             "dropped_pictures": tape.end.as_ref().map(|e| &e.dropped),
+            "depth": depth_json(&tape),
             "config": h.config,
         });
     }
@@ -214,7 +225,7 @@ pub fn check(dataset: &Dataset, deep: bool, ctx: RunContext<'_>) -> Result<Check
     let mut found = checked.findings;
     // The tapes are ours to check.
     let tapes: Vec<Vec<Finding>> =
-        (0..dataset.len()).into_par_iter().map(|e| dataset.check_tape(e)).collect();
+        (0..dataset.len()).into_par_iter().map(|e| dataset.check_tape(e, deep)).collect();
     found.extend(tapes.into_iter().flatten());
     found.extend(dataset.unused_tapes()?);
     found.sort_by_key(|f| Reverse(f.severity));
@@ -244,9 +255,26 @@ fn finding_json(f: &Finding) -> Value {
     })
 }
 
+/// The cameras whose depths a tape keeps.
+fn depth_json(tape: &Episode) -> Vec<Value> {
+    let header = &tape.header;
+    let one = |(name, format): (&String, &citrange_tape::DepthFormat)| {
+        let spec = header.rig.cameras.iter().find(|spec| spec.name == *name);
+        json!({
+            "camera": name, "metres_per_unit": format.metres_per_unit,
+            "width_px": spec.map(|s| s.width_px), "height_px": spec.map(|s| s.height_px),
+        })
+    };
+    header.depth.iter().map(one).collect()
+}
+
+fn first_tape(dataset: &Dataset) -> Option<Episode> {
+    (0..dataset.len()).find_map(|e| dataset.tape(e).ok().flatten()).map(|(tape, _)| tape)
+}
+
 /// Joint limits in the dataset's own units, from the first tape there is.
 fn limits(dataset: &Dataset) -> Option<Vec<(f64, f64)>> {
-    let tape = (0..dataset.len()).find_map(|e| dataset.tape(e).ok().flatten())?.0;
+    let tape = first_tape(dataset)?;
     let joints = &tape.header.rig.joints;
     if joints.len() != dataset.index.units.len() {
         return None;

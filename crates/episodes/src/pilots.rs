@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use citrange_core::Pilot;
+use citrange_core::one_arm::OneArm;
 use citrange_core::scene::{Job, Scene};
 use citrange_core::script::{Move, Script};
 use citrange_task::{Autopilot, AutopilotSettings, Setup};
@@ -83,12 +84,25 @@ impl PilotPlan {
         let (Some(job), Some(settings)) = (&self.job, &self.settings) else {
             return Ok(Box::new(wave(rig)));
         };
-        let mut pilot = autopilot(rig, job, settings)?;
+        let mut pilot = first_arm(rig, autopilot(rig, job, settings)?);
         if let Some(memory) = memory {
             // A frame that somebody else flew begins the work anew.
             let _of_another_pilot = pilot.load(memory);
         }
-        Ok(Box::new(pilot))
+        Ok(pilot)
+    }
+
+    /// Whether there is work for an autopilot.
+    pub(crate) fn works(&self) -> bool {
+        self.job.is_some()
+    }
+}
+
+/// A pilot of the first arm; the others hold still.
+fn first_arm(rig: &dyn EpisodeRig, pilot: Autopilot) -> Box<dyn Pilot> {
+    match rig.spec().arms().as_slice() {
+        [first, _, ..] => Box::new(OneArm::new(pilot, first.joints.clone())),
+        _ => Box::new(pilot),
     }
 }
 

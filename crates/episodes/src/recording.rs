@@ -13,11 +13,11 @@ use citrange_tape::{
 };
 use serde_json::json;
 
-use crate::cell::EpisodeRig;
+use crate::cell::{DepthChoice, EpisodeRig, RigChoice};
 use crate::context::RunContext;
 use crate::error::{Context as _, Result, bad_input};
 use crate::session::{Choice, header};
-use crate::simulated::{rig_of, scene_file, simulated};
+use crate::simulated::{recorded_rig, rig_in, scene_file};
 
 /// What every recording can be told.
 #[derive(Clone, Debug, Default)]
@@ -26,8 +26,12 @@ pub struct RecordOptions {
     pub task: Option<String>,
     /// Seed of the run. With the episode's index it decides where things stand.
     pub seed: u64,
+    /// Robots to record, by their names in the scene; `None` for all. The first one is driven.
+    pub robots: Option<Vec<String>>,
     /// Cameras to record; `None` for all.
     pub cameras: Option<Vec<String>>,
+    /// Cameras whose depths are recorded too.
+    pub depth: DepthChoice,
     /// Cameras whose pictures are kept without loss.
     pub images: BTreeSet<String>,
     /// What joint values in the dataset mean.
@@ -39,6 +43,24 @@ pub struct RecordOptions {
 }
 
 impl RecordOptions {
+    /// The robots and cameras that are chosen.
+    pub(crate) fn choice(&self) -> RigChoice {
+        let (robots, cameras) = (self.robots.clone(), self.cameras.clone());
+        RigChoice { robots, cameras, depth: self.depth.clone() }
+    }
+
+    /// Refuses other robots than those of the episode to go on from.
+    pub(crate) fn check_robots(&self, has: &[String]) -> Result<()> {
+        match &self.robots {
+            Some(wanted) if wanted != has => bad_input!(
+                "the episode to go on from has {}, not {}: leave --robots out",
+                has.join(", "),
+                wanted.join(", ")
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses features that a rig cannot give.
     pub(crate) fn check_features(&self, rig: &dyn EpisodeRig) -> Result<()> {
         if self.features.ee && !rig.knows_wrist() {
@@ -62,14 +84,16 @@ impl RecordOptions {
         ctx: RunContext<'_>,
     ) -> Result<(Box<dyn EpisodeRig>, Option<Origin>)> {
         let origin = self.from.as_deref().map(Origin::read).transpose()?;
-        let cameras = self.cameras.as_deref();
         let rig = match &origin {
             Some(origin) => {
                 origin.check_scene(scene, ctx)?;
-                rig_of(&origin.tape, cameras)?
+                recorded_rig(&origin.tape, &self.choice())?
             }
-            None => simulated(scene.unwrap_or(other), cameras)?,
+            None => rig_in(scene.unwrap_or(other), &self.choice())?,
         };
+        if origin.is_some() {
+            self.check_robots(&rig.robots())?;
+        }
         self.check_features(rig.as_ref())?;
         Ok((rig, origin))
     }

@@ -49,6 +49,8 @@ pub struct ReplayOptions {
     pub frame_targets: bool,
     /// Scene for files that have none.
     pub scene: Option<String>,
+    /// Robots of that scene; `None` for all, or the first alone where the file has one arm.
+    pub robots: Option<Vec<String>>,
     /// What joint values of such a dataset mean, where it does not say.
     pub unit: Option<Unit>,
     /// How files without a tape are played.
@@ -240,7 +242,7 @@ impl Player<'_> {
             bad_input!("without a tape only the start is known: leave --from out");
         }
         let Prepared { rig, motion, report } =
-            prepare(demo, options.scene.as_deref(), &options.play, self.cameras(), self.ctx)?;
+            prepare(demo, options.scene.as_deref(), &options.play, &self.choice(), self.ctx)?;
         let tolerance_m = options.play.object_tolerance_m;
         let objects = ObjectMeter::new(rig.spec(), &motion, &report, tolerance_m);
         let rows = Rows { targets: motion.targets, seen: motion.seen };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use citrange_tape::{Parent, TapeHeader, Unit, new_uid, utc_now};
+use citrange_tape::{Parent, TapeHeader, Unit, all_depths, new_uid, utc_now};
 
 use crate::cell::{EpisodeRig, RigIdentity};
 use crate::error::Result;
@@ -51,6 +51,7 @@ pub(crate) fn header(rig: &dyn EpisodeRig, choice: Choice<'_>) -> Result<(TapeHe
         robots,
         unit: choice.unit,
         images: choice.images.clone(),
+        depth: all_depths(rig.spec()),
         config: choice.config,
         bodies: rig.body_poses()?,
         parent: choice.parent,

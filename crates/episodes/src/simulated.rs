@@ -1,24 +1,31 @@
 //! Rigs of the simulator: the one place in this crate that knows them.
 
+mod plan_scene;
 pub(crate) mod play_file;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use citrange_cloud::View;
 use citrange_core::randomise::randomised;
 use citrange_core::restore::BodyPose;
 use citrange_core::yaml::from_yaml;
-use citrange_core::{Randomise, RestoreReport, Rig as _, RigSpec, Scene, Snapshot, StartData};
+use citrange_core::{
+    CameraKind, Randomise, RestoreReport, Rig as _, RigSpec, Scene, Snapshot, StartData,
+};
+use citrange_plan::PlanScene;
 use citrange_robot::Chain;
 use citrange_sim::{CompiledScene, SceneSource, SimError, SimRig, load_scene};
 use citrange_tape::{Episode, Play, TapeHeader};
 use citrange_teleop::telemetry::SceneInfo;
 use serde_json::{Value, json};
 
-use crate::cell::{ArmDescription, EpisodeRig, RigIdentity, RigSource, Shown};
+use crate::cell::{
+    ArmDescription, DepthChoice, EpisodeRig, RigChoice, RigIdentity, RigSource, Shown,
+};
 use crate::drive::scene_info::scene_info_of;
-use crate::error::{Context as _, EpisodesError, Result};
+use crate::error::{Context as _, EpisodesError, Result, bad_input};
 
 /// A compiled scene by name or file.
 ///
@@ -28,12 +35,101 @@ pub fn compiled(scene: &str) -> Result<Arc<CompiledScene>> {
     Ok(Arc::new(CompiledScene::new(&load_scene(scene)?)?))
 }
 
-/// A simulated rig of a scene by name or file, seen by the cameras named; `None` for all.
+/// A simulated rig of all robots of a scene by name or file, seen by the cameras named; `None` for
+/// all.
 ///
 /// # Errors
 /// When there is no such scene or camera.
 pub fn simulated(scene: &str, cameras: Option<&[String]>) -> Result<Box<dyn EpisodeRig>> {
-    Ok(Box::new(SimRig::new(compiled(scene)?, cameras)?))
+    let cameras = cameras.map(<[String]>::to_vec);
+    rig_in(scene, &RigChoice { cameras, ..RigChoice::default() })
+}
+
+/// A simulated rig of a scene by name or file.
+///
+/// # Errors
+/// When there is no such scene, robot or camera.
+pub fn rig_in(scene: &str, choice: &RigChoice) -> Result<Box<dyn EpisodeRig>> {
+    Ok(Box::new(chosen(compiled(scene)?, choice)?))
+}
+
+/// A rig of a scene and what a file of others asks of it: with all robots, or with the first alone
+/// where the file has one arm only.
+///
+/// # Errors
+/// What is wrong with the first try.
+pub(crate) fn match_arms<T>(
+    scene: &str,
+    choice: &RigChoice,
+    read: &mut dyn FnMut(&dyn EpisodeRig) -> Result<T>,
+) -> Result<(Box<dyn EpisodeRig>, T)> {
+    let rig = rig_in(scene, choice)?;
+    let error = match read(rig.as_ref()) {
+        Ok(read) => return Ok((rig, read)),
+        Err(error) => error,
+    };
+    if choice.robots.is_none() && rig.robots().len() > 1 {
+        let first = RigChoice { robots: Some(rig.robots()[..1].to_vec()), ..choice.clone() };
+        let rig = rig_in(scene, &first)?;
+        if let Ok(read) = read(rig.as_ref()) {
+            return Ok((rig, read));
+        }
+    }
+    Err(error)
+}
+
+/// The start of a file that says where the joints were, and nothing else.
+pub(crate) fn start_at(rig: &dyn EpisodeRig, joints: &[f64]) -> StartData {
+    let arms = rig.robots().into_iter().zip(rig.spec().arms());
+    let own = |(name, arm): (String, citrange_core::rig::ArmSpec)| {
+        Some((name, joints.get(arm.joints)?.to_vec()))
+    };
+    StartData { named: arms.filter_map(own).collect(), ..StartData::default() }
+}
+
+/// The chosen robots of a scene, seen by the chosen cameras.
+pub(crate) fn chosen(scene: Arc<CompiledScene>, choice: &RigChoice) -> Result<SimRig> {
+    let robots = match &choice.robots {
+        Some(named) => named.clone(),
+        None => scene.robot_names().map(str::to_owned).collect(),
+    };
+    let mut rig = SimRig::with_robots(scene, &robots, choice.cameras.as_deref())?;
+    give_depths(&mut rig, &choice.depth)?;
+    Ok(rig)
+}
+
+/// Has cameras measure depths beside the colours that they give anyway.
+fn give_depths(rig: &mut SimRig, choice: &DepthChoice) -> Result<()> {
+    let known: Vec<String> = rig.spec().cameras.iter().map(|camera| camera.name.clone()).collect();
+    let wanted = match choice {
+        DepthChoice::Off => return Ok(()),
+        DepthChoice::All => known.clone(),
+        DepthChoice::Of(named) => named.clone(),
+    };
+    for camera in &wanted {
+        if !known.contains(camera) {
+            let hint = citrange_core::names::suggestion(camera, known.iter().map(String::as_str));
+            bad_input!("no camera \"{camera}\" is recorded that could measure depths, {hint}");
+        }
+        rig.set_camera_kind(camera, CameraKind::RgbDepth)?;
+    }
+    Ok(())
+}
+
+/// The rig of a tape, whose cameras may measure depths that the tape does not have.
+pub(crate) fn recorded_rig(tape: &Episode, choice: &RigChoice) -> Result<Box<dyn EpisodeRig>> {
+    let cameras = choice.cameras.as_deref();
+    let mut rig = SimRig::like(scene_of(tape)?, &tape.header.rig, cameras)?;
+    give_depths(&mut rig, &choice.depth)?;
+    Ok(Box::new(rig))
+}
+
+/// A simulated rig seen by one camera, for a film: the scene's last if none is named. A scene may
+/// have none.
+pub(crate) fn filmed(scene: &str, camera: Option<&str>) -> Result<Box<dyn EpisodeRig>> {
+    let scene = compiled(scene)?;
+    let camera = camera.or_else(|| scene.camera_names().last()).map(str::to_owned);
+    Ok(Box::new(SimRig::new(scene, Some(camera.as_slice()))?))
 }
 
 /// The rig of a tape: exactly the model it was recorded with, seen by the cameras named.
@@ -41,7 +137,8 @@ pub fn simulated(scene: &str, cameras: Option<&[String]>) -> Result<Box<dyn Epis
 /// # Errors
 /// When the tape is of a real robot, or the model is not the one recorded.
 pub fn rig_of(tape: &Episode, cameras: Option<&[String]>) -> Result<Box<dyn EpisodeRig>> {
-    Ok(Box::new(SimRig::like(scene_of(tape)?, &tape.header.rig, cameras)?))
+    let cameras = cameras.map(<[String]>::to_vec);
+    recorded_rig(tape, &RigChoice { cameras, ..RigChoice::default() })
 }
 
 fn scene_of(tape: &Episode) -> Result<Arc<CompiledScene>> {
@@ -70,6 +167,10 @@ impl EpisodeRig for SimRig {
         Self::robot(self)
     }
 
+    fn robots(&self) -> Vec<String> {
+        Self::robots(self).to_vec()
+    }
+
     fn scene(&self) -> &Scene {
         &self.world().scene().scene
     }
@@ -91,6 +192,18 @@ impl EpisodeRig for SimRig {
         let home = description.pose(named).map(<[f64]>::to_vec).map_err(EpisodesError::Failed)?;
         let (chain, floor_z_m) = (scene.chain(robot)?, scene.floor_z_m(robot)?);
         Ok(ArmDescription { chain, floor_z_m, home })
+    }
+
+    fn plan_scene(&self) -> Result<PlanScene> {
+        plan_scene::plan_scene(self)
+    }
+
+    fn stand_at(&mut self, joints: &[f64]) -> Result<()> {
+        plan_scene::stand_at(self, joints)
+    }
+
+    fn camera_view(&mut self, camera: &str) -> Result<View> {
+        plan_scene::camera_view(self.world_mut(), camera)
     }
 
     fn scene_info(&self) -> Result<SceneInfo> {
@@ -184,7 +297,7 @@ fn reach_m(chain: &Chain) -> f64 {
 pub(crate) struct SimulatedCell {
     scene: Arc<CompiledScene>,
     spec: RigSpec,
-    cameras: Option<Vec<String>>,
+    choice: RigChoice,
     seed: u64,
     randomise: Option<(Randomise, SceneSource)>,
 }
@@ -194,27 +307,34 @@ impl SimulatedCell {
     pub(crate) fn of_scene(
         scene: &str,
         ranges: Option<Randomise>,
-        cameras: Option<Vec<String>>,
+        choice: RigChoice,
         seed: u64,
     ) -> Result<Self> {
         let source = load_scene(scene)?;
-        let compiled = Arc::new(CompiledScene::new(&source)?);
-        Self::new(compiled, ranges.map(|ranges| (ranges, source)), cameras, seed)
+        let scene = Arc::new(CompiledScene::new(&source)?);
+        let spec = chosen(Arc::clone(&scene), &choice)?.spec().clone();
+        let randomise = ranges.map(|ranges| (ranges, source));
+        Ok(Self { scene, spec, choice, seed, randomise })
     }
 
-    /// The scene of a tape.
-    pub(crate) fn of_tape(tape: &Episode, cameras: Option<Vec<String>>, seed: u64) -> Result<Self> {
-        Self::new(scene_of(tape)?, None, cameras, seed)
+    /// The scene of a tape, with the arms that the tape has.
+    pub(crate) fn of_tape(tape: &Episode, choice: RigChoice, seed: u64) -> Result<Self> {
+        let scene = scene_of(tape)?;
+        let cameras = choice.cameras.as_deref();
+        let mut rig = SimRig::like(Arc::clone(&scene), &tape.header.rig, cameras)?;
+        give_depths(&mut rig, &choice.depth)?;
+        // Cameras that measured depths go on to do so.
+        let measures = rig.spec().cameras.iter().filter(|camera| camera.kind.has_depth());
+        let depth = DepthChoice::Of(measures.map(|camera| camera.name.clone()).collect());
+        let choice = RigChoice { depth, ..choice };
+        let choice = RigChoice { robots: Some(rig.robots().to_vec()), ..choice };
+        let spec = rig.spec().clone();
+        Ok(Self { scene, spec, choice, seed, randomise: None })
     }
 
-    fn new(
-        scene: Arc<CompiledScene>,
-        randomise: Option<(Randomise, SceneSource)>,
-        cameras: Option<Vec<String>>,
-        seed: u64,
-    ) -> Result<Self> {
-        let spec = SimRig::new(Arc::clone(&scene), cameras.as_deref())?.spec().clone();
-        Ok(Self { scene, spec, cameras, seed, randomise })
+    /// Names of the robots in the scene, in the order of the arms, where they were chosen.
+    pub(crate) fn robots(&self) -> &[String] {
+        self.choice.robots.as_deref().unwrap_or_default()
     }
 }
 
@@ -248,7 +368,7 @@ impl RigSource for SimulatedCell {
                 Arc::new(CompiledScene::new(&source)?)
             }
         };
-        Ok(Box::new(SimRig::new(scene, self.cameras.as_deref())?))
+        Ok(Box::new(chosen(scene, &self.choice)?))
     }
 }
 

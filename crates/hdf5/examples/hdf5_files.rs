@@ -7,7 +7,8 @@ use std::io::Write;
 
 use citrange_hdf5::{
     Array, Attr, Compression, Demo, DemoAttrs, FileLayout, Images, InitialStateData, RobomimicDemo,
-    RobomimicHeader, RobomimicWriter, Series, read_demo, read_robomimic, sniff, write_demo_with,
+    RobomimicHeader, RobomimicWriter, Series, read_aloha, read_demo, read_robomimic, sniff,
+    write_demo_with,
 };
 use serde_json::{Value, json};
 
@@ -162,6 +163,14 @@ fn dump(path: &str) -> Result<Value, Anything> {
                 "env": header.env, "env_info": header.env_info, "env_args": header.env_args,
                 "repository_version": header.repository_version, "date": header.date,
                 "time": header.time, "other": attrs(&header.other),
+            })
+        }
+        FileLayout::Aloha => {
+            let file = read_aloha(path)?;
+            json!({
+                "kind": "aloha", "qpos": file.qpos.as_ref().map(array),
+                "action": file.action.as_ref().map(array), "attrs": attrs(&file.attrs),
+                "cameras": file.cameras, "unread": file.unread,
             })
         }
         FileLayout::Other(what) => json!({"kind": "other", "what": what}),

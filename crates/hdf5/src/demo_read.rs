@@ -18,6 +18,7 @@ pub fn read_demo(path: impl AsRef<Path>) -> Result<Demo, Hdf5Error> {
     match crate::sniff::kind_of(&root)? {
         FileLayout::Demo => {}
         FileLayout::Robomimic => return Err(layout(&source, "a robomimic file".into())),
+        FileLayout::Aloha => return Err(layout(&source, "an ALOHA file".into())),
         FileLayout::Other(what) => return Err(layout(&source, what)),
     }
     let mut demo = Demo { attrs: attributes(root.attrs()?), ..Demo::default() };

@@ -42,6 +42,7 @@
 //! `unread`. Attributes and datasets of types unknown here (compounds, references) are left out;
 //! datasets are named in `skipped`.
 
+mod aloha;
 mod array;
 mod chunks;
 mod decode;
@@ -60,6 +61,7 @@ mod robomimic_write;
 mod sniff;
 mod writer;
 
+pub use aloha::{AlohaEpisode, read_aloha, write_aloha};
 pub use array::{Array, Attr, Series};
 pub use demo::{Demo, DemoAttrs, InitialStateData, demo_file_name};
 pub use demo_read::read_demo;

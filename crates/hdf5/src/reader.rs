@@ -22,7 +22,10 @@ const MOST_BYTES: u64 = 4 << 30;
 const MOST_CHUNK_BYTES: u64 = 256 << 20;
 
 /// Members that are looked for by name where a group cannot be listed.
-const KNOWN: [&str; 32] = [
+const KNOWN: [&str; 35] = [
+    "observations",
+    "action",
+    "images",
     "data",
     "mask",
     "obs",

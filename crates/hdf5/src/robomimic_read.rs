@@ -36,6 +36,7 @@ pub fn read_robomimic(path: impl AsRef<Path>) -> Result<RobomimicFile, Hdf5Error
     match crate::sniff::kind_of(&root)? {
         FileLayout::Robomimic => {}
         FileLayout::Demo => return Err(layout("a single-episode demo file")),
+        FileLayout::Aloha => return Err(layout("an ALOHA file")),
         FileLayout::Other(what) => return Err(layout(&what)),
     }
     let Some(data) = root.group("data")? else { return Err(layout("no group `data`")) };

@@ -16,6 +16,8 @@ pub enum FileLayout {
     Demo,
     /// Several episodes under `data/demo_<n>`: [`crate::read_robomimic`].
     Robomimic,
+    /// One episode of several arms: [`crate::read_aloha`].
+    Aloha,
     /// Something else; what, in words.
     Other(String),
 }
@@ -41,6 +43,9 @@ pub(crate) fn kind_of(root: &Node) -> Result<FileLayout, Hdf5Error> {
         && data.groups.iter().any(|name| is_demo_name(name))
     {
         return Ok(FileLayout::Robomimic);
+    }
+    if crate::aloha::is_aloha(root)? {
+        return Ok(FileLayout::Aloha);
     }
     let has = |list: &[String], known: &[&str]| list.iter().any(|n| known.contains(&n.as_str()));
     if has(&root.datasets, &DATASETS)

@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use citrange_core::rng::Rng;
 use citrange_core::shape::PosedShape;
-use citrange_plan::{Arm, Collider, ColliderSettings, Config, JointLimit, Motions, Obstacles};
+use citrange_plan::{
+    Collider, ColliderSettings, Config, JointLimit, Motions, Obstacles, PlannedArm,
+};
 use citrange_robot::Robot;
 use citrange_space::{Grid, MapSnapshot};
 use serde_json::Value;
@@ -78,7 +80,7 @@ fn main() -> Result<(), Failure> {
     let problems: Value = serde_json::from_slice(&std::fs::read(problems)?)?;
     let body: Robot = serde_json::from_slice(&std::fs::read(body)?)?;
     let limit = JointLimit { range: [-3.2, 3.2], velocity: 3.0, acceleration: 10.0, jerk: 100.0 };
-    let arm = Arm::new(body, vec![limit; 6], &[0.0; 6])?;
+    let arm = PlannedArm::new(body, vec![limit; 6], &[0.0; 6])?;
     for is_voxels in [false, true] {
         let mut rows: [Vec<f64>; 7] = Default::default();
         let (mut free_share, mut as_said) = (0.0, 0);

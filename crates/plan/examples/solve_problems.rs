@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use citrange_core::shape::PosedShape;
 use citrange_plan::{
-    Arm, Collider, ColliderSettings, Config, JointLimit, Obstacles, Planner, Problem, Problems,
-    SearchResult, SearchSettings, path_length_rad,
+    Collider, ColliderSettings, Config, JointLimit, Obstacles, PlannedArm, Planner, Problem,
+    Problems, SearchResult, SearchSettings, path_length_rad,
 };
 use citrange_robot::Robot;
 
@@ -56,7 +56,7 @@ fn main() -> Result<(), Failure> {
     };
     let limits: Vec<JointLimit> = problems.joint_limits.iter().map(limit).collect();
     let held = vec![0.0; body.chain().joints.len()];
-    let arm = Arm::new(body, limits, &held)?;
+    let arm = PlannedArm::new(body, limits, &held)?;
     let mut out = std::io::stdout().lock();
     let mut solved = Vec::new();
     let mut mended = Vec::new();
@@ -115,7 +115,7 @@ fn main() -> Result<(), Failure> {
 }
 
 fn solve(
-    arm: &Arm,
+    arm: &PlannedArm,
     collider: &mut Collider,
     problem: &Problem,
     settings: &SearchSettings,
@@ -148,7 +148,7 @@ fn solve(
 /// The last path again, then with a ball where the hand would be halfway: mended, and searched
 /// anew. Nothing where the ball leaves no path or blocks an end.
 fn mend(
-    arm: &Arm,
+    arm: &PlannedArm,
     collider: &mut Collider,
     problem: &Problem,
     obstacles: &Obstacles,

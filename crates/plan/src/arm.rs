@@ -5,7 +5,7 @@ use citrange_robot::Robot;
 
 use crate::config::{Config, MAX_JOINTS};
 use crate::error::PlanError;
-use crate::outcome::{End, Outcome};
+use crate::outcome::{PathEnd, PlanOutcome};
 
 /// What a joint may do.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,13 +22,13 @@ pub struct JointLimit {
 
 /// A robot as the planner sees it. The arm's joints are planned, all others stay where they are.
 #[derive(Clone, Debug)]
-pub struct Arm {
+pub struct PlannedArm {
     body: Robot,
     limits: Vec<JointLimit>,
     held: Vec<f64>,
 }
 
-impl Arm {
+impl PlannedArm {
     /// For a body; `limits` of the arm's joints, in their order; `held`: positions of all joints,
     /// of which those that are not the arm's count.
     ///
@@ -71,7 +71,7 @@ impl Arm {
     /// With the limits that a robot's description has.
     ///
     /// # Errors
-    /// As [`Arm::new`], and when the description lacks a limit.
+    /// As [`PlannedArm::new`], and when the description lacks a limit.
     pub fn described(
         body: Robot,
         robot: &RobotDescription,
@@ -99,7 +99,7 @@ impl Arm {
         Self::new(body, limits?, held)
     }
 
-    /// Its shapes, balls and links.
+    /// Its shapes, spheres and links.
     #[must_use]
     pub fn body(&self) -> &Robot {
         &self.body
@@ -134,12 +134,12 @@ impl Arm {
 
     /// The first joint that is out of its range, as an answer.
     #[must_use]
-    pub fn outside(&self, end: End, positions: &[f64]) -> Option<Outcome> {
+    pub fn outside(&self, end: PathEnd, positions: &[f64]) -> Option<PlanOutcome> {
         let joints = self.body.chain().joint_names().zip(positions).zip(&self.limits);
         for ((name, position), limit) in joints {
             let [low, high] = limit.range;
             if !(low..=high).contains(position) {
-                return Some(Outcome::OutsideLimits {
+                return Some(PlanOutcome::OutsideLimits {
                     end,
                     joint: name.to_owned(),
                     position: *position,

@@ -9,12 +9,12 @@ mod exact;
 mod field;
 mod isa;
 mod joints;
+mod lane_shapes;
 mod mount;
 mod near;
+mod obstacle;
 mod robot;
-mod scene;
 mod self_collision;
-mod solid;
 mod sweep;
 mod voxels;
 
@@ -22,19 +22,19 @@ use std::sync::Arc;
 
 use citrange_lanes::{Isa, LANES, Lanes};
 
-use crate::arm::Arm;
+use crate::arm::PlannedArm;
 use crate::config::{Config, MAX_JOINTS};
 use crate::error::PlanError;
 use crate::motions::Motions;
 use crate::obstacles::Obstacles;
-use crate::outcome::Contact;
+use crate::outcome::Collision;
 use block::{Block, Verdict};
 use exact::{Around, Gap};
 use field::Field;
+use lane_shapes::ReachableShapes;
 use mount::Relation;
+use obstacle::Obstacle;
 use robot::KernelRobot;
-use scene::Scene;
-use solid::Solid;
 use sweep::Sweep;
 
 pub use mount::Mount;
@@ -52,7 +52,7 @@ const MOST_BOX_CUTS: usize = 3;
 /// How a [`Collider`] looks at things.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColliderSettings {
-    /// Obstacles must stay further than this from every ball of the robot.
+    /// Obstacles must stay further than this from every sphere of the robot.
     pub margin_m: f64,
     /// Links that must not touch must stay further than this from each other.
     pub self_margin_m: f64,
@@ -72,14 +72,14 @@ impl Default for ColliderSettings {
 /// A robot among obstacles; one per thread. A clone shares what does not change.
 #[derive(Clone, Debug)]
 pub struct Collider {
-    arm: Arm,
+    arm: PlannedArm,
     settings: ColliderSettings,
     obstacles: Obstacles,
     /// Whether the obstacles could all be taken in.
     has_obstacles: bool,
     homes_m: Vec<([f64; 3], f64)>,
-    /// The obstacles' solids, as the collider takes them.
-    solids: Vec<Solid>,
+    /// The solids of `obstacles`, as the collider takes them.
+    solids: Vec<Obstacle>,
     /// Of every solid: whether the first moving link need not care for it.
     passes: Vec<bool>,
     mounts: Vec<Mount>,
@@ -99,7 +99,7 @@ pub struct Collider {
 struct World {
     robot: Arc<KernelRobot>,
     /// For each link.
-    scenes: Vec<Scene>,
+    reachable: Vec<ReachableShapes>,
     field: Option<Arc<Field>>,
     /// Margin and slack.
     reach_m: f32,
@@ -112,9 +112,9 @@ impl Collider {
     ///
     /// # Errors
     /// When a setting or an obstacle makes no sense, the arm's joints are not one chain, or a
-    /// ball of the robot is wider than what the map knows.
+    /// sphere of the robot is wider than what the map knows.
     pub fn new(
-        arm: &Arm,
+        arm: &PlannedArm,
         obstacles: &Obstacles,
         settings: &ColliderSettings,
     ) -> Result<Self, PlanError> {
@@ -131,7 +131,7 @@ impl Collider {
         let reach_m = margin_m + SLACK_M;
         let homes_m = robot.links.iter().map(|link| {
             let (centre, radius_m) = link.home_m;
-            (centre, radius_m + f64::from(robot.balls[link.around].radius_m) + 2.0 * reach_m)
+            (centre, radius_m + f64::from(robot.spheres[link.around].radius_m) + 2.0 * reach_m)
         });
         let mut made = Self {
             arm: arm.clone(),
@@ -145,7 +145,7 @@ impl Collider {
             sweep: Sweep::new(&robot),
             block: Block::new(&robot),
             world: World {
-                scenes: vec![Scene::default(); robot.links.len()],
+                reachable: vec![ReachableShapes::default(); robot.links.len()],
                 field: None,
                 reach_m: reach_m as f32,
                 self_reach_m: (self_margin_m + SLACK_M) as f32,
@@ -163,7 +163,7 @@ impl Collider {
     /// before.
     ///
     /// # Errors
-    /// When an obstacle makes no sense, the map has more than 16 million cells, or a ball of the
+    /// When an obstacle makes no sense, the map has more than 16 million cells, or a sphere of the
     /// robot is wider than what the map knows. Nothing counts as free then.
     pub fn set_obstacles(&mut self, obstacles: &Obstacles) -> Result<(), PlanError> {
         self.has_obstacles = false;
@@ -171,21 +171,21 @@ impl Collider {
         self.obstacles.map.clone_from(&obstacles.map);
         self.solids.clear();
         for (number, posed) in obstacles.solids.iter().enumerate() {
-            self.solids.push(Solid::new(number, posed)?);
+            self.solids.push(Obstacle::new(number, posed)?);
         }
         self.find_mounts();
-        scene::fill(&mut self.world.scenes, &self.homes_m, &self.solids, &self.passes);
+        lane_shapes::fill(&mut self.world.reachable, &self.homes_m, &self.solids, &self.passes);
         let Some(map) = &obstacles.map else {
             self.world.field = None;
             self.has_obstacles = true;
             return Ok(());
         };
-        let spheres = &self.world.robot.balls[..self.world.robot.spheres];
-        let widest_m = spheres.iter().fold(0.0_f32, |most, ball| most.max(ball.radius_m));
+        let spheres = &self.world.robot.spheres[..self.world.robot.own_spheres];
+        let widest_m = spheres.iter().fold(0.0_f32, |most, sphere| most.max(sphere.radius_m));
         let needed_m = f64::from(widest_m) + self.settings.margin_m + 2.0 * SLACK_M;
         if needed_m > map.reach_m() {
             let reason = format!(
-                "the widest ball and the margin need {needed_m} m, the map knows {} m",
+                "the widest sphere and the margin need {needed_m} m, the map knows {} m",
                 map.reach_m()
             );
             return Err(PlanError::bad("map", reason));
@@ -206,8 +206,8 @@ impl Collider {
         Ok(())
     }
 
-    /// Boxes and cylinders that the robot is mounted on, so closely that its first moving link would count as
-    /// touching them wherever it turns. That link alone passes them.
+    /// What the robot is mounted on, so closely that its first moving link would count as touching
+    /// it wherever it turns. That link alone passes them.
     #[must_use]
     pub fn mounts(&self) -> &[Mount] {
         &self.mounts
@@ -229,10 +229,10 @@ impl Collider {
     /// What the robot touches most deeply, in double precision; also what it nearly touches,
     /// where single precision cannot tell. `None` where nothing is touched, or positions are
     /// not numbers.
-    pub fn contact(&mut self, at: &[f64]) -> Option<Contact> {
+    pub fn contact(&mut self, at: &[f64]) -> Option<Collision> {
         let gap = self.least_gap(at).filter(|gap| gap.gap_m < 1.5 * SLACK_M)?;
         let link = self.arm.body().links().nth(gap.link)?.to_owned();
-        Some(Contact { link, with: gap.with, depth_m: (-gap.gap_m).max(0.0) })
+        Some(Collision { link, with: gap.with, depth_m: (-gap.gap_m).max(0.0) })
     }
 
     /// How far the robot is from touching anything, margins taken off; negative where it
@@ -378,7 +378,7 @@ impl Collider {
         let robot = &self.world.robot;
         let mut weights = [0.0_f32; MAX_JOINTS];
         for (joint, levers) in robot.levers.iter().enumerate() {
-            let longest = levers[..robot.spheres].iter().fold(0.0_f32, |most, l| most.max(*l));
+            let longest = levers[..robot.own_spheres].iter().fold(0.0_f32, |most, l| most.max(*l));
             weights[joint] = longest * half_width.0[joint];
         }
         let mut smaller = *half_width;

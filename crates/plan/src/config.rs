@@ -25,7 +25,7 @@ impl Config {
         self.0.iter().take(joints).map(|p| f64::from(*p)).collect()
     }
 
-    /// The point at share `at` of the way to another.
+    /// The point at fraction `at` of the way to another.
     #[inline]
     #[must_use]
     pub fn toward(&self, other: &Self, at: f32) -> Self {

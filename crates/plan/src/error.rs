@@ -5,7 +5,7 @@ use citrange_robot::RobotError;
 use citrange_space::SpaceError;
 
 /// A question that makes no sense. That there is no path is an answer, not an error: see
-/// [`crate::Outcome`].
+/// [`crate::PlanOutcome`].
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// A value that cannot be used.

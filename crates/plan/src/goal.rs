@@ -17,26 +17,26 @@ pub use check::check_goal;
 pub(crate) use check::miss;
 pub use report::{GoalReport, GoalSettings};
 
-use citrange_robot::{Aim, Orientation};
+use citrange_robot::{IkTarget, Orientation};
 use nalgebra::{Rotation3, Vector3};
 
-use crate::arm::Arm;
+use crate::arm::PlannedArm;
 use crate::collide::Collider;
 use crate::error::PlanError;
-use crate::outcome::Contact;
+use crate::outcome::Collision;
 
 /// Points farther away than this are mistakes.
 const FARTHEST_M: f64 = 1000.0;
 
 /// Where a path should lead.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Goal {
-    /// The tool at a point of the world, turned as it comes.
+pub enum PlanGoal {
+    /// The tool at a point of the world, in any orientation.
     Point {
         /// The point.
         at_m: [f64; 3],
     },
-    /// The tool at a point and turned.
+    /// The tool at a point in an orientation.
     Pose {
         /// The point.
         at_m: [f64; 3],
@@ -50,16 +50,16 @@ pub enum Goal {
 /// Answers what a robot touches.
 pub trait Contacts {
     /// What it touches most deeply with the arm's joints there; `None` when nothing.
-    fn contact(&mut self, at: &[f64]) -> Option<Contact>;
+    fn contact(&mut self, at: &[f64]) -> Option<Collision>;
 }
 
 impl Contacts for Collider {
-    fn contact(&mut self, at: &[f64]) -> Option<Contact> {
+    fn contact(&mut self, at: &[f64]) -> Option<Collision> {
         Self::contact(self, at)
     }
 }
 
-impl Goal {
+impl PlanGoal {
     /// Of three numbers (a point, in metres) or six (and roll, pitch, yaw, in radians).
     ///
     /// # Errors
@@ -87,7 +87,7 @@ impl Goal {
     ///
     /// # Errors
     /// Says which word is wrong, or which joints need a number.
-    pub fn parse_joints(text: &str, arm: &Arm) -> Result<Self, PlanError> {
+    pub fn parse_joints(text: &str, arm: &PlannedArm) -> Result<Self, PlanError> {
         let goal = Self::Joints(numbers(text)?);
         goal.check_count(arm)?;
         goal.check_numbers()?;
@@ -95,7 +95,7 @@ impl Goal {
     }
 
     /// That there are as many joints as the arm has.
-    fn check_count(&self, arm: &Arm) -> Result<(), PlanError> {
+    fn check_count(&self, arm: &PlannedArm) -> Result<(), PlanError> {
         let Self::Joints(joints) = self else { return Ok(()) };
         if joints.len() == arm.joints() {
             return Ok(());
@@ -125,14 +125,17 @@ impl Goal {
     }
 
     /// As inverse kinematics takes it; none for joints.
-    fn aim(&self) -> Option<Aim> {
+    fn aim(&self) -> Option<IkTarget> {
         match self {
             Self::Point { at_m } => {
-                Some(Aim { at_m: Vector3::from(*at_m), orientation: Orientation::Free })
+                Some(IkTarget { at_m: Vector3::from(*at_m), orientation: Orientation::Free })
             }
             Self::Pose { at_m, roll_pitch_yaw_rad: [roll, pitch, yaw] } => {
-                let turn = Rotation3::from_euler_angles(*roll, *pitch, *yaw);
-                Some(Aim { at_m: Vector3::from(*at_m), orientation: Orientation::Full(turn) })
+                let rotation = Rotation3::from_euler_angles(*roll, *pitch, *yaw);
+                Some(IkTarget {
+                    at_m: Vector3::from(*at_m),
+                    orientation: Orientation::Full(rotation),
+                })
             }
             Self::Joints(_) => None,
         }

@@ -4,24 +4,24 @@
 //! ```
 //! use citrange_core::shape::PosedShape;
 //! use citrange_plan::{
-//!     Arm, Collider, ColliderSettings, Goal, JointLimit, Obstacles, Outcome, Planner, Request,
-//!     make_plan,
+//!     Collider, ColliderSettings, JointLimit, Obstacles, PlanGoal, PlanOutcome, PlanRequest,
+//!     PlannedArm, Planner, make_plan,
 //! };
 //!
 //! // A UR5 with a gripper, as chain, shapes and spheres.
 //! let text = std::fs::read_to_string("../../benches/plan/ur5_robotiq.json")?;
 //! let limit = JointLimit { range: [-3.14, 3.14], velocity: 3.0, acceleration: 5.0, jerk: 50.0 };
-//! let arm = Arm::new(serde_json::from_str(&text)?, vec![limit; 6], &[0.0; 6])?;
+//! let arm = PlannedArm::new(serde_json::from_str(&text)?, vec![limit; 6], &[0.0; 6])?;
 //! // Something stands where the arm would sweep through.
 //! let obstacles = Obstacles::of(vec![PosedShape::sphere([0.55, 0.1, 1.1], 0.1)]);
 //! let mut collider = Collider::new(&arm, &obstacles, &ColliderSettings::default())?;
 //!
-//! let request = Request::default();
+//! let request = PlanRequest::default();
 //! let mut planner = Planner::new(arm.limits(), request.search.clone())?;
 //! let start = [-2.37, -1.2, 1.8, -2.1, -1.57, 0.0];
-//! let goal = Goal::Joints(vec![-0.77, -1.2, 1.8, -2.1, -1.57, 0.0]);
+//! let goal = PlanGoal::Joints(vec![-0.77, -1.2, 1.8, -2.1, -1.57, 0.0]);
 //! let made = make_plan(&arm, &mut collider, &mut planner, &start, &goal, &request)?;
-//! assert!(matches!(made.outcome, Outcome::Found(path) if path.length_rad > 1.6));
+//! assert!(matches!(made.outcome, PlanOutcome::Found(path) if path.length_rad > 1.6));
 //! assert!(made.trajectory.is_some_and(|motion| motion.duration_s() > 0.5));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -41,7 +41,8 @@
 //! | how a path is searched, shortened, mended | `search/` |
 //! | where a plan begins, and with which opening of the gripper | `start.rs` |
 //! | all of it, from a goal to a motion | `make.rs`; why there is none, in words `words.rs` |
-//! | how fast problems are solved | `measure.rs` |
+//! | motions from goal to goal in a scene, in one call | `scene.rs`; what comes of it `legs.rs` |
+//! | how fast problems are solved | `measure.rs`; a file of them `measure_all.rs` |
 //!
 //! `docs/plan.md` shows how it is used.
 
@@ -50,34 +51,39 @@ mod collide;
 mod config;
 mod error;
 mod goal;
+mod legs;
 mod make;
 mod measure;
+mod measure_all;
 mod motions;
 mod obstacles;
 mod outcome;
 mod pilot;
 mod problems;
+mod scene;
 mod search;
 mod start;
 mod timing;
 mod words;
 
-pub use arm::{Arm, JointLimit};
+pub use arm::{JointLimit, PlannedArm};
 pub use collide::{Collider, ColliderSettings, Mount};
 pub use config::{Config, MAX_JOINTS};
 pub use error::PlanError;
-pub use goal::{Contacts, Goal, GoalReport, GoalSettings, check_goal};
-pub use make::{Made, Request, Times, make_plan};
+pub use goal::{Contacts, GoalReport, GoalSettings, PlanGoal, check_goal};
+pub use legs::{Leg, Legs};
+pub use make::{MadePlan, PlanRequest, PlanTimes, make_plan};
 pub use measure::{Bench, BenchTally, ObstacleKind, Solved};
 pub use motions::Motions;
 pub use obstacles::Obstacles;
-pub use outcome::{Contact, End, Outcome, Path, Touched};
+pub use outcome::{Collision, Path, PathEnd, PlanOutcome, Touched};
 pub use pilot::{Feedforward, PilotSettings, PlanPilot, ServoLoad};
 pub use problems::{Problem, Problems};
+pub use scene::{GoalText, PlanScene, SceneSettings, SceneSolid, plan_in_scene};
 pub use search::{
     Effort, Improved, Planner, SearchResult, SearchSettings, SimplifySettings, Spent,
     path_length_rad,
 };
-pub use start::{GripperOpening, Start};
+pub use start::{GripperOpening, PlanStart};
 pub use timing::{Moment, TimingSettings, Trajectory};
 pub use words::{ObstacleNames, mount_in_words, reason_in_words};

@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::arm::Arm;
+use crate::arm::PlannedArm;
 use crate::collide::Collider;
 use crate::config::Config;
 use crate::error::PlanError;
-use crate::goal::{Goal, GoalReport, GoalSettings, check_goal, miss};
-use crate::outcome::{Outcome, Path};
+use crate::goal::{GoalReport, GoalSettings, PlanGoal, check_goal, miss};
+use crate::outcome::{Path, PlanOutcome};
 use crate::search::{Effort, Planner, SearchResult, SearchSettings, path_length_rad};
 use crate::timing::{TimingSettings, Trajectory};
 
@@ -21,7 +21,7 @@ const SAME_RAD: f64 = 1e-6;
 
 /// How a plan is made.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct PlanRequest {
     /// What counts as reaching the goal.
     pub goal: GoalSettings,
     /// How a path is searched for.
@@ -32,7 +32,7 @@ pub struct Request {
     pub timing: TimingSettings,
 }
 
-impl Default for Request {
+impl Default for PlanRequest {
     fn default() -> Self {
         Self {
             goal: GoalSettings::default(),
@@ -45,9 +45,9 @@ impl Default for Request {
 
 /// What became of a request.
 #[derive(Clone, Debug)]
-pub struct Made {
+pub struct MadePlan {
     /// A path, or the reason why there is none.
-    pub outcome: Outcome,
+    pub outcome: PlanOutcome,
     /// What was found out about start and goal.
     pub goal: GoalReport,
     /// A slow motion out of a collision, to be carried out first.
@@ -55,12 +55,12 @@ pub struct Made {
     /// The motion along the path.
     pub trajectory: Option<Trajectory>,
     /// Where the time went.
-    pub times: Times,
+    pub times: PlanTimes,
 }
 
 /// Seconds that each step of making a plan took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Times {
+pub struct PlanTimes {
     /// Start and goal checked, inverse kinematics.
     pub goal_s: f64,
     /// Path found and shortened.
@@ -75,15 +75,15 @@ pub struct Times {
 /// # Errors
 /// When start, goal or settings make no sense. That there is no path is an answer.
 pub fn make_plan(
-    arm: &Arm,
+    arm: &PlannedArm,
     collider: &mut Collider,
     planner: &mut Planner,
     start: &[f64],
-    goal: &Goal,
-    request: &Request,
-) -> Result<Made, PlanError> {
+    goal: &PlanGoal,
+    request: &PlanRequest,
+) -> Result<MadePlan, PlanError> {
     let _span = tracing::info_span!("plan").entered();
-    let mut times = Times::default();
+    let mut times = PlanTimes::default();
     let began = Instant::now();
     let span = tracing::debug_span!("check_goal").entered();
     let mut report = check_goal(arm, collider, start, goal, &request.goal)?;
@@ -91,7 +91,7 @@ pub fn make_plan(
     times.goal_s = began.elapsed().as_secs_f64();
     if let Some(outcome) = report.outcome.take() {
         let (escape, trajectory) = (None, None);
-        return Ok(Made { outcome, goal: report, escape, trajectory, times });
+        return Ok(MadePlan { outcome, goal: report, escape, trajectory, times });
     }
     let out_of_it = |out: Config| within(arm, &out);
     let first = report.escape.map_or_else(|| start.to_vec(), out_of_it);
@@ -104,8 +104,8 @@ pub fn make_plan(
     let (path, iterations) = match result {
         SearchResult::Found { path, iterations, .. } => (path, iterations),
         SearchResult::NoPath { iterations, .. } => {
-            let outcome = Outcome::NoPath { iterations, spent_s: times.search_s };
-            return Ok(Made { outcome, goal: report, escape: None, trajectory: None, times });
+            let outcome = PlanOutcome::NoPath { iterations, spent_s: times.search_s };
+            return Ok(MadePlan { outcome, goal: report, escape: None, trajectory: None, times });
         }
         SearchResult::StartBlocked | SearchResult::GoalBlocked => {
             // Both ends were free a moment ago: nothing else can have changed.
@@ -117,7 +117,7 @@ pub fn make_plan(
     if let Some(begin) = waypoints.first_mut() {
         begin.clone_from(&first);
     }
-    if let (Goal::Joints(wanted), Some(end)) = (goal, waypoints.last_mut())
+    if let (PlanGoal::Joints(wanted), Some(end)) = (goal, waypoints.last_mut())
         && end.iter().zip(wanted).all(|(e, w)| (e - w).abs() < SAME_RAD)
     {
         end.clone_from(wanted);
@@ -141,8 +141,8 @@ pub fn make_plan(
     };
     times.timing_s = began.elapsed().as_secs_f64();
     let length_rad = path_length_rad(&path);
-    Ok(Made {
-        outcome: Outcome::Found(Path { waypoints, length_rad, iterations }),
+    Ok(MadePlan {
+        outcome: PlanOutcome::Found(Path { waypoints, length_rad, iterations }),
         goal: report,
         escape,
         trajectory: Some(trajectory),
@@ -169,7 +169,7 @@ fn search(
 }
 
 /// Positions in double precision, back within the limits that single precision rounds over.
-fn within(arm: &Arm, at: &Config) -> Vec<f64> {
+fn within(arm: &PlannedArm, at: &Config) -> Vec<f64> {
     let positions = at.positions(arm.joints()).into_iter().zip(arm.limits());
     positions.map(|(p, limit)| p.clamp(limit.range[0], limit.range[1])).collect()
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use citrange_robot::Robot;
 use serde_json::{Value, json};
 
-use crate::arm::{Arm, JointLimit};
+use crate::arm::{JointLimit, PlannedArm};
 use crate::collide::{Collider, ColliderSettings};
 use crate::config::Config;
 use crate::error::PlanError;
@@ -43,7 +43,7 @@ impl ObstacleKind {
 /// A robot that solves problems of one file.
 #[derive(Debug)]
 pub struct Bench {
-    arm: Arm,
+    arm: PlannedArm,
     collider: Collider,
     settings: SearchSettings,
     kind: ObstacleKind,
@@ -88,9 +88,15 @@ impl Bench {
             acceleration: 5.0,
             jerk: 50.0,
         };
-        let arm = Arm::new(body, problems.joint_limits.iter().map(limit).collect(), &held)?;
+        let arm = PlannedArm::new(body, problems.joint_limits.iter().map(limit).collect(), &held)?;
         let collider = Collider::new(&arm, &Obstacles::default(), &ColliderSettings::default())?;
         Ok(Self { arm, collider, settings, kind, voxel_size_m: problems.voxel_size_m })
+    }
+
+    /// Which obstacles are in the way.
+    #[must_use]
+    pub fn kind(&self) -> ObstacleKind {
+        self.kind
     }
 
     /// The problems whose ends are free among these obstacles.

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// The answer to a question for a path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Outcome {
+pub enum PlanOutcome {
     /// A path that was proved free.
     Found(Path),
     /// None was found. There may be one: this was all the search was allowed to do.
@@ -18,28 +18,28 @@ pub enum Outcome {
     /// The robot touches something where it stands.
     StartInCollision {
         /// What, and how deep.
-        contact: Contact,
+        contact: Collision,
     },
     /// It would touch something at the goal (at the nearest one, where there are several).
     GoalInCollision {
         /// What, and how deep.
-        contact: Contact,
+        contact: Collision,
     },
     /// No joints bring the hand to the goal.
     GoalUnreachable {
         /// How near the hand can come.
         nearest_m: f64,
-        /// How it is turned away from what was asked there; none where any turn will do.
+        /// How its orientation differs from what was asked there; none where any will do.
         nearest_rad: Option<f64>,
         /// How near it would have to.
         tolerance_m: f64,
-        /// How nearly turned.
+        /// How nearly oriented.
         tolerance_rad: f64,
     },
     /// A joint is outside of its range.
     OutsideLimits {
         /// At which end of the path.
-        end: End,
+        end: PathEnd,
         /// Name of the joint.
         joint: String,
         /// Where it is.
@@ -63,7 +63,7 @@ pub struct Path {
 /// An end of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum End {
+pub enum PathEnd {
     /// Where it begins.
     Start,
     /// Where it leads.
@@ -72,7 +72,7 @@ pub enum End {
 
 /// What a robot touches.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Contact {
+pub struct Collision {
     /// Name of the link that touches.
     pub link: String,
     /// What it touches.

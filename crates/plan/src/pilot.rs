@@ -24,7 +24,7 @@ const SLOWER: f64 = 0.95;
 const LOOK_HZ: f64 = 250.0;
 
 /// A motion is not slowed down further than this.
-const LEAST_SHARE: f64 = 0.05;
+const LEAST_FRACTION: f64 = 0.05;
 
 /// Follows a trajectory with the arm's joints; all others keep their targets.
 #[derive(Clone, Debug)]
@@ -116,30 +116,30 @@ impl PlanPilot {
         let full = self.trajectory.clone();
         let [overrun_rad, torque] = self.strain(&full, 0.0);
         let overrun_rad = overrun_rad + self.settings.overrun_rad;
-        let torque = self.settings.torque_share.max(torque + 0.01);
-        let mut share = 1.0;
-        while share > LEAST_SHARE {
-            let strain = self.strain(&full, share);
+        let torque = self.settings.torque_fraction.max(torque + 0.01);
+        let mut fraction = 1.0;
+        while fraction > LEAST_FRACTION {
+            let strain = self.strain(&full, fraction);
             if strain[0] <= overrun_rad && strain[1] <= torque {
                 break;
             }
-            share *= SLOWER;
+            fraction *= SLOWER;
         }
-        if share < 1.0 {
-            self.trajectory = full.slowed(share);
+        if fraction < 1.0 {
+            self.trajectory = full.slowed(fraction);
         }
-        self.slowed = share;
+        self.slowed = fraction;
     }
 
-    /// How far targets go beyond ranges, and which share of a servo's torque is needed, when a
-    /// motion is followed at a share of its speed.
-    fn strain(&mut self, full: &Trajectory, share: f64) -> [f64; 2] {
+    /// How far targets go beyond ranges, and which fraction of a servo's torque is needed, when a
+    /// motion is followed at a fraction of its speed.
+    fn strain(&mut self, full: &Trajectory, fraction: f64) -> [f64; 2] {
         let mut most = [0.0_f64; 2];
         let Some(feedforward) = &mut self.feedforward else { return most };
         let rest = vec![0.0; self.names.len()];
         for mut moment in full.moments(LOOK_HZ.max(1.0 / self.tick_s)) {
-            moment.velocities.iter_mut().for_each(|v| *v *= share);
-            moment.accelerations.iter_mut().for_each(|a| *a *= share * share);
+            moment.velocities.iter_mut().for_each(|v| *v *= fraction);
+            moment.accelerations.iter_mut().for_each(|a| *a *= fraction * fraction);
             let loads = feedforward.loads(&moment, &rest);
             for ((load, position), range) in loads.zip(&moment.positions).zip(&self.ranges) {
                 let target = position + load.ahead_rad;

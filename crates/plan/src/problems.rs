@@ -71,7 +71,7 @@ pub struct Problem {
     /// Whether they are free among the voxels.
     #[serde(default)]
     pub valid_voxels: bool,
-    /// Of a form that is not read here: balls instead of voxels.
+    /// Of a form that is not read here: spheres instead of voxels.
     #[serde(default, rename = "valid_voxel_spheres")]
     _valid_voxel_spheres: IgnoredAny,
     #[serde(default, rename = "note")]

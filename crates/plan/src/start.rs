@@ -6,16 +6,16 @@ use citrange_robot::Chain;
 use citrange_robot::Robot;
 use serde_json::{Value, json};
 
-use crate::arm::Arm;
+use crate::arm::PlannedArm;
 use crate::error::PlanError;
-use crate::goal::Goal;
+use crate::goal::PlanGoal;
 
 /// What the spheres and shapes of a swept gripper may reach beyond what it sweeps.
 const SWEEP_SLACK_M: f64 = 0.004;
 
 /// All joints where a plan begins.
 #[derive(Clone, Debug)]
-pub struct Start {
+pub struct PlanStart {
     /// Positions of the arm's joints.
     pub arm: Vec<f64>,
     /// The gripper's.
@@ -34,14 +34,14 @@ pub struct GripperOpening {
     sweep: Option<[Vec<f64>; 2]>,
 }
 
-impl Start {
+impl PlanStart {
     /// `start`: a pose by name, or joints; none: where the scene has the robot, which is at
     /// `seen`. `gripper`: open, closed, sweep, positions, or none for as it is at the start.
     ///
     /// # Errors
     /// When a pose is not known, or numbers do not fit the robot.
     pub fn new(
-        arm: &Arm,
+        arm: &PlannedArm,
         robot: &RobotDescription,
         seen: &[f64],
         start: Option<&str>,
@@ -59,7 +59,7 @@ impl Start {
 
 /// Positions of all joints by the name of a pose or as numbers, and what said the gripper's.
 fn joints_of(
-    arm: &Arm,
+    arm: &PlannedArm,
     robot: &RobotDescription,
     seen: &[f64],
     text: &str,
@@ -166,10 +166,10 @@ impl GripperOpening {
 }
 
 /// Joints of the arm as numbers.
-fn arm_joints(text: &str, arm: &Arm) -> Result<Vec<f64>, PlanError> {
-    match Goal::parse_joints(text, arm)? {
-        Goal::Joints(joints) => Ok(joints),
-        Goal::Point { .. } | Goal::Pose { .. } => {
+fn arm_joints(text: &str, arm: &PlannedArm) -> Result<Vec<f64>, PlanError> {
+    match PlanGoal::parse_joints(text, arm)? {
+        PlanGoal::Joints(joints) => Ok(joints),
+        PlanGoal::Point { .. } | PlanGoal::Pose { .. } => {
             Err(PlanError::bad(format!("{text:?}"), "joint positions are needed"))
         }
     }

@@ -1,8 +1,8 @@
 //! What the planner answered, in words.
 
-use crate::arm::Arm;
+use crate::arm::PlannedArm;
 use crate::collide::Mount;
-use crate::outcome::{Contact, End, Outcome, Touched};
+use crate::outcome::{Collision, PathEnd, PlanOutcome, Touched};
 
 /// What every obstacle is called, by its number in [`crate::Obstacles`].
 #[derive(Clone, Debug, Default)]
@@ -13,27 +13,31 @@ pub struct ObstacleNames {
 
 /// Why there is no path; `None` where there is one.
 #[must_use]
-pub fn reason_in_words(outcome: &Outcome, names: &ObstacleNames, margin_m: f64) -> Option<String> {
+pub fn reason_in_words(
+    outcome: &PlanOutcome,
+    names: &ObstacleNames,
+    margin_m: f64,
+) -> Option<String> {
     Some(match outcome {
-        Outcome::Found(_) => return None,
-        Outcome::NoPath { iterations, spent_s } => format!(
+        PlanOutcome::Found(_) => return None,
+        PlanOutcome::NoPath { iterations, spent_s } => format!(
             "no path found: {iterations} samples in {:.0} ms were not enough. There may be one: \
              allow more with --time-ms, or move the goal",
             1e3 * spent_s
         ),
-        Outcome::StartInCollision { contact } => {
+        PlanOutcome::StartInCollision { contact } => {
             format!(
                 "the robot touches something where it stands: {}",
                 touch(contact, names, margin_m)
             )
         }
-        Outcome::GoalInCollision { contact } => {
+        PlanOutcome::GoalInCollision { contact } => {
             format!(
                 "the robot would touch something at the goal: {}",
                 touch(contact, names, margin_m)
             )
         }
-        Outcome::GoalUnreachable { nearest_m, nearest_rad, tolerance_m, tolerance_rad } => {
+        PlanOutcome::GoalUnreachable { nearest_m, nearest_rad, tolerance_m, tolerance_rad } => {
             let (turned, allowed) = match nearest_rad {
                 Some(rad) => (
                     format!(", turned {:.1} degrees away from what was asked", rad.to_degrees()),
@@ -48,10 +52,10 @@ pub fn reason_in_words(outcome: &Outcome, names: &ObstacleNames, margin_m: f64) 
                 1e2 * tolerance_m
             )
         }
-        Outcome::OutsideLimits { end, joint, position, range: [low, high] } => {
+        PlanOutcome::OutsideLimits { end, joint, position, range: [low, high] } => {
             let end = match end {
-                End::Start => "start",
-                End::Goal => "goal",
+                PathEnd::Start => "start",
+                PathEnd::Goal => "goal",
             };
             format!("{joint} is at {position} at the {end}, it can be from {low:.4} to {high:.4}")
         }
@@ -59,7 +63,7 @@ pub fn reason_in_words(outcome: &Outcome, names: &ObstacleNames, margin_m: f64) 
 }
 
 /// What touches what.
-fn touch(contact: &Contact, names: &ObstacleNames, margin_m: f64) -> String {
+fn touch(contact: &Collision, names: &ObstacleNames, margin_m: f64) -> String {
     let thing = match &contact.with {
         Touched::Voxel { key, centre_m: [x, y, z] } => {
             format!("voxel {key} of the map, at {x:.3} {y:.3} {z:.3} m")
@@ -81,7 +85,7 @@ fn touch(contact: &Contact, names: &ObstacleNames, margin_m: f64) -> String {
 
 /// What a link passes because the robot is mounted on it.
 #[must_use]
-pub fn mount_in_words(arm: &Arm, mount: &Mount, names: &ObstacleNames) -> String {
+pub fn mount_in_words(arm: &PlannedArm, mount: &Mount, names: &ObstacleNames) -> String {
     let link = arm.body().links().nth(1).unwrap_or("the first link");
     let thing = names.solids.get(mount.number).map_or("a box", String::as_str);
     let gap_mm = 1e3 * mount.gap_m.abs();

@@ -3,22 +3,21 @@
 #[allow(dead_code)] // tests of `space` use the rest
 #[path = "../../robot/tests/robot/robots.rs"]
 mod robots;
+mod support;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::path::Path;
-use std::sync::Arc;
 
-use citrange_core::Pose;
 use citrange_core::rng::Rng;
-use citrange_core::shape::{Mesh, PosedShape, Shape};
+use citrange_core::shape::PosedShape;
 use citrange_lanes::Isa;
 use citrange_plan::{
-    Arm, Collider, ColliderSettings, Config, JointLimit, Motions, Obstacles, Touched,
+    Collider, ColliderSettings, Config, JointLimit, Motions, Obstacles, PlannedArm, Touched,
 };
 use citrange_robot::{Robot, RobotSettings};
-use citrange_space::{Grid, MapSnapshot};
-use nalgebra::{Isometry3, Point3, Quaternion, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Point3, Vector3};
+
+use support::{Brute, arm, collider, random, surroundings};
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
@@ -46,189 +45,6 @@ static COUNTING: Counting = Counting;
 
 /// Distances that single precision cannot tell from 0.
 const BAND_M: f64 = 5e-5;
-
-fn arm() -> Arm {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/plan/ur5_robotiq.json");
-    let body: Robot = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-    let limit = JointLimit { range: [-3.2, 3.2], velocity: 3.0, acceleration: 10.0, jerk: 100.0 };
-    Arm::new(body, vec![limit; 6], &[0.0; 6]).unwrap()
-}
-
-fn collider(arm: &Arm, obstacles: &Obstacles) -> Collider {
-    Collider::new(arm, obstacles, &ColliderSettings::default()).unwrap()
-}
-
-fn random(rng: &mut Rng) -> Config {
-    Config::of(&std::array::from_fn::<f64, 6, _>(|_| rng.uniform(-3.1, 3.1)))
-}
-
-/// Solids and cubes around the arm of the tests, whose shoulder is at 0, 0, 1.
-fn surroundings(rng: &mut Rng) -> Obstacles {
-    let point =
-        |rng: &mut Rng| [rng.uniform(-0.9, 0.9), rng.uniform(-0.9, 0.9), rng.uniform(0.2, 1.9)];
-    let mut obstacles = Obstacles::default();
-    for index in 0..4 {
-        let tilt = if index % 2 == 0 { 0.0 } else { 1.0 };
-        let mut angle = |size: f64| rng.uniform(-size, size);
-        let axis = Vector3::new(angle(3.0) * tilt, angle(3.0) * tilt, angle(3.0));
-        let turn = UnitQuaternion::from_scaled_axis(axis);
-        let half_m = std::array::from_fn(|_| rng.uniform(0.01, 0.15));
-        let quat_wxyz = [turn.w, turn.i, turn.j, turn.k];
-        obstacles.solids.push(PosedShape::cuboid(point(rng), quat_wxyz, half_m));
-        let radius_m = rng.uniform(0.02, 0.12);
-        obstacles.solids.push(PosedShape::sphere(point(rng), radius_m));
-        let a_m = point(rng);
-        let b_m = a_m.map(|c| c + rng.uniform(-0.3, 0.3));
-        obstacles.solids.push(PosedShape::capsule(a_m, b_m, rng.uniform(0.01, 0.08)));
-        let half_turned = |rng: &mut Rng| Pose { pos_m: point(rng), quat_wxyz };
-        let pose = half_turned(rng);
-        let [radius_m, half_m] = [0.15, 0.2].map(|most| rng.uniform(0.02, most));
-        obstacles.solids.push(PosedShape::cylinder(pose, radius_m, half_m));
-        let radii_m = std::array::from_fn(|_| rng.uniform(0.02, 0.15));
-        let shape = Shape::Ellipsoid { radii_m };
-        obstacles.solids.push(PosedShape::new(half_turned(rng), shape));
-    }
-    obstacles.map = Some(Arc::new(cubes(rng, 4)));
-    obstacles
-}
-
-/// Small heaps of cubes.
-fn cubes(rng: &mut Rng, heaps: usize) -> MapSnapshot {
-    let grid = Grid::new([-1.0, -1.0, 0.0], [1.0, 1.0, 2.0], 0.05).unwrap();
-    let mut keys = Vec::new();
-    for _ in 0..heaps {
-        let at = [0; 3].map(|_: usize| rng.uniform(2.0, 37.0) as usize);
-        for step in 0..8 {
-            let cell = [at[0] + (step & 1), at[1] + (step >> 1 & 1), at[2] + (step >> 2)];
-            keys.push(grid.key(cell));
-        }
-    }
-    MapSnapshot::from_voxels(&grid, &keys).unwrap()
-}
-
-/// The least gap to anything, by looking at everything.
-struct Brute<'a> {
-    body: &'a Robot,
-    obstacles: &'a Obstacles,
-    cubes: Vec<[f64; 3]>,
-}
-
-impl<'a> Brute<'a> {
-    fn new(arm: &'a Arm, obstacles: &'a Obstacles) -> Self {
-        let cubes = obstacles.map.iter().flat_map(|map| {
-            let grid = *map.grid();
-            let centre = move |key: u32| grid.centre_m(grid.cell_of(key));
-            map.voxels().iter().map(move |v| centre(v.key)).collect::<Vec<_>>()
-        });
-        Self { body: arm.body(), obstacles, cubes: cubes.collect() }
-    }
-
-    fn gap_m(&self, joints: &[f64]) -> f64 {
-        let [obstacles_m, own_m] = self.gaps_m(joints);
-        obstacles_m.min(own_m)
-    }
-
-    /// To obstacles, and of links to each other.
-    fn gaps_m(&self, joints: &[f64]) -> [f64; 2] {
-        let mut poses = [Isometry3::identity(); 16];
-        self.body.link_poses(joints, &mut poses).unwrap();
-        let spheres = self.body.spheres();
-        let centres: Vec<Point3<f64>> =
-            spheres.iter().map(|s| poses[usize::from(s.link)] * Point3::from(s.centre_m)).collect();
-        let [mut obstacles_m, mut own_m] = [f64::INFINITY; 2];
-        for (sphere, centre) in spheres.iter().zip(&centres) {
-            if sphere.link > 0 {
-                obstacles_m = obstacles_m.min(self.outside_m(centre) - sphere.radius_m);
-            }
-        }
-        for [a, b] in self.body.checked_pairs() {
-            for (one, from) in spheres.iter().zip(&centres).filter(|(s, _)| s.link == *a) {
-                for (other, to) in spheres.iter().zip(&centres).filter(|(s, _)| s.link == *b) {
-                    own_m = own_m.min((from - to).norm() - one.radius_m - other.radius_m);
-                }
-            }
-        }
-        [obstacles_m, own_m]
-    }
-
-    fn outside_m(&self, point: &Point3<f64>) -> f64 {
-        let outside = |local: Vector3<f64>, half: [f64; 3]| {
-            Vector3::from_fn(|a, _| (local[a].abs() - half[a]).max(0.0)).norm()
-        };
-        let mut least = f64::INFINITY;
-        for solid in &self.obstacles.solids {
-            let [w, x, y, z] = solid.pose.quat_wxyz;
-            let orientation = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
-            let local = orientation.inverse() * (point.coords - Vector3::from(solid.pose.pos_m));
-            least = least.min(match &solid.shape {
-                Shape::Box { half_m } => outside(local, *half_m),
-                Shape::Sphere { radius_m } => local.norm() - radius_m,
-                Shape::Capsule { radius_m, half_height_m } => {
-                    let nearest = Vector3::z() * local.z.clamp(-half_height_m, *half_height_m);
-                    (local - nearest).norm() - radius_m
-                }
-                Shape::Cylinder { radius_m, half_height_m } => {
-                    let flat = Vector3::new(local.x.hypot(local.y), 0.0, local.z);
-                    outside(flat, [*radius_m, 0.0, *half_height_m])
-                }
-                Shape::Ellipsoid { radii_m } => ellipsoid_m(radii_m, &local),
-                other => panic!("{other:?}"),
-            });
-        }
-        for cube in &self.cubes {
-            least = least.min(outside(point.coords - Vector3::from(*cube), [0.025; 3]));
-        }
-        least
-    }
-}
-
-/// Distance of a point to an ellipsoid, by halving: the nearest point is `r² p / (r² + t)`.
-fn ellipsoid_m(radii_m: &[f64; 3], p: &Vector3<f64>) -> f64 {
-    let on = |t: f64| Vector3::from_fn(|a, _| radii_m[a].powi(2) * p[a] / (radii_m[a].powi(2) + t));
-    let is_outside =
-        |q: &Vector3<f64>| (0..3).map(|a| (q[a] / radii_m[a]).powi(2)).sum::<f64>() > 1.0;
-    if !is_outside(p) {
-        return 0.0;
-    }
-    let (mut low, mut high) = (0.0, 100.0);
-    for _ in 0..60 {
-        let middle = f64::midpoint(low, high);
-        if is_outside(&on(middle)) { low = middle } else { high = middle }
-    }
-    (p - on(low)).norm()
-}
-
-/// What has no kernel of its own counts as something larger, never as nothing.
-#[test]
-fn planes_meshes_rings_and_frustums_are_in_the_way() {
-    let arm = arm();
-    let at = Config::of(&[0.0, -1.5, 0.5, -1.0, 0.3, 0.0]);
-    let mut poses = [Isometry3::identity(); 16];
-    arm.body().link_poses(&at.positions(6), &mut poses).unwrap();
-    let sphere = arm.body().spheres().last().unwrap();
-    let hand = (poses[usize::from(sphere.link)] * Point3::from(sphere.centre_m)).coords;
-    let corners = vec![[0.0, 0.0, 0.0], [0.1, 0.0, 0.0], [0.0, 0.1, 0.0], [0.0, 0.0, 0.1]];
-    let sides = vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
-    let mesh = Shape::Mesh(Arc::new(Mesh::new(corners, sides).unwrap()));
-    let shapes = [
-        (Shape::Plane { half_m: [None, None] }, Vector3::zeros()),
-        (mesh, Vector3::new(-0.02, -0.02, -0.02)),
-        (Shape::Ring { radius_m: 0.1, bar_radius_m: 0.01 }, Vector3::new(0.1, 0.0, 0.0)),
-        (
-            Shape::Frustum { radius_m: 0.1, top_radius_m: 0.05, half_height_m: 0.1 },
-            Vector3::zeros(),
-        ),
-    ];
-    for (shape, shift) in shapes {
-        for (away, is_free) in [(shift, false), (Vector3::new(0.0, 0.0, -4.0), true)] {
-            let pose = Pose { pos_m: (hand + away).into(), ..Pose::IDENTITY };
-            let mut collider =
-                collider(&arm, &Obstacles::of(vec![PosedShape::new(pose, shape.clone())]));
-            assert_eq!(collider.is_free(&at), is_free, "{shape:?}");
-            assert_eq!(collider.contact(&at.positions(6)).is_none(), is_free, "{shape:?}");
-        }
-    }
-}
 
 #[test]
 fn configurations_are_free_where_nothing_is_near() {
@@ -461,7 +277,7 @@ fn shapes_and_held_joints_count() {
     });
     let mut rng = Rng::new(7);
     let held = robots::positions(&chain, &mut rng);
-    let arm = Arm::new(body, limits.collect(), &held).unwrap();
+    let arm = PlannedArm::new(body, limits.collect(), &held).unwrap();
     let mut seen = [0; 2];
     for _ in 0..10 {
         let obstacles = surroundings(&mut rng);

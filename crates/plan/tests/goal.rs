@@ -6,8 +6,8 @@ use std::f64::consts::{FRAC_PI_2, PI};
 use citrange_core::rng::Rng;
 use citrange_core::shape::PosedShape;
 use citrange_plan::{
-    Arm, Collider, ColliderSettings, Config, Contact, Contacts, End, Goal, GoalReport,
-    GoalSettings, JointLimit, Motions, Obstacles, Outcome, Touched, check_goal,
+    Collider, ColliderSettings, Collision, Config, Contacts, GoalReport, GoalSettings, JointLimit,
+    Motions, Obstacles, PathEnd, PlanGoal, PlanOutcome, PlannedArm, Touched, check_goal,
 };
 use citrange_robot::Robot;
 use nalgebra::{Isometry3, Point3, Rotation3, Vector3};
@@ -15,25 +15,25 @@ use nalgebra::{Isometry3, Point3, Rotation3, Vector3};
 /// Up and bent, in front of the robot's base.
 const START: [f64; 6] = [0.0, -1.2, 1.4, -1.7, -FRAC_PI_2, 0.0];
 
-fn arm_of(range: [f64; 2]) -> Arm {
+fn arm_of(range: [f64; 2]) -> PlannedArm {
     let body: Robot =
         serde_json::from_str(include_str!("../../../benches/plan/ur5_robotiq.json")).unwrap();
     let limit = JointLimit { range, velocity: 3.0, acceleration: 10.0, jerk: 100.0 };
-    Arm::new(body, vec![limit; 6], &[0.0; 6]).unwrap()
+    PlannedArm::new(body, vec![limit; 6], &[0.0; 6]).unwrap()
 }
 
-fn arm() -> Arm {
+fn arm() -> PlannedArm {
     arm_of([-PI, PI])
 }
 
 /// The robot's balls among other balls, one by one and in double precision.
 struct Balls {
-    arm: Arm,
+    arm: PlannedArm,
     spheres: Vec<([f64; 3], f64)>,
 }
 
 impl Balls {
-    fn new(arm: &Arm, balls: &[([f64; 3], f64)]) -> Self {
+    fn new(arm: &PlannedArm, balls: &[([f64; 3], f64)]) -> Self {
         Self { arm: arm.clone(), spheres: balls.to_vec() }
     }
 
@@ -45,11 +45,11 @@ impl Balls {
 }
 
 impl Contacts for Balls {
-    fn contact(&mut self, at: &[f64]) -> Option<Contact> {
+    fn contact(&mut self, at: &[f64]) -> Option<Collision> {
         let body = self.arm.body();
         let mut poses = [Isometry3::identity(); 8];
         body.link_poses(at, &mut poses).unwrap();
-        let mut deepest: Option<Contact> = None;
+        let mut deepest: Option<Collision> = None;
         for sphere in body.spheres() {
             let at = poses[usize::from(sphere.link)] * Point3::from(sphere.centre_m);
             for (number, (centre_m, radius_m)) in self.spheres.iter().enumerate() {
@@ -58,7 +58,7 @@ impl Contacts for Balls {
                 if depth_m > deepest.as_ref().map_or(0.0, |d| d.depth_m) {
                     let link = body.links().nth(usize::from(sphere.link)).unwrap().to_owned();
                     let with = Touched::Solid { number, shape: "sphere" };
-                    deepest = Some(Contact { link, with, depth_m });
+                    deepest = Some(Collision { link, with, depth_m });
                 }
             }
         }
@@ -84,7 +84,7 @@ impl Motions for Balls {
     }
 }
 
-fn tool(arm: &Arm, joints: &[f64]) -> Vector3<f64> {
+fn tool(arm: &PlannedArm, joints: &[f64]) -> Vector3<f64> {
     Vector3::from(arm.body().tool_at(joints).unwrap())
 }
 
@@ -94,7 +94,7 @@ fn away(at: &Config, start: &[f64]) -> f64 {
 }
 
 /// What must hold of every report, whatever was asked.
-fn check_report(arm: &Arm, world: &mut Balls, report: &GoalReport, wanted: &Vector3<f64>) {
+fn check_report(arm: &PlannedArm, world: &mut Balls, report: &GoalReport, wanted: &Vector3<f64>) {
     assert_eq!(report.candidates.is_empty(), report.outcome.is_some(), "{report:?}");
     let from = report.escape.map_or(START.to_vec(), |e| e.positions(6));
     for pair in report.candidates.windows(2) {
@@ -102,7 +102,7 @@ fn check_report(arm: &Arm, world: &mut Balls, report: &GoalReport, wanted: &Vect
     }
     for at in &report.candidates {
         let joints = at.positions(6);
-        assert_eq!(arm.outside(End::Goal, &joints), None);
+        assert_eq!(arm.outside(PathEnd::Goal, &joints), None);
         assert!(world.is_free(at), "{joints:?} touches something");
         let miss = (tool(arm, &joints) - wanted).norm();
         assert!(miss <= report.reached_m.unwrap() + 1e-9, "{miss} m");
@@ -111,14 +111,17 @@ fn check_report(arm: &Arm, world: &mut Balls, report: &GoalReport, wanted: &Vect
 
 #[test]
 fn goals_are_read_and_mistakes_are_named() {
-    assert_eq!(Goal::parse("0.5 0.2 0.4").unwrap(), Goal::Point { at_m: [0.5, 0.2, 0.4] });
-    assert_eq!(Goal::parse(" .5,2e-1\t-4 ").unwrap(), Goal::Point { at_m: [0.5, 0.2, -4.0] });
-    let pose = Goal::parse("1 2 3 0.1 0.2 0.3").unwrap();
+    assert_eq!(PlanGoal::parse("0.5 0.2 0.4").unwrap(), PlanGoal::Point { at_m: [0.5, 0.2, 0.4] });
+    assert_eq!(
+        PlanGoal::parse(" .5,2e-1\t-4 ").unwrap(),
+        PlanGoal::Point { at_m: [0.5, 0.2, -4.0] }
+    );
+    let pose = PlanGoal::parse("1 2 3 0.1 0.2 0.3").unwrap();
     let roll_pitch_yaw_rad = [0.1, 0.2, 0.3];
-    assert_eq!(pose, Goal::Pose { at_m: [1.0, 2.0, 3.0], roll_pitch_yaw_rad });
+    assert_eq!(pose, PlanGoal::Pose { at_m: [1.0, 2.0, 3.0], roll_pitch_yaw_rad });
     let arm = arm();
-    let joints = Goal::parse_joints("0 -0.78 0 1 2 3", &arm).unwrap();
-    assert_eq!(joints, Goal::Joints(vec![0.0, -0.78, 0.0, 1.0, 2.0, 3.0]));
+    let joints = PlanGoal::parse_joints("0 -0.78 0 1 2 3", &arm).unwrap();
+    assert_eq!(joints, PlanGoal::Joints(vec![0.0, -0.78, 0.0, 1.0, 2.0, 3.0]));
     for (text, words) in [
         ("", ["0 numbers", "3"]),
         ("0.5 0.2", ["2 numbers", "\"0.5 0.2 0.4\""]),
@@ -130,12 +133,12 @@ fn goals_are_read_and_mistakes_are_named() {
         ("0.5 0.2 1e400", ["word 3, \"1e400\"", "finite"]),
         ("0.5 0.2 400000", ["400000 m", "1000 m"]),
     ] {
-        let error = Goal::parse(text).unwrap_err().to_string();
+        let error = PlanGoal::parse(text).unwrap_err().to_string();
         assert!(words.iter().all(|word| error.contains(word)), "{text:?}: {error}");
     }
-    let error = Goal::parse_joints("0 1 2", &arm).unwrap_err().to_string();
+    let error = PlanGoal::parse_joints("0 1 2", &arm).unwrap_err().to_string();
     assert!(error.contains("3 numbers") && error.contains("wrist_3_joint"), "{error}");
-    assert!(Goal::parse_joints("0 1 2 x 4 5", &arm).is_err());
+    assert!(PlanGoal::parse_joints("0 1 2 x 4 5", &arm).is_err());
 }
 
 #[test]
@@ -143,16 +146,16 @@ fn numbers_that_are_none_are_errors_wherever_they_come_from() {
     let arm = arm();
     let mut world = Balls::new(&arm, &[]);
     let settings = GoalSettings::default();
-    let good = Goal::Point { at_m: [0.4, 0.2, 1.2] };
+    let good = PlanGoal::Point { at_m: [0.4, 0.2, 1.2] };
     let mut start = START;
     start[3] = f64::NAN;
     assert!(check_goal(&arm, &mut world, &start, &good, &settings).is_err());
     assert!(check_goal(&arm, &mut world, &START[..5], &good, &settings).is_err());
     for goal in [
-        Goal::Point { at_m: [f64::NAN, 0.0, 1.0] },
-        Goal::Pose { at_m: [0.4, 0.0, 1.0], roll_pitch_yaw_rad: [0.0, f64::INFINITY, 0.0] },
-        Goal::Joints(vec![f64::NAN; 6]),
-        Goal::Joints(vec![0.0; 5]),
+        PlanGoal::Point { at_m: [f64::NAN, 0.0, 1.0] },
+        PlanGoal::Pose { at_m: [0.4, 0.0, 1.0], roll_pitch_yaw_rad: [0.0, f64::INFINITY, 0.0] },
+        PlanGoal::Joints(vec![f64::NAN; 6]),
+        PlanGoal::Joints(vec![0.0; 5]),
     ] {
         assert!(check_goal(&arm, &mut world, &START, &goal, &settings).is_err(), "{goal:?}");
     }
@@ -176,8 +179,8 @@ fn points_and_poses_in_the_open_are_reached_exactly_and_nearest_first() {
         let at_m: [f64; 3] = hand.translation.vector.into();
         let (roll, pitch, yaw) = hand.rotation.euler_angles();
         let goal = match round % 2 {
-            0 => Goal::Point { at_m },
-            _ => Goal::Pose { at_m, roll_pitch_yaw_rad: [roll, pitch, yaw] },
+            0 => PlanGoal::Point { at_m },
+            _ => PlanGoal::Pose { at_m, roll_pitch_yaw_rad: [roll, pitch, yaw] },
         };
         let report = check_goal(&arm, &mut world, &START, &goal, &GoalSettings::default()).unwrap();
         check_report(&arm, &mut world, &report, &hand.translation.vector);
@@ -208,9 +211,9 @@ fn what_is_too_far_is_unreachable_by_as_much_as_brute_force_says() {
             let turn = rng.uniform(-PI, PI);
             let at = Vector3::new(1.5 * turn.cos(), 1.5 * turn.sin(), rng.uniform(0.8, 1.6));
             let settings = GoalSettings { proceed_anyway, ..GoalSettings::default() };
-            let goal = Goal::Point { at_m: at.into() };
+            let goal = PlanGoal::Point { at_m: at.into() };
             let report = check_goal(&arm, &mut world, &START, &goal, &settings).unwrap();
-            let Some(Outcome::GoalUnreachable { nearest_m, tolerance_m, .. }) = report.outcome
+            let Some(PlanOutcome::GoalUnreachable { nearest_m, tolerance_m, .. }) = report.outcome
             else {
                 panic!("{report:?}");
             };
@@ -244,15 +247,15 @@ fn just_out_of_reach_is_near_enough_on_request_and_said() {
     let at = tool(&arm, &[0.0, 0.0, 0.0, -FRAC_PI_2, 0.0, 0.0]);
     let shoulder = Vector3::new(0.0, 0.0, 0.9144 + 0.089159);
     let out = (at - shoulder).normalize();
-    let far = Goal::Point { at_m: (shoulder + out * 1.5).into() };
+    let far = PlanGoal::Point { at_m: (shoulder + out * 1.5).into() };
     let report = check_goal(&arm, &mut world, &START, &far, &GoalSettings::default()).unwrap();
-    let Some(Outcome::GoalUnreachable { nearest_m, .. }) = report.outcome else {
+    let Some(PlanOutcome::GoalUnreachable { nearest_m, .. }) = report.outcome else {
         panic!("{report:?}");
     };
     let wanted = shoulder + out * (1.5 - nearest_m + 0.03);
-    let goal = Goal::Point { at_m: wanted.into() };
+    let goal = PlanGoal::Point { at_m: wanted.into() };
     let report = check_goal(&arm, &mut world, &START, &goal, &GoalSettings::default()).unwrap();
-    assert!(matches!(report.outcome, Some(Outcome::GoalUnreachable { .. })), "{report:?}");
+    assert!(matches!(report.outcome, Some(PlanOutcome::GoalUnreachable { .. })), "{report:?}");
     let about = GoalSettings { tolerance_m: 0.05, ..GoalSettings::default() };
     let report = check_goal(&arm, &mut world, &START, &goal, &about).unwrap();
     check_report(&arm, &mut world, &report, &wanted);
@@ -268,11 +271,12 @@ fn a_turn_that_cannot_be_had_is_not_passed_over() {
     let outward = Rotation3::from_euler_angles(0.0, FRAC_PI_2, 0.0);
     let (roll, pitch, yaw) = (outward * Rotation3::from_euler_angles(0.0, PI, 0.0)).euler_angles();
     // At the end of its reach the hand cannot look back at the robot.
-    let goal = Goal::Pose { at_m: [0.85, 0.0, 1.0], roll_pitch_yaw_rad: [roll, pitch, yaw] };
+    let goal = PlanGoal::Pose { at_m: [0.85, 0.0, 1.0], roll_pitch_yaw_rad: [roll, pitch, yaw] };
     for (tolerance_m, tolerance_rad) in [(0.0, 0.0), (0.05, 0.1)] {
         let settings = GoalSettings { tolerance_m, tolerance_rad, ..GoalSettings::default() };
         let report = check_goal(&arm, &mut world, &START, &goal, &settings).unwrap();
-        let Some(Outcome::GoalUnreachable { nearest_m, nearest_rad, .. }) = report.outcome else {
+        let Some(PlanOutcome::GoalUnreachable { nearest_m, nearest_rad, .. }) = report.outcome
+        else {
             panic!("{report:?}");
         };
         let off_rad = nearest_rad.unwrap();
@@ -290,16 +294,16 @@ fn a_turn_is_exact_unless_asked_otherwise() {
     let limit = |range| JointLimit { range, velocity: 3.0, acceleration: 10.0, jerk: 100.0 };
     let mut limits = vec![limit([-PI, PI]); 6];
     limits[5] = limit([-1e-4, 1e-4]);
-    let arm = Arm::new(body, limits, &[0.0; 6]).unwrap();
+    let arm = PlannedArm::new(body, limits, &[0.0; 6]).unwrap();
     let mut world = Balls::new(&arm, &[]);
     let mut poses = [Isometry3::identity(); 8];
     arm.body().link_poses(&[0.3, -1.0, 1.2, -1.5, -1.4, 0.05], &mut poses).unwrap();
     let hand = poses[6] * arm.body().chain().tool.link_from_site.isometry();
     let (roll, pitch, yaw) = hand.rotation.euler_angles();
     let at_m = hand.translation.vector.into();
-    let goal = Goal::Pose { at_m, roll_pitch_yaw_rad: [roll, pitch, yaw] };
+    let goal = PlanGoal::Pose { at_m, roll_pitch_yaw_rad: [roll, pitch, yaw] };
     let exact = check_goal(&arm, &mut world, &START, &goal, &GoalSettings::default()).unwrap();
-    let Some(Outcome::GoalUnreachable { nearest_m, nearest_rad: Some(off_rad), .. }) =
+    let Some(PlanOutcome::GoalUnreachable { nearest_m, nearest_rad: Some(off_rad), .. }) =
         exact.outcome
     else {
         panic!("{exact:?}");
@@ -320,19 +324,19 @@ fn joints_outside_of_their_limits_are_named() {
     let arm = arm_of([-2.0, 2.0]);
     let mut world = Balls::new(&arm, &[]);
     let settings = GoalSettings { proceed_anyway: true, ..GoalSettings::default() };
-    let goal = Goal::Joints(vec![0.0, -1.0, 2.5, 0.0, 0.0, 0.0]);
+    let goal = PlanGoal::Joints(vec![0.0, -1.0, 2.5, 0.0, 0.0, 0.0]);
     let report = check_goal(&arm, &mut world, &START, &goal, &settings).unwrap();
-    let expected = Outcome::OutsideLimits {
-        end: End::Goal,
+    let expected = PlanOutcome::OutsideLimits {
+        end: PathEnd::Goal,
         joint: "elbow_joint".into(),
         position: 2.5,
         range: [-2.0, 2.0],
     };
     assert_eq!(report.outcome, Some(expected));
     let start = [0.0, -1.0, 0.0, -2.5, 0.0, 0.0];
-    let goal = Goal::Point { at_m: [0.4, 0.2, 1.2] };
+    let goal = PlanGoal::Point { at_m: [0.4, 0.2, 1.2] };
     let report = check_goal(&arm, &mut world, &start, &goal, &settings).unwrap();
-    let Some(Outcome::OutsideLimits { end: End::Start, joint, .. }) = report.outcome else {
+    let Some(PlanOutcome::OutsideLimits { end: PathEnd::Start, joint, .. }) = report.outcome else {
         panic!("{report:?}");
     };
     assert_eq!(joint, "wrist_1_joint");
@@ -346,9 +350,9 @@ fn a_goal_in_an_obstacle_is_refused_or_on_demand_kept_away_from() {
     let wanted = Vector3::new(0.1, 0.55, 1.2);
     let mut world = Balls::new(&arm, &[(wanted.into(), 0.08)]);
     assert!(world.is_free(&Config::of(&START)));
-    let goal = Goal::Point { at_m: wanted.into() };
+    let goal = PlanGoal::Point { at_m: wanted.into() };
     let report = check_goal(&arm, &mut world, &START, &goal, &GoalSettings::default()).unwrap();
-    let Some(Outcome::GoalInCollision { contact }) = &report.outcome else {
+    let Some(PlanOutcome::GoalInCollision { contact }) = &report.outcome else {
         panic!("{report:?}");
     };
     assert!(
@@ -368,9 +372,9 @@ fn a_goal_in_an_obstacle_is_refused_or_on_demand_kept_away_from() {
     let inside = vec![START[0], START[1] + 0.6, START[2], START[3], START[4], START[5]];
     let hand = tool(&arm, &inside);
     let mut world = Balls::new(&arm, &[(hand.into(), 0.05)]);
-    let goal = Goal::Joints(inside);
+    let goal = PlanGoal::Joints(inside);
     let report = check_goal(&arm, &mut world, &START, &goal, &GoalSettings::default()).unwrap();
-    assert!(matches!(report.outcome, Some(Outcome::GoalInCollision { .. })), "{report:?}");
+    assert!(matches!(report.outcome, Some(PlanOutcome::GoalInCollision { .. })), "{report:?}");
     let report = check_goal(&arm, &mut world, &START, &goal, &anyway).unwrap();
     check_report(&arm, &mut world, &report, &hand);
     assert!(report.reached_m.unwrap() > 0.02);
@@ -386,16 +390,16 @@ fn nothing_free_for_far_around_stays_refused() {
     assert!(world.is_free(&Config::of(&START)));
     let anyway =
         GoalSettings { proceed_anyway: true, tolerance_m: 0.05, ..GoalSettings::default() };
-    let goal = Goal::Point { at_m: wanted.into() };
+    let goal = PlanGoal::Point { at_m: wanted.into() };
     let report = check_goal(&arm, &mut world, &START, &goal, &anyway).unwrap();
-    assert!(matches!(report.outcome, Some(Outcome::GoalInCollision { .. })), "{report:?}");
+    assert!(matches!(report.outcome, Some(PlanOutcome::GoalInCollision { .. })), "{report:?}");
     assert!(report.candidates.is_empty() && report.warnings.len() == 1);
 }
 
 #[test]
 fn a_start_in_an_obstacle_is_refused_or_on_demand_backed_out_of() {
     let arm = arm();
-    let goal = Goal::Point { at_m: [0.4, 0.2, 1.3] };
+    let goal = PlanGoal::Point { at_m: [0.4, 0.2, 1.3] };
     let anyway = GoalSettings { proceed_anyway: true, ..GoalSettings::default() };
     let hand = tool(&arm, &START);
     let (mut backed_out, mut too_deep) = (0, 0);
@@ -411,12 +415,15 @@ fn a_start_in_an_obstacle_is_refused_or_on_demand_backed_out_of() {
             }
         };
         let report = check_goal(&arm, &mut world, &START, &goal, &GoalSettings::default()).unwrap();
-        assert_eq!(report.outcome, Some(Outcome::StartInCollision { contact: contact.clone() }));
+        assert_eq!(
+            report.outcome,
+            Some(PlanOutcome::StartInCollision { contact: contact.clone() })
+        );
         assert!(report.candidates.is_empty() && report.escape.is_none());
 
         let report = check_goal(&arm, &mut world, &START, &goal, &anyway).unwrap();
         if contact.depth_m > 0.03 {
-            assert_eq!(report.outcome, Some(Outcome::StartInCollision { contact }));
+            assert_eq!(report.outcome, Some(PlanOutcome::StartInCollision { contact }));
             assert!(report.warnings[0].contains("0.03 m"), "{report:?}");
             too_deep += 1;
             continue;
@@ -450,9 +457,9 @@ fn a_start_held_from_all_sides_stays_refused() {
     let contact = world.contact(&START).unwrap();
     assert!((contact.depth_m - 0.01).abs() < 1e-9);
     let anyway = GoalSettings { proceed_anyway: true, ..GoalSettings::default() };
-    let goal = Goal::Joints(START.to_vec());
+    let goal = PlanGoal::Joints(START.to_vec());
     let report = check_goal(&arm, &mut world, &START, &goal, &anyway).unwrap();
-    assert_eq!(report.outcome, Some(Outcome::StartInCollision { contact }));
+    assert_eq!(report.outcome, Some(PlanOutcome::StartInCollision { contact }));
     assert!(report.escape.is_none() && report.warnings[0].contains("no way out"), "{report:?}");
 }
 
@@ -463,9 +470,9 @@ fn the_collider_answers_as_well() {
     let mut plain = Balls::new(&arm, &[(wanted.into(), 0.08)]);
     let obstacles = plain.obstacles();
     let mut collider = Collider::new(&arm, &obstacles, &ColliderSettings::default()).unwrap();
-    let goal = Goal::Point { at_m: wanted.into() };
+    let goal = PlanGoal::Point { at_m: wanted.into() };
     let report = check_goal(&arm, &mut collider, &START, &goal, &GoalSettings::default()).unwrap();
-    assert!(matches!(report.outcome, Some(Outcome::GoalInCollision { .. })), "{report:?}");
+    assert!(matches!(report.outcome, Some(PlanOutcome::GoalInCollision { .. })), "{report:?}");
     let anyway = GoalSettings { proceed_anyway: true, ..GoalSettings::default() };
     let report = check_goal(&arm, &mut collider, &START, &goal, &anyway).unwrap();
     check_report(&arm, &mut plain, &report, &wanted);
@@ -484,7 +491,7 @@ fn the_collider_answers_as_well() {
     };
     let obstacles = touching.obstacles();
     let mut collider = Collider::new(&arm, &obstacles, &ColliderSettings::default()).unwrap();
-    let goal = Goal::Joints(vec![1.5, -1.2, 1.4, -1.7, -FRAC_PI_2, 0.0]);
+    let goal = PlanGoal::Joints(vec![1.5, -1.2, 1.4, -1.7, -FRAC_PI_2, 0.0]);
     let report = check_goal(&arm, &mut collider, &START, &goal, &anyway).unwrap();
     assert!(report.outcome.is_none() && report.candidates.len() == 1, "{report:?}");
     assert!(collider.is_free(&report.escape.unwrap()));

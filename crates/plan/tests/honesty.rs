@@ -9,8 +9,8 @@ use std::sync::Arc;
 use citrange_core::rng::Rng;
 use citrange_core::shape::{PosedShape, Shape};
 use citrange_plan::{
-    Arm, Collider, ColliderSettings, Contact, Goal, JointLimit, Made, Obstacles, Outcome, Planner,
-    Problems, Request, SearchSettings, Touched, make_plan,
+    Collider, ColliderSettings, Collision, JointLimit, MadePlan, Obstacles, PlanGoal, PlanOutcome,
+    PlanRequest, PlannedArm, Planner, Problems, SearchSettings, Touched, make_plan,
 };
 use citrange_robot::Robot;
 use citrange_space::{Grid, MapSnapshot};
@@ -23,16 +23,16 @@ const SAMPLES: usize = 400;
 const REACH_M: f64 = 1.3;
 const SHOULDER_M: [f64; 3] = [0.0, 0.0, 0.9144 + 0.089159];
 
-fn arm() -> Arm {
+fn arm() -> PlannedArm {
     let text = include_str!("../../../benches/plan/ur5_robotiq.json");
     let body: Robot = serde_json::from_str(text).unwrap();
     let pi = std::f64::consts::PI;
     let limit = JointLimit { range: [-pi, pi], velocity: pi, acceleration: 5.0, jerk: 50.0 };
-    Arm::new(body, vec![limit; 6], &[0.0; 6]).unwrap()
+    PlannedArm::new(body, vec![limit; 6], &[0.0; 6]).unwrap()
 }
 
 /// Middles and radii of the robot's balls, with their links.
-fn balls(arm: &Arm, joints: &[f64]) -> Vec<(usize, Point3<f64>, f64)> {
+fn balls(arm: &PlannedArm, joints: &[f64]) -> Vec<(usize, Point3<f64>, f64)> {
     let mut poses = [Isometry3::identity(); 7];
     arm.body().link_poses(joints, &mut poses).unwrap();
     let place = |s: &citrange_robot::Sphere| {
@@ -87,14 +87,14 @@ fn gap_m(obstacles: &Obstacles, at: &Point3<f64>, radius_m: f64) -> f64 {
 }
 
 /// The least gap of a configuration, and the link that has it.
-fn least_gap(arm: &Arm, obstacles: &Obstacles, joints: &[f64]) -> (f64, usize) {
+fn least_gap(arm: &PlannedArm, obstacles: &Obstacles, joints: &[f64]) -> (f64, usize) {
     let moving = balls(arm, joints).into_iter().filter(|(link, ..)| *link > 0);
     let gaps = moving.map(|(link, at, radius_m)| (gap_m(obstacles, &at, radius_m), link));
     gaps.fold((f64::INFINITY, 0), |least, this| if this.0 < least.0 { this } else { least })
 }
 
 /// One obstacle of some kind that reaches into a ball of the robot.
-fn obstacle_in(arm: &Arm, joints: &[f64], kind: usize, rng: &mut Rng) -> Obstacles {
+fn obstacle_in(arm: &PlannedArm, joints: &[f64], kind: usize, rng: &mut Rng) -> Obstacles {
     let moving: Vec<_> = balls(arm, joints).into_iter().filter(|(link, ..)| *link > 1).collect();
     let (_, at, radius_m) = moving[(rng.unit() * moving.len() as f64) as usize];
     let mut direction = || rng.uniform(-1.0, 1.0);
@@ -127,11 +127,11 @@ fn map_with(at: Vector3<f64>) -> Arc<MapSnapshot> {
 }
 
 struct Bench {
-    arm: Arm,
+    arm: PlannedArm,
     alone: Collider,
     collider: Collider,
     planner: Planner,
-    request: Request,
+    request: PlanRequest,
 }
 
 impl Bench {
@@ -140,19 +140,19 @@ impl Bench {
         let empty = Obstacles::default();
         let alone = Collider::new(&arm, &empty, &ColliderSettings::default()).unwrap();
         let search = SearchSettings { max_iterations: SAMPLES, ..SearchSettings::default() };
-        let request = Request { search: search.clone(), ..Request::default() };
+        let request = PlanRequest { search: search.clone(), ..PlanRequest::default() };
         let planner = Planner::new(arm.limits(), search).unwrap();
         Self { arm, collider: alone.clone(), alone, planner, request }
     }
 
-    fn ask(&mut self, obstacles: &Obstacles, start: &[f64], goal: &Goal) -> Made {
+    fn ask(&mut self, obstacles: &Obstacles, start: &[f64], goal: &PlanGoal) -> MadePlan {
         self.collider.set_obstacles(obstacles).unwrap();
         let Self { arm, collider, planner, request, .. } = self;
         make_plan(arm, collider, planner, start, goal, request).unwrap()
     }
 
     /// A contact must be what a plain look at the balls finds.
-    fn check(&self, obstacles: &Obstacles, joints: &[f64], contact: &Contact, kind: usize) {
+    fn check(&self, obstacles: &Obstacles, joints: &[f64], contact: &Collision, kind: usize) {
         let (gap_m, link) = least_gap(&self.arm, obstacles, joints);
         assert!(gap_m < 0.0, "{contact:?}: {gap_m}");
         assert!((contact.depth_m + gap_m).abs() < 1e-6, "{contact:?} but {gap_m}");
@@ -179,8 +179,8 @@ fn who_starts_inside_of_something_is_told_what() {
         let (start, goal) =
             (free_joints(&mut bench.alone, &mut rng), free_joints(&mut bench.alone, &mut rng));
         let obstacles = obstacle_in(&bench.arm, &start, number % 4, &mut rng);
-        let made = bench.ask(&obstacles, &start, &Goal::Joints(goal));
-        let Outcome::StartInCollision { contact } = &made.outcome else {
+        let made = bench.ask(&obstacles, &start, &PlanGoal::Joints(goal));
+        let PlanOutcome::StartInCollision { contact } = &made.outcome else {
             panic!("{number}: {:?}", made.outcome)
         };
         bench.check(&obstacles, &start, contact, number % 4);
@@ -200,8 +200,8 @@ fn a_goal_inside_of_something_is_told_what() {
         if least_gap(&bench.arm, &obstacles, &start).0 < 0.001 {
             continue;
         }
-        let made = bench.ask(&obstacles, &start, &Goal::Joints(goal.clone()));
-        let Outcome::GoalInCollision { contact } = &made.outcome else {
+        let made = bench.ask(&obstacles, &start, &PlanGoal::Joints(goal.clone()));
+        let PlanOutcome::GoalInCollision { contact } = &made.outcome else {
             panic!("{done}: {:?}", made.outcome)
         };
         bench.check(&obstacles, &goal, contact, done % 4);
@@ -220,8 +220,8 @@ fn a_point_out_of_reach_is_said_to_be() {
         let way = Vector3::new(direction(), direction(), direction()).normalize();
         let far_m = REACH_M + 0.06 + rng.unit();
         let at = Vector3::from(SHOULDER_M) + way * far_m;
-        let made = bench.ask(&Obstacles::default(), &start, &Goal::Point { at_m: at.into() });
-        let Outcome::GoalUnreachable { nearest_m, tolerance_m, nearest_rad: None, .. } =
+        let made = bench.ask(&Obstacles::default(), &start, &PlanGoal::Point { at_m: at.into() });
+        let PlanOutcome::GoalUnreachable { nearest_m, tolerance_m, nearest_rad: None, .. } =
             made.outcome
         else {
             panic!("{number}: {:?}", made.outcome)
@@ -268,8 +268,8 @@ fn a_wall_that_cannot_be_passed_is_never_passed() {
         if !(is_free(&start, &mut bench.alone) && is_free(&goal, &mut bench.alone)) {
             continue;
         }
-        let made = bench.ask(&obstacles, &start, &Goal::Joints(goal));
-        let Outcome::NoPath { iterations, .. } = made.outcome else {
+        let made = bench.ask(&obstacles, &start, &PlanGoal::Joints(goal));
+        let PlanOutcome::NoPath { iterations, .. } = made.outcome else {
             panic!("{done}: {:?}", made.outcome)
         };
         assert_eq!(iterations, SAMPLES);
@@ -285,7 +285,7 @@ fn a_timed_motion_touches_nothing() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let problems = Problems::read(&folder.join("../../benches/plan/problems_ur5.json")).unwrap();
     let mut bench = Bench::new();
-    bench.request = Request::default();
+    bench.request = PlanRequest::default();
     bench.planner = Planner::new(bench.arm.limits(), SearchSettings::default()).unwrap();
     let mut blends = 0;
     for (number, problem) in problems.problems.iter().enumerate().step_by(5) {
@@ -294,7 +294,7 @@ fn a_timed_motion_touches_nothing() {
         } else {
             problem.solids()
         };
-        let made = bench.ask(&obstacles, &problem.start, &Goal::Joints(problem.goal.clone()));
+        let made = bench.ask(&obstacles, &problem.start, &PlanGoal::Joints(problem.goal.clone()));
         let motion = made.trajectory.unwrap_or_else(|| panic!("{}", problem.name));
         assert_eq!(motion.sample(0.0).positions, problem.start);
         assert_eq!(motion.goal(), problem.goal);

@@ -4,10 +4,12 @@
 #[path = "../../robot/tests/robot/robots.rs"]
 mod robots;
 
+use std::sync::Arc;
+
 use citrange_core::rng::Rng;
-use citrange_core::shape::{PosedShape, Shape};
+use citrange_core::shape::{Mesh, PosedShape, Shape};
 use citrange_plan::{
-    Arm, Collider, ColliderSettings, Config, JointLimit, Motions, Obstacles, Touched,
+    Collider, ColliderSettings, Config, JointLimit, Motions, Obstacles, PlannedArm, Touched,
 };
 use citrange_robot::{Robot, RobotSettings};
 use nalgebra::{Isometry3, Point3};
@@ -27,7 +29,7 @@ fn crane() -> Robot {
     body
 }
 
-fn arm(body: Robot, held: &[f64]) -> Arm {
+fn arm(body: Robot, held: &[f64]) -> PlannedArm {
     let chain = body.chain();
     let limits = chain.joints[..chain.arm_joints].iter().map(|joint| JointLimit {
         range: joint.range.unwrap(),
@@ -36,10 +38,10 @@ fn arm(body: Robot, held: &[f64]) -> Arm {
         jerk: 100.0,
     });
     let limits = limits.collect();
-    Arm::new(body, limits, held).unwrap()
+    PlannedArm::new(body, limits, held).unwrap()
 }
 
-fn collider(arm: &Arm, obstacles: &Obstacles) -> Collider {
+fn collider(arm: &PlannedArm, obstacles: &Obstacles) -> Collider {
     Collider::new(arm, obstacles, &ColliderSettings::default()).unwrap()
 }
 
@@ -56,7 +58,7 @@ fn a_sweep_is_free_where_every_opening_is() {
     let all = body.swept(&closed, [&closed, &open], SLACK_M).unwrap();
     assert!(all.spheres().len() > body.spheres().len());
     let swept = arm(all, &closed);
-    let openings: Vec<Arm> =
+    let openings: Vec<PlannedArm> =
         (0..=40).map(|step| arm(body.clone(), &opened(&body, f64::from(step) / 40.0))).collect();
     let mut rng = Rng::new(11);
     let mut seen = [0; 2];
@@ -169,6 +171,35 @@ fn what_is_no_mount_is_in_the_way() {
     assert!(passed.mounts().is_empty() && passed.is_free(&Config::of(&up)));
     near.solids[0].pose.pos_m[0] -= 0.005;
     assert!(!collider(&arm, &near).is_free(&Config::of(&up)));
+}
+
+/// So is one that a mesh describes, and one that gets narrower towards the top.
+#[test]
+fn meshes_and_frustums_are_mounts() {
+    let body = crane();
+    let arm = arm(body.clone(), &opened(&body, 0.0));
+    let up = Config::of(&[0.0, -1.2, 0.4, 0.0]);
+    let slab = |half: f32| {
+        let corner = |k: usize| {
+            [0, 1, 2].map(|a| [half, half, 0.02][a] * if k >> a & 1 == 1 { 1.0 } else { -1.0 })
+        };
+        let fan = (2..8).map(|k| [0, k - 1, k]).collect();
+        Shape::Mesh(Arc::new(Mesh::new((0..8).map(corner).collect(), fan).unwrap()))
+    };
+    let frustum =
+        |top_radius_m: f64| Shape::Frustum { radius_m: 0.4, top_radius_m, half_height_m: 0.02 };
+    for (shape, is_mount) in
+        [(slab(0.6), true), (slab(0.05), false), (frustum(0.3), true), (frustum(0.05), false)]
+    {
+        let mut obstacles = table(0.044, 0.6);
+        obstacles.solids[0].shape = shape.clone();
+        let mut pedestal = collider(&arm, &obstacles);
+        assert_eq!(pedestal.mounts().len(), usize::from(is_mount), "{shape:?}");
+        assert_eq!(pedestal.is_free(&up), is_mount, "{shape:?}");
+        if let [mount] = pedestal.mounts() {
+            assert!((mount.gap_m + 0.004).abs() < 1e-6, "{mount:?}");
+        }
+    }
 }
 
 /// A round pedestal is a mount as a square one is, where the link is over all of its face.

@@ -21,6 +21,9 @@ pub enum ReportError {
         /// The system's answer.
         reason: std::io::Error,
     },
+    /// There is no place for the report.
+    #[error("{} has no folder beside it; say where with --out", .0.display())]
+    NoFolderBeside(PathBuf),
     /// A picture that cannot be written as PNG.
     #[error("a picture cannot be written as PNG: {0}")]
     Picture(#[from] citrange_core::png::PngError),
@@ -40,7 +43,7 @@ impl Classified for ReportError {
         match self {
             Self::Dataset(error) => error.kind(),
             Self::File { reason, .. } => ErrorKind::of_io(reason.kind()),
-            Self::Picture(_) | Self::Json(_) => ErrorKind::Failed,
+            Self::NoFolderBeside(_) | Self::Picture(_) | Self::Json(_) => ErrorKind::Failed,
         }
     }
 }

@@ -28,11 +28,12 @@
 //! | what is counted | `numbers.rs`, `stats.rs` |
 //! | a chart | `charts/`, drawing `svg.rs`, colours `style.rs` |
 //! | which pictures are shown | `sheet.rs`, `stills.rs`; pictures themselves `picture.rs` |
-//! | the page | `page.rs`; the files `write.rs` |
+//! | the page | `page.rs`; the files `write.rs`; all of it with a film, in one call `make.rs` |
 
 mod base64;
 mod charts;
 mod error;
+mod make;
 mod numbers;
 mod page;
 mod sheet;
@@ -46,8 +47,9 @@ mod workspace;
 mod write;
 
 pub use error::ReportError;
+pub use make::{FilmChoice, Report, ReportOptions, folder_beside, make_report};
 pub use numbers::{FailureCount, Numbers, OutcomeCount, StateTimes};
 pub use stats::{Rate, Spread};
 pub use story::{Failure, Stage, Thing};
 pub use survey::{About, EpisodeFacts, Survey};
-pub use workspace::{Disc, Workspace};
+pub use workspace::{Disc, SceneFromAbove};

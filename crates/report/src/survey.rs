@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::numbers::Numbers;
 use crate::story::{Clock, Failure, Stage, Story, Thing};
-use crate::workspace::Workspace;
+use crate::workspace::SceneFromAbove;
 
 /// What a report tells of one episode.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -72,7 +72,7 @@ pub struct Survey {
     /// What could not be read, in words.
     pub problems: Vec<String>,
     /// Where things are.
-    pub workspace: Option<Workspace>,
+    pub workspace: Option<SceneFromAbove>,
     /// One for every episode, in order.
     pub episodes: Vec<EpisodeFacts>,
 }
@@ -111,7 +111,7 @@ impl Survey {
             about.without_tape += usize::from(told.is_none());
             if let Some(told) = &told {
                 about.add(&told.header);
-                workspace = workspace.or_else(|| Workspace::of(told.header.scene.as_ref()?));
+                workspace = workspace.or_else(|| SceneFromAbove::of(told.header.scene.as_ref()?));
             }
             // People may have judged anew since: the index knows, the tape does not.
             let outcome = dataset.entry(meta.index).map(|entry| entry.outcome.clone());

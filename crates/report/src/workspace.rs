@@ -19,7 +19,7 @@ pub struct Disc {
 
 /// A scene seen from above.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Workspace {
+pub struct SceneFromAbove {
     /// Feet of the robots.
     pub robots_m: Vec<[f64; 2]>,
     /// Rectangles in which targets start, as lowest and highest x and y.
@@ -32,7 +32,7 @@ pub struct Workspace {
     pub goal: Option<Disc>,
 }
 
-impl Workspace {
+impl SceneFromAbove {
     /// The workspace of a scene with a job.
     pub(crate) fn of(scene: &Scene) -> Option<Self> {
         let job = scene.job.as_ref()?;

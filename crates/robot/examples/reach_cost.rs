@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use citrange_core::rng::Rng;
-use citrange_robot::{Aim, Chain, IkSettings, InverseKinematics, Kinematics, Orientation};
+use citrange_robot::{Chain, IkSettings, IkTarget, InverseKinematics, Kinematics, Orientation};
 use nalgebra::Rotation3;
 
 const GOALS: usize = 200;
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     let orientation = if is_pose { full } else { Orientation::Free };
                     let settings = IkSettings { starts, ..IkSettings::default() };
                     let begun = Instant::now();
-                    let aim = Aim { at_m: tool.pos_m, orientation };
+                    let aim = IkTarget { at_m: tool.pos_m, orientation };
                     let found = reach.solve(&aim, &vec![0.0; chain.arm_joints], &settings);
                     costs.push(begun.elapsed().as_secs_f64() * 1e6);
                     solved += usize::from(!found.solutions.is_empty());

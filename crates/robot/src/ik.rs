@@ -2,7 +2,7 @@
 //!
 //! | to change | look in |
 //! |---|---|
-//! | one answer near given joints, the tool pointing down, the jaws turned | `hand.rs` |
+//! | one answer near given joints, the tool pointing down, the jaws at a yaw | `hand.rs` |
 //! | all answers to be found, for any place and orientation of the tool | `reach.rs`, settings and all |
 //! | how they are searched, many starts at a time | `descent.rs`, `equations.rs`, `vectors.rs`; from where `starts.rs` |
 //! | the arm as that search sees it | `linkage.rs` |
@@ -18,4 +18,4 @@ mod starts;
 mod vectors;
 
 pub use hand::{Fit, HandGoal, HandPose, Tolerance, ToolDownIk, wrapped};
-pub use reach::{Aim, IkSettings, IkSolution, IkSolutions, InverseKinematics, Orientation};
+pub use reach::{IkSettings, IkSolution, IkSolutions, IkTarget, InverseKinematics, Orientation};

@@ -10,14 +10,14 @@ use crate::chain::ChainJoint;
 
 /// A rotation and an origin, in the world or in another frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Frame {
+pub struct RigidTransform {
     /// Columns are the frame's axes.
     pub rot: Matrix3<f64>,
     /// Its origin.
     pub pos_m: Vector3<f64>,
 }
 
-impl Frame {
+impl RigidTransform {
     /// The frame that others are given in.
     pub const IDENTITY: Self = Self {
         rot: Matrix3::new(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0),
@@ -52,7 +52,7 @@ impl Frame {
 /// How a joint moves its link, ready to be computed with.
 #[derive(Clone, Debug)]
 pub struct JointMotion {
-    parent_from_link: Frame,
+    parent_from_link: RigidTransform,
     anchor: Vector3<f64>,
     axis: Unit<Vector3<f64>>,
     pub(crate) is_slide: bool,
@@ -63,7 +63,7 @@ pub struct JointMotion {
 #[derive(Clone, Copy, Debug)]
 pub struct PlacedJoint {
     /// Frame of the link.
-    pub at: Frame,
+    pub at: RigidTransform,
     /// A point on the joint's axis.
     pub anchor_m: Vector3<f64>,
     /// Direction of the axis.
@@ -75,7 +75,7 @@ impl JointMotion {
     #[must_use]
     pub fn of(joint: &ChainJoint) -> Self {
         Self {
-            parent_from_link: Frame::of(&joint.parent_from_link),
+            parent_from_link: RigidTransform::of(&joint.parent_from_link),
             anchor: Vector3::from(joint.anchor_m),
             axis: Unit::new_normalize(Vector3::from(joint.axis)),
             is_slide: joint.is_slide,
@@ -85,7 +85,7 @@ impl JointMotion {
 
     /// Places the link, `before` being the frame of the link that carries the joint.
     #[must_use]
-    pub fn place(&self, before: &Frame, position: f64) -> PlacedJoint {
+    pub fn place(&self, before: &RigidTransform, position: f64) -> PlacedJoint {
         let mut at = before.then(&self.parent_from_link);
         let moved = position - self.reference;
         let axis = at.rot * self.axis.into_inner();
@@ -106,7 +106,7 @@ impl ChainJoint {
     /// Pose of the joint's link in the link that carries it, for a position.
     #[must_use]
     pub fn parent_from_moved(&self, position: f64) -> Isometry3<f64> {
-        JointMotion::of(self).place(&Frame::IDENTITY, position).at.isometry()
+        JointMotion::of(self).place(&RigidTransform::IDENTITY, position).at.isometry()
     }
 
     /// A frame whose z axis is the joint's and whose origin is on it, in the link.

@@ -6,12 +6,12 @@
 use nalgebra::Vector3;
 
 use crate::chain::{Chain, ChainSite};
-use crate::joint_motion::{Frame, JointMotion, PlacedJoint};
+use crate::joint_motion::{JointMotion, PlacedJoint, RigidTransform};
 
 /// Scratch for one chain.
 #[derive(Clone, Debug)]
 pub struct Kinematics {
-    base: Frame,
+    base: RigidTransform,
     gravity: Vector3<f64>,
     links: Vec<Link>,
     guards: Vec<(usize, Vector3<f64>, f64)>,
@@ -40,13 +40,13 @@ impl Kinematics {
             motion: JointMotion::of(j),
             mass: j.mass_kg,
             com: Vector3::from(j.com_m),
-            placed: PlacedJoint { at: Frame::IDENTITY, anchor_m: zero, axis: zero },
+            placed: PlacedJoint { at: RigidTransform::IDENTITY, anchor_m: zero, axis: zero },
             mass_behind: 0.0,
             moment_behind: zero,
         });
         let guards = chain.guards.iter();
         let mut made = Self {
-            base: Frame::of(&chain.world_from_base),
+            base: RigidTransform::of(&chain.world_from_base),
             gravity: Vector3::from(chain.gravity_m_s2),
             links: links.collect(),
             guards: guards.map(|g| (g.link, Vector3::from(g.point_m), g.radius_m)).collect(),
@@ -76,14 +76,14 @@ impl Kinematics {
 
     /// Frame of a joint's link.
     #[must_use]
-    pub fn link(&self, joint: usize) -> Frame {
+    pub fn link(&self, joint: usize) -> RigidTransform {
         self.links[joint].placed.at
     }
 
     /// Frame of a site.
     #[must_use]
-    pub fn site(&self, site: &ChainSite) -> Frame {
-        self.links[site.link].placed.at.then(&Frame::of(&site.link_from_site))
+    pub fn site(&self, site: &ChainSite) -> RigidTransform {
+        self.links[site.link].placed.at.then(&RigidTransform::of(&site.link_from_site))
     }
 
     /// Direction of a joint's axis in the world.
@@ -111,7 +111,7 @@ impl Kinematics {
         false
     }
 
-    /// How a point of a link moves, and how the link turns, per unit of speed of a joint: one
+    /// How a point of a link moves, and how the link rotates, per unit of speed of a joint: one
     /// column of the position and of the rotation Jacobian.
     #[must_use]
     pub fn column(

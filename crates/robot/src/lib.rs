@@ -2,7 +2,7 @@
 //! and inverse kinematics. No engine is needed.
 //!
 //! ```
-//! use citrange_robot::{Aim, IkSettings, Robot, Orientation};
+//! use citrange_robot::{IkTarget, IkSettings, Robot, Orientation};
 //!
 //! let robot = Robot::load("ur5e")?.standing_at([0.0, 0.0, 0.8], 0.0);
 //! assert_eq!(robot.joints()[0].name, "shoulder_pan_joint");
@@ -16,7 +16,7 @@
 //!
 //! // Inverse: all joints that are found to bring the tool back to where it is, nearest first.
 //! let at_m = robot.tool_at(&q)?.into();
-//! let aim = Aim { at_m, orientation: Orientation::Free };
+//! let aim = IkTarget { at_m, orientation: Orientation::Free };
 //! let found = robot.inverse_kinematics(&aim, &q, &IkSettings::default())?;
 //! assert!(found.solutions[0].error_m < 1e-6);
 //!
@@ -41,12 +41,10 @@
 //! | one step of one joint, double precision | all of the scalar ones | `joint_motion.rs` |
 //! | frames, Jacobians and weights of a chain | controllers, tapes | [`Kinematics`] |
 //! | poses of all links | filters, tests, planners | [`Robot::forward_kinematics`] |
-//! | sixteen configurations, single precision | collisions | [`BatchKinematics`] |
-//! | eight starts, double precision | inverse kinematics | `ik/linkage.rs` |
+//! | many configurations at once, in lanes | all of those: [`BatchKinematics`] and `plan` (sixteen, single precision), inverse kinematics (eight, double) | [`LaneChain`] |
 //!
-//! The forms in lanes turn about z in frames of their own ([`ChainJoint::link_from_axis`]): a
-//! joint then mixes two columns. `plan` goes one step further (Denavit and Hartenberg's frames),
-//! from the same frames.
+//! The form in lanes rotates about z in frames of its own ([`axis_frames`], Denavit and
+//! Hartenberg's where a link carries one other): a joint then mixes two columns.
 //!
 //! | to change | look in |
 //! |---|---|
@@ -57,23 +55,27 @@
 //! | joints for a place of the hand | `ik/`: near given ones [`ToolDownIk`], all that can be found [`InverseKinematics`] |
 //! | where the joints were when a picture was taken | `robot/history.rs` |
 
+mod axis_frames;
 mod chain;
 mod error;
 mod ik;
 mod inertia;
 mod joint_motion;
 mod kinematics;
+mod lane_chain;
 mod robot;
 
+pub use axis_frames::{AxisFrame, AxisJoint, RestPose, axis_frames, axis_joints};
 pub use chain::{Chain, ChainJoint, ChainSite, Guard, LinkShape, MAX_JOINTS};
 pub use error::RobotError;
 pub use ik::{
-    Aim, Fit, HandGoal, HandPose, IkSettings, IkSolution, IkSolutions, InverseKinematics,
+    Fit, HandGoal, HandPose, IkSettings, IkSolution, IkSolutions, IkTarget, InverseKinematics,
     Orientation, Tolerance, ToolDownIk, wrapped,
 };
 pub use inertia::LinkInertia;
-pub use joint_motion::{Frame, JointMotion, PlacedJoint};
+pub use joint_motion::{JointMotion, PlacedJoint, RigidTransform};
 pub use kinematics::Kinematics;
+pub use lane_chain::{LaneChain, LaneConstant, LaneFrame, LaneNumber};
 pub use robot::{
     BatchKinematics, Configs, Convex, JointHistory, Robot, RobotDetails, RobotSettings, Sphere,
 };

@@ -10,19 +10,19 @@ mod history;
 mod kernel;
 mod pairs;
 mod self_collision;
+mod sphere_chain;
 mod swept;
-mod tree;
 
 use citrange_core::Pose;
-use citrange_core::solid::{Form, Solid};
+use citrange_core::shape::PosedLinkShape;
 use nalgebra::{Isometry3, Point3};
 use serde::{Deserialize, Serialize};
 
 use crate::chain::{Chain, ChainJoint, LinkShape, MAX_JOINTS};
 use crate::error::RobotError;
-use crate::ik::{Aim, IkSettings, IkSolutions, InverseKinematics};
+use crate::ik::{IkSettings, IkSolutions, IkTarget, InverseKinematics};
 use crate::inertia::LinkInertia;
-use crate::joint_motion::{Frame, JointMotion};
+use crate::joint_motion::{JointMotion, RigidTransform};
 use file::RobotFile;
 
 pub use batch::BatchKinematics;
@@ -157,7 +157,7 @@ impl Robot {
         self
     }
 
-    /// The same standing on a point of a surface, turned about the vertical.
+    /// The same standing on a point of a surface, rotated about the vertical.
     #[must_use]
     pub fn standing_at(self, pos_m: [f64; 3], yaw_rad: f64) -> Self {
         let [x, y, z] = pos_m;
@@ -236,7 +236,7 @@ impl Robot {
     /// When `near` has not one number of each joint, or the arm has no joint that moves the tool.
     pub fn inverse_kinematics(
         &self,
-        aim: &Aim,
+        aim: &IkTarget,
         near: &[f64],
         settings: &IkSettings,
     ) -> Result<IkSolutions, RobotError> {
@@ -259,7 +259,7 @@ impl Robot {
             let reason = format!("room for {} of {} links", poses.len(), joints.len() + 1);
             return Err(RobotError::bad("link poses", reason));
         }
-        let mut frames = [Frame::of(&self.chain.world_from_base); MAX_LINKS];
+        let mut frames = [RigidTransform::of(&self.chain.world_from_base); MAX_LINKS];
         poses[0] = self.chain.world_from_base.isometry();
         for (index, joint) in self.chain.joints.iter().enumerate() {
             let before = frames[joint.parent.map_or(0, |parent| parent + 1)];
@@ -281,12 +281,16 @@ impl Robot {
         Ok(at.coords.into())
     }
 
-    /// The robot's solids in the world, for the self filter. `solids` is emptied first.
+    /// The robot's solid shapes in the world, for the self filter. `placed` is emptied first.
     ///
     /// # Errors
     /// When there are too few or too many joint positions, or one is no number.
-    pub fn solids_at(&self, joints: &[f64], solids: &mut Vec<Solid>) -> Result<(), RobotError> {
-        self.place(&self.shapes, joints, solids)
+    pub fn shapes_at(
+        &self,
+        joints: &[f64],
+        placed: &mut Vec<PosedLinkShape>,
+    ) -> Result<(), RobotError> {
+        self.place(&self.shapes, joints, placed)
     }
 
     /// Other shapes of the same links in the world, such as what cameras see of them.
@@ -298,7 +302,7 @@ impl Robot {
         &self,
         shapes: &[LinkShape],
         joints: &[f64],
-        solids: &mut Vec<Solid>,
+        placed: &mut Vec<PosedLinkShape>,
     ) -> Result<(), RobotError> {
         if let Some(shape) = shapes.iter().find(|shape| link_of(shape) > joints.len()) {
             let reason = format!("{}: the robot has no such link", shape.name);
@@ -306,13 +310,13 @@ impl Robot {
         }
         let mut poses = [Isometry3::identity(); MAX_LINKS];
         self.link_poses(joints, &mut poses)?;
-        solids.clear();
-        solids.extend(shapes.iter().map(|shape| {
+        placed.clear();
+        placed.extend(shapes.iter().map(|shape| {
             let link = link_of(shape);
-            Solid {
+            PosedLinkShape {
                 link: link as u16,
-                world_from_solid: poses[link] * shape.link_from_shape.isometry(),
-                form: Form::of(&shape.shape),
+                world_from_shape: poses[link] * shape.link_from_shape.isometry(),
+                shape: shape.shape.clone(),
             }
         }));
         Ok(())

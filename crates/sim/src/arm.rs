@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use citrange_control::{
-    Action, CartesianController, ControllerMemory, ControllerSettings, ControllerStatus, Scratch,
+    CartesianController, ControllerMemory, ControllerSettings, ControllerStatus, NamedAction,
+    Scratch,
 };
 use citrange_core::run::RunError;
 use citrange_core::tape::NoTape;
@@ -35,7 +36,7 @@ struct ActionPilot {
     controller: CartesianController,
     scratch: Scratch,
     /// `None` before the first: the arm holds.
-    action: Option<Action>,
+    action: Option<NamedAction>,
     /// Joint targets in force.
     targets: Vec<f64>,
     /// The controller's memory; none after positions were sent, which are not the controller's.
@@ -62,7 +63,7 @@ impl Pilot for ActionPilot {
     ) -> Result<Verdict, BoxError> {
         let measured = &seen.joint_pos;
         match &self.action {
-            Some(Action::Velocity(wanted)) => {
+            Some(NamedAction::Velocity(wanted)) => {
                 let memory = self
                     .memory
                     .get_or_insert_with(|| self.controller.begin(&self.targets, measured));
@@ -70,7 +71,7 @@ impl Pilot for ActionPilot {
                 self.status =
                     self.controller.step(memory, scratch, measured, wanted, false, targets);
             }
-            Some(Action::Positions(positions)) => {
+            Some(NamedAction::Positions(positions)) => {
                 self.targets.copy_from_slice(positions);
                 self.memory = None;
             }
@@ -156,7 +157,7 @@ impl Arm {
     /// Names of what [`Arm::send`] answers, and of the positions it takes.
     #[must_use]
     pub fn action_features(&self) -> Vec<String> {
-        Action::positions(&self.joints)
+        NamedAction::positions(&self.joints)
     }
 
     /// Looks: joints, wrist and cameras at this instant.
@@ -183,15 +184,15 @@ impl Arm {
     }
 
     /// Carries an action out for exactly one frame and answers the joint targets in force at its
-    /// end: what a dataset records, and what [`Action::Positions`] takes.
+    /// end: what a dataset records, and what [`NamedAction::Positions`] takes.
     ///
     /// Speeds run through the controller at every control tick. Positions are held for the whole frame;
     /// after them the controller takes the arm over anew, without a jump.
     ///
     /// # Errors
     /// When positions do not fit the joints, a number is not finite, or the simulation fails.
-    pub fn send(&mut self, action: &Action) -> Result<BTreeMap<String, f64>, SimError> {
-        if let Action::Positions(positions) = action {
+    pub fn send(&mut self, action: &NamedAction) -> Result<BTreeMap<String, f64>, SimError> {
+        if let NamedAction::Positions(positions) = action {
             if positions.len() != self.joints.len() {
                 let (found, expected) = (positions.len(), self.joints.len());
                 return Err(SimError::Length { what: "positions".into(), found, expected });

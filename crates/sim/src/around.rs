@@ -6,7 +6,7 @@ use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion};
 
 use crate::error::SimError;
 use crate::layout::name_of;
-use crate::shapes::shapes;
+use crate::picture::shape;
 use crate::world::World;
 
 /// Half the edges of the slab that stands for a floor without end.
@@ -24,11 +24,11 @@ pub struct SolidAround {
 }
 
 impl World {
-    /// Everything solid in an environment but a robot. A mesh counts as boxes around slices of it, a
-    /// floor as a slab of 20 by 20 m below it.
+    /// Everything solid in an environment but a robot. Meshes are what the
+    /// engine collides: their convex hull. A floor is a slab of 20 by 20 m below it.
     ///
     /// # Errors
-    /// When there is no such robot or environment, or there is a height field.
+    /// When there is no such robot or environment, a mesh is empty, or there is a height field.
     pub fn solids_around(&self, env: usize, robot: &str) -> Result<Vec<SolidAround>, SimError> {
         let data = self.data(env)?;
         let scene = self.scene();
@@ -41,28 +41,31 @@ impl World {
             if own.contains(&body) || !collides {
                 continue;
             }
-            let parts = match model.geom_type()[geom] {
-                MjtGeomBase::mjGEOM_PLANE => {
+            let shape = match model.geom_type()[geom] {
+                MjtGeomBase::mjGEOM_HFIELD => None,
+                _ => shape(model, geom)?,
+            };
+            let (shape, geom_from_shape) = match shape {
+                Some(Shape::Plane { .. }) => {
                     let below = Isometry3::translation(0.0, 0.0, -FLOOR_HALF_M[2]);
-                    vec![(Shape::Box { half_m: FLOOR_HALF_M }, below)]
+                    (Shape::Box { half_m: FLOOR_HALF_M }, below)
                 }
-                _ => shapes(model, geom).ok_or_else(|| {
+                Some(shape) => (shape, Isometry3::identity()),
+                None => {
                     let name = name_of(model, MjtObjBase::mjOBJ_GEOM, geom, "a shape");
                     let reason = format!("{name} is a height field, which has no solid shape");
-                    SimError::Scene { scene: scene.scene.name.clone(), reason }
-                })?,
+                    return Err(SimError::Scene { scene: scene.scene.name.clone(), reason });
+                }
             };
             let rotation = Matrix3::from_row_slice(&data.geom_xmat()[geom]);
             let rotation = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix(&rotation));
             let at = Translation3::from(data.geom_xpos()[geom]);
-            for (shape, geom_from_shape) in parts {
-                let pose = (Isometry3::from_parts(at, rotation) * geom_from_shape).into();
-                solids.push(SolidAround {
-                    body: scene.body_names()[body].clone(),
-                    can_move: model.body_weldid()[body] != 0,
-                    solid: PosedShape { pose, shape },
-                });
-            }
+            let pose = (Isometry3::from_parts(at, rotation) * geom_from_shape).into();
+            solids.push(SolidAround {
+                body: scene.body_names()[body].clone(),
+                can_move: model.body_weldid()[body] != 0,
+                solid: PosedShape { pose, shape },
+            });
         }
         Ok(solids)
     }

@@ -35,9 +35,9 @@
 //! | stepping and threads | `world.rs` |
 //! | exact continuation | `snapshot.rs`; poorer files: `restore.rs`; a recording's own model: `own.rs` |
 //! | an arm to be driven | `rig.rs`; as numbers `chain.rs`, its solid shapes `shapes.rs`; with named actions `arm.rs`; what it sees and feels of objects `feel.rs` |
-//! | what a viewer is told | `show.rs` |
+//! | what a viewer is told | `show.rs`; what is in a scene `scene_facts.rs` |
 //! | what a depth camera makes of the truth | `depth_sensor.rs`; a whole frame with its file `depth_shot.rs` |
-//! | pictures | `camera.rs`, `picture.rs`; beside the loop `draw.rs`; with OpenGL `gl.rs` |
+//! | pictures | `camera.rs`, `picture.rs`; one of a scene `scene_picture.rs`; beside the loop `draw.rs`; with OpenGL `gl.rs` |
 
 mod arm;
 mod around;
@@ -71,14 +71,19 @@ mod read;
 mod render_worker;
 mod restore;
 mod rig;
+mod rig_spec;
 mod robot;
 mod row;
 pub mod sanity;
+mod scene_facts;
+mod scene_picture;
 mod servos;
 mod shapes;
 mod show;
 mod snapshot;
+mod try_robot;
 mod urdf;
+mod view;
 mod world;
 mod write;
 
@@ -98,5 +103,8 @@ pub use gl::{GlKind, GlRenderer, gl_probe};
 pub use read::StateQuery;
 pub use rig::SimRig;
 pub use robot::compiled_robot;
+pub use scene_facts::{RobotFacts, SceneFacts};
+pub use scene_picture::{PictureSettings, ScenePicture, draw_scene};
+pub use try_robot::{RobotTrial, try_robot};
 pub use world::{Threads, World};
 pub use write::SetReport;

@@ -13,6 +13,8 @@ const THINNEST_M: f64 = 5e-4;
 
 /// A box in the frame of its geom: centre and half edges.
 type Bounds = [Vector3<f64>; 2];
+/// Points, and pairs of them.
+type Wire = (Vec<Vector3<f64>>, Vec<[usize; 2]>);
 
 /// Covers what a mesh geom collides with, its convex hull; or the mesh, where it has none.
 pub(crate) fn boxes(model: &MjModel, geom: usize) -> Option<Vec<(Isometry3<f64>, [f64; 3])>> {
@@ -26,7 +28,7 @@ pub(crate) fn boxes(model: &MjModel, geom: usize) -> Option<Vec<(Isometry3<f64>,
     Some(best.into_iter().map(as_box).collect())
 }
 
-/// The lowest point of a mesh geom and what else it has, for a direction in its frame.
+/// How far a mesh geom reaches against a direction of its frame.
 pub(crate) fn lowest(model: &MjModel, geom: usize, up: &Vector3<f64>) -> Option<f64> {
     let mesh = usize::try_from(model.geom_dataid()[geom]).ok()?;
     let all = points(model, mesh);
@@ -41,7 +43,7 @@ fn points(model: &MjModel, mesh: usize) -> Vec<Vector3<f64>> {
 }
 
 /// Points and edges of the convex hull that the engine made.
-fn hull(model: &MjModel, mesh: usize) -> Option<(Vec<Vector3<f64>>, Vec<[usize; 2]>)> {
+fn hull(model: &MjModel, mesh: usize) -> Option<Wire> {
     let at = usize::try_from(model.mesh_graphadr()[mesh]).ok()?;
     let graph = model.mesh_graph().get(at..)?;
     // Number of points and faces; per point where its neighbours begin, and its place in the mesh;
@@ -62,7 +64,7 @@ fn hull(model: &MjModel, mesh: usize) -> Option<(Vec<Vector3<f64>>, Vec<[usize; 
     Some((points, edges))
 }
 
-fn triangles(model: &MjModel, mesh: usize) -> Option<(Vec<Vector3<f64>>, Vec<[usize; 2]>)> {
+fn triangles(model: &MjModel, mesh: usize) -> Option<Wire> {
     let points = points(model, mesh);
     let from = model.mesh_faceadr()[mesh] as usize;
     let count = model.mesh_facenum()[mesh] as usize;
@@ -134,7 +136,7 @@ mod tests {
     use super::*;
 
     /// A prism in the shape of an L, 2 wide and 0.2 thick.
-    fn elbow() -> (Vec<Vector3<f64>>, Vec<[usize; 2]>) {
+    fn elbow() -> Wire {
         let outline = [[0.0, 0.0], [2.0, 0.0], [2.0, 0.2], [0.2, 0.2], [0.2, 2.0], [0.0, 2.0]];
         let mut points = Vec::new();
         for z in [0.0, 0.2] {

@@ -70,8 +70,8 @@ impl Picture {
     }
 }
 
-/// The geom's shape; nothing for kinds that are not drawn.
-fn shape(model: &MjModel, geom: usize) -> Result<Option<Shape>, SimError> {
+/// The geom's shape; nothing for kinds that have none.
+pub(crate) fn shape(model: &MjModel, geom: usize) -> Result<Option<Shape>, SimError> {
     let [a, b, c] = model.geom_size()[geom];
     Ok(Some(match model.geom_type()[geom] {
         MjtGeomBase::mjGEOM_PLANE => {

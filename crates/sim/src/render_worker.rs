@@ -6,13 +6,13 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use citrange_core::Undrawn;
-use citrange_render::{Camera, Frame, Placement, Renderer, Settings};
+use citrange_render::{Frame, Placement, Renderer, Settings};
 
 use crate::compile::CompiledScene;
 use crate::error::SimError;
 use crate::picture::Picture;
 use crate::priority;
+use crate::view::View;
 
 /// Frames that may wait to be drawn. When there are more, the loop waits: a simulation in a hurry
 /// must not outrun its drawer without bound.
@@ -30,25 +30,6 @@ pub(crate) struct RenderJob {
     pub(crate) geom_rot: Vec<[f64; 9]>,
     /// In the order of the drawer's cameras.
     pub(crate) views: Vec<View>,
-}
-
-/// One camera's pictures to fill.
-pub(crate) struct View {
-    pub(crate) camera: Camera,
-    pub(crate) rgb: Option<Undrawn<u8>>,
-    pub(crate) depth: Option<Undrawn<f32>>,
-}
-
-impl View {
-    fn finish(self) {
-        self.rgb.into_iter().for_each(Undrawn::finish);
-        self.depth.into_iter().for_each(Undrawn::finish);
-    }
-
-    fn fail(self, reason: &str) {
-        self.rgb.into_iter().for_each(|rgb| rgb.fail(reason));
-        self.depth.into_iter().for_each(|depth| depth.fail(reason));
-    }
 }
 
 /// The loop's end of the drawing thread. Dropped, it waits until all that was asked for is drawn.
@@ -182,25 +163,10 @@ impl RenderWorker {
         settings: &Settings,
     ) -> Result<(), String> {
         self.picture.place(geom_pos_m, geom_rot, &mut self.placements);
-        // Drawn in place: the pictures lend their memory to the frame.
-        self.swap(view);
-        let drawn = self.renderer.render(
-            &self.picture.model,
-            &self.placements,
-            &view.camera,
-            settings,
-            &mut self.frame,
-        );
-        self.swap(view);
+        let Self { picture, renderer, frame, placements } = self;
+        let drawn = view.draw(frame, |camera, frame| {
+            renderer.render(&picture.model, placements, camera, settings, frame)
+        });
         drawn.map_err(|error| error.to_string())
-    }
-
-    fn swap(&mut self, view: &mut View) {
-        if let Some(rgb) = &mut view.rgb {
-            std::mem::swap(&mut self.frame.rgb, rgb.pixels_mut());
-        }
-        if let Some(depth) = &mut view.depth {
-            std::mem::swap(&mut self.frame.depth, depth.pixels_mut());
-        }
     }
 }

@@ -2,23 +2,22 @@
 
 use std::sync::Arc;
 
-use citrange_core::picture::ImagePool;
-use citrange_core::rig::{ArmSpec, CameraSpec, JointSpec, state_digest};
+use citrange_core::rig::state_digest;
 use citrange_core::{
-    BoxError, CameraImage, CameraKind, Command, Commanded, Halt, Intrinsics, Observation,
-    PicturePool, Pose, Rig, RigSpec, Snapshot, Want,
+    BoxError, CameraImage, CameraKind, Command, Commanded, Halt, Intrinsics, Observation, Pose,
+    Rig, RigSpec, Snapshot, Want,
 };
-use mujoco_rs::prelude::MjtJoint;
 
 use crate::chain::FrameAt;
 use crate::compile::CompiledScene;
-use crate::contact_sensor::{ContactSensor, object_specs};
-use crate::drive::why_not_driven;
+use crate::contact_sensor::ContactSensor;
 use crate::error::SimError;
 use crate::extras::quat_from_matrix;
 use crate::layout::Joint;
-use crate::render_worker::{Drawer, View};
+use crate::render_worker::Drawer;
+use crate::rig_spec::spec;
 use crate::snapshot::INTEGRATION;
+use crate::view::CameraBuffers;
 use crate::world::{Threads, World};
 
 /// One simulated arm, or several, in a world of their own.
@@ -40,13 +39,6 @@ pub struct SimRig {
     first_step: u64,
     /// States that frames are set to, from the first on.
     track: Vec<Snapshot>,
-}
-
-/// Memory for one camera's pictures.
-#[derive(Clone, Default)]
-struct CameraBuffers {
-    rgb: PicturePool,
-    depth: ImagePool<f32>,
 }
 
 impl SimRig {
@@ -73,6 +65,10 @@ impl SimRig {
             scene: scene.scene.name.clone(),
             reason: "it has no robot".into(),
         })?;
+        if let Some(twice) = (1..robots.len()).find(|at| robots[..*at].contains(&robots[*at])) {
+            let reason = format!("robot {} is named twice", robots[twice]);
+            return Err(SimError::Scene { scene: scene.scene.name.clone(), reason });
+        }
         let spec = spec(&scene, robots, cameras)?;
         let contact_sensor = ContactSensor::new(&scene, first)?;
         let wrist = scene.wrist_at(first);
@@ -111,8 +107,17 @@ impl SimRig {
                 reason: format!("it has {has} robots, the recording {arms}"),
             });
         }
-        let robots: Vec<String> = scene.robot_names().take(arms).map(str::to_owned).collect();
-        Self::with_robots(scene, &robots, cameras)
+        let robots: Vec<String> = match recorded.robots_in_scene.as_slice() {
+            [] => scene.robot_names().take(arms).map(str::to_owned).collect(),
+            named => named.to_vec(),
+        };
+        let mut rig = Self::with_robots(scene, &robots, cameras)?;
+        for camera in recorded.cameras.iter().filter(|camera| camera.kind != CameraKind::Rgb) {
+            rig.set_camera_kind(&camera.name, camera.kind)?;
+        }
+        // Older tapes do not name them.
+        rig.spec.robots_in_scene.clone_from(&recorded.robots_in_scene);
+        Ok(rig)
     }
 
     /// The world it lives in.
@@ -178,6 +183,12 @@ impl SimRig {
         self.robots.first().map_or("", String::as_str)
     }
 
+    /// Names of its robots in the scene, in the order of the arms.
+    #[must_use]
+    pub fn robots(&self) -> &[String] {
+        &self.robots
+    }
+
     /// Whether it knows where its wrist is.
     #[must_use]
     pub fn knows_wrist(&self) -> bool {
@@ -224,15 +235,11 @@ impl SimRig {
         job.geom_rot.extend_from_slice(data.geom_xmat());
         for (camera, pool) in cameras.iter().zip(&mut self.pools) {
             let layout = self.world.scene.layout.camera(&camera.name)?;
-            let rgb = camera.kind.has_rgb().then(|| pool.rgb.order());
-            let depth = camera.kind.has_depth().then(|| pool.depth.order());
-            let (rgb, undrawn_rgb) = rgb.unzip();
-            let (depth, undrawn_depth) = depth.unzip();
-            let camera = self.world.view(layout, 0);
-            job.views.push(View { camera, rgb: undrawn_rgb, depth: undrawn_depth });
             let gl = &data.cam_xmat()[layout.index];
-            let world_from_camera = Some(camera_pose(data.cam_xpos()[layout.index], gl));
-            images.push(CameraImage { rgb, depth, at_ns, fresh: true, world_from_camera });
+            let pose = camera_pose(data.cam_xpos()[layout.index], gl);
+            let (image, view) = pool.order(camera.kind, self.world.view(layout, 0), at_ns, pose);
+            job.views.push(view);
+            images.push(image);
         }
         drawer.draw(job).inspect_err(|_| images.clear())
     }
@@ -242,66 +249,6 @@ impl SimRig {
 fn camera_pose(pos_m: [f64; 3], gl: &[f64; 9]) -> Pose {
     let flipped = std::array::from_fn(|i| if i % 3 == 0 { gl[i] } else { -gl[i] });
     Pose { pos_m, quat_wxyz: quat_from_matrix(&flipped) }
-}
-
-fn spec(
-    scene: &CompiledScene,
-    robots: &[String],
-    cameras: Option<&[String]>,
-) -> Result<RigSpec, SimError> {
-    let model_of = |robot: &String| {
-        scene.scene.robots.get(robot).map(|placed| placed.model.clone()).unwrap_or_default()
-    };
-    let mut joints = Vec::new();
-    let mut arms = Vec::new();
-    for (number, robot) in robots.iter().enumerate() {
-        let first = joints.len();
-        joints.extend(joint_specs(scene, robot)?);
-        let name = format!("robot{number}");
-        if robots.len() > 1 {
-            // Both arms may have the same joints.
-            joints[first..].iter_mut().for_each(|j| j.name = format!("{name}_{}", j.name));
-        }
-        arms.push(ArmSpec { name, robot: model_of(robot), joints: first..joints.len() });
-    }
-    let robot = robots.first().map(model_of).unwrap_or_default();
-    let mut spec = RigSpec::new(&robot, joints, scene.scene.rates);
-    spec.objects = object_specs(scene);
-    if robots.len() > 1 {
-        spec.several_arms = arms;
-    }
-    let names = match cameras {
-        Some(names) => names.to_vec(),
-        None => scene.camera_names().map(str::to_owned).collect(),
-    };
-    for name in &names {
-        let camera = scene.layout.camera(name)?;
-        spec.cameras.push(CameraSpec::rgb(name, camera.width as u32, camera.height as u32));
-    }
-    Ok(spec)
-}
-
-fn joint_specs(scene: &CompiledScene, robot: &str) -> Result<Vec<JointSpec>, SimError> {
-    let model = &scene.model;
-    let mut joints = Vec::new();
-    let description = scene.robots.get(robot);
-    for joint in scene.layout.robot(robot)?.driven_joints() {
-        let gripper = description.and_then(|d| d.gripper.as_ref()).and_then(|g| {
-            let index = g.joints.iter().position(|name| *name == joint.name)?;
-            Some([*g.closed.get(index)?, *g.open.get(index)?])
-        });
-        // What closes with a gripper needs no servo of its own: linkages take it along.
-        if joint.drive.is_none() && joint.follows.is_none() && gripper.is_none() {
-            return Err(SimError::Scene {
-                scene: scene.scene.name.clone(),
-                reason: format!("{robot} cannot be driven: {}", why_not_driven(model, joint)),
-            });
-        }
-        let is_slide = model.jnt_type()[joint.id] == MjtJoint::mjJNT_SLIDE;
-        let range = joint.commanded_range(model, description);
-        joints.push(JointSpec { name: joint.name.clone(), is_slide, range, gripper });
-    }
-    Ok(joints)
 }
 
 impl Rig for SimRig {

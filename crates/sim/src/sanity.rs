@@ -1,5 +1,6 @@
 //! How fast a scene is simulated, and whether its physics is sane.
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -36,6 +37,8 @@ pub struct SanityReport {
     pub envs: usize,
     /// Threads that stepped them.
     pub threads: usize,
+    /// Simulated time of each, as it was asked for.
+    pub seconds: f64,
     /// Physics steps of all environments.
     pub physics_steps: u64,
     /// Of these per second of wall time.
@@ -55,6 +58,23 @@ pub struct SanityReport {
     pub deepest_overlap_m: f64,
     /// What is wrong.
     pub problems: Vec<String>,
+}
+
+impl fmt::Display for SanityReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { scene, envs, threads, energy_start_j, energy_end_j, .. } = self;
+        let overlap_mm = 1e3 * self.deepest_overlap_m;
+        let sanity = if self.problems.is_empty() { "OK" } else { "PROBLEMS" };
+        write!(
+            f,
+            "{scene}: {envs} environments on {threads} threads, {:.1} s each\n  \
+             speed     {:.0} steps/s, {:.1} x real time\n  \
+             energy    {energy_start_j:.4} J at start, {energy_end_j:.4} J at end (mean)\n  \
+             contacts  {:.1} per environment, deepest overlap {overlap_mm:.2} mm\n  \
+             sanity    {sanity}",
+            self.seconds, self.steps_per_sec, self.real_time_factor, self.contacts_per_env,
+        )
+    }
 }
 
 /// Simulates a scene and measures. `progress` is told how much of it is done, 0 to 1.
@@ -114,6 +134,7 @@ pub fn try_scene(
         scene: scene.scene.name.clone(),
         envs,
         threads: world.num_threads(),
+        seconds: settings.seconds,
         physics_steps,
         steps_per_sec: physics_steps as f64 / wall_s,
         real_time_factor: simulated_s / wall_s,

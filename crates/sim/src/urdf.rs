@@ -64,16 +64,16 @@ pub(crate) fn read(
     folders: &[PathBuf],
 ) -> Result<Urdf, String> {
     let robot = document.root_element();
-    if let Some(macro_) = robot.descendants().find(|n| n.tag_name().namespace().is_some()) {
-        if macro_.tag_name().namespace().is_some_and(|uri| uri.contains("xacro")) {
-            return Err(format!(
-                "<xacro:{}> in line {}: it is a xacro, not a URDF yet; expand it with `xacro {} > \
-                 robot.urdf`",
-                macro_.tag_name().name(),
-                document.text_pos_at(macro_.range().start).row,
-                path.display()
-            ));
-        }
+    let is_xacro =
+        |n: &Node<'_, '_>| n.tag_name().namespace().is_some_and(|uri| uri.contains("xacro"));
+    if let Some(node) = robot.descendants().find(is_xacro) {
+        return Err(format!(
+            "<xacro:{}> in line {}: it is a xacro, not a URDF yet; expand it with `xacro {} > \
+             robot.urdf`",
+            node.tag_name().name(),
+            document.text_pos_at(node.range().start).row,
+            path.display()
+        ));
     }
     let mut notes = Vec::new();
     let packages = Packages::new(path, folders);

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use citrange_cloud::{CellRobot, Cloud, CloudFile, Sidecar, View};
+use citrange_core::shape::PosedLinkShape;
 use citrange_robot::{LinkShape, Robot};
 
 use crate::cell::Cell;
 use crate::error::SpaceError;
 use crate::front::self_filter::PosedRobot;
-use crate::solid::Solid;
 
 /// A robot: what it collides with, and what cameras see of it.
 #[derive(Clone, Debug)]
@@ -43,9 +43,9 @@ pub struct CellFrame {
     /// From where.
     pub view: View,
     /// The robot's parts, as it collides.
-    pub solids: Vec<Solid>,
+    pub shapes: Vec<PosedLinkShape>,
     /// The robot's parts, as it is seen.
-    pub looks: Vec<Solid>,
+    pub looks: Vec<PosedLinkShape>,
     /// Where its hand is.
     pub hand_m: Option<[f64; 3]>,
 }
@@ -54,7 +54,7 @@ impl CellFrame {
     /// The robot as it is filtered out.
     #[must_use]
     pub fn robot(&self) -> PosedRobot<'_> {
-        PosedRobot { solids: &self.solids, end_effector_m: self.hand_m }
+        PosedRobot { shapes: &self.shapes, end_effector_m: self.hand_m }
     }
 }
 
@@ -99,10 +99,10 @@ impl CellFrames {
                 (None, None) => None,
             };
         }
-        let [solids, looks] = self.robot(path, &sidecar)?;
+        let [shapes, looks] = self.robot(path, &sidecar)?;
         let hand_m = self.hand_m(path, &sidecar)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(CellFrame { name, camera, cloud, view, solids, looks, hand_m })
+        Ok(CellFrame { name, camera, cloud, view, shapes, looks, hand_m })
     }
 
     /// Which camera of the cell took the frame, and from where.
@@ -126,16 +126,20 @@ impl CellFrames {
     }
 
     /// The robot as it collides and as it is seen.
-    fn robot(&self, path: &Path, sidecar: &Sidecar) -> Result<[Vec<Solid>; 2], SpaceError> {
+    fn robot(
+        &self,
+        path: &Path,
+        sidecar: &Sidecar,
+    ) -> Result<[Vec<PosedLinkShape>; 2], SpaceError> {
         let Some(CellBody { body, seen }) = &self.body else {
             let capsules = sidecar.robot_capsules();
             return Ok([capsules.clone(), capsules]);
         };
         let joints = self.joints(path, sidecar)?;
-        let (mut solids, mut looks) = (Vec::new(), Vec::new());
-        body.solids_at(joints, &mut solids)?;
+        let (mut shapes, mut looks) = (Vec::new(), Vec::new());
+        body.shapes_at(joints, &mut shapes)?;
         body.place(seen, joints, &mut looks)?;
-        Ok([solids, looks])
+        Ok([shapes, looks])
     }
 
     /// Where the robot's hand is.

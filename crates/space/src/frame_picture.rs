@@ -4,14 +4,13 @@
 use citrange_cloud::{Pinhole, Points};
 use citrange_core::Pose;
 use citrange_core::pose::matrix_from_quat;
-use citrange_core::shape::Shape;
+use citrange_core::shape::{PosedLinkShape, Shape};
 use citrange_render::{
     Camera, Frame, Headlight, Image, Instance, Intrinsics, Light, Material, Placement, RenderError,
     Renderer, SceneModel, Settings, letters,
 };
 
 use crate::frame::{Fate, VoxelFrame};
-use crate::solid::{Form, Solid};
 
 /// Size of a panel.
 const PANEL: (usize, usize) = (640, 480);
@@ -34,7 +33,7 @@ pub struct FramePicture<'a, P: Points> {
     /// What the pipeline made of it.
     pub frame: &'a VoxelFrame,
     /// The robot as it was filtered out.
-    pub robot: &'a [Solid],
+    pub robot: &'a [PosedLinkShape],
 }
 
 impl<P: Points> FramePicture<'_, P> {
@@ -179,10 +178,10 @@ impl<P: Points> FramePicture<'_, P> {
             let [x, y, z] = grid.centre_m(grid.cell_of(voxel.key));
             placements.push(Placement::at(x, y, z));
         }
-        for solid in self.robot {
+        for part in self.robot {
             let orange = Material { rgba: [0.95, 0.55, 0.15, 0.6], ..Material::default() };
-            instances.push(matt(render_shape(&solid.form), orange));
-            let pose = Pose::from(solid.world_from_solid);
+            instances.push(matt(drawn(&part.shape), orange));
+            let pose = Pose::from(part.world_from_shape);
             let rot = matrix_from_quat(pose.quat_wxyz);
             placements.push(Placement { pos_m: pose.pos_m, rot });
         }
@@ -207,14 +206,14 @@ fn matt(shape: Shape, material: Material) -> Instance {
     Instance { shape, material: Material { specular: 0.0, ..material }, id: 1, casts_shadow: false }
 }
 
-fn render_shape(form: &Form) -> Shape {
-    match *form {
-        Form::Cylinder { radius_m, half_height_m } => Shape::Cylinder { radius_m, half_height_m },
-        Form::RoundedBox { half_m: [0.0, 0.0, 0.0], radius_m } => Shape::Sphere { radius_m },
-        Form::RoundedBox { half_m: [0.0, 0.0, half], radius_m } => {
-            Shape::Capsule { radius_m, half_height_m: half }
+/// The renderer knows no frustums and rings: the cylinder around them.
+fn drawn(shape: &Shape) -> Shape {
+    match shape {
+        Shape::Frustum { .. } | Shape::Ring { .. } => {
+            let [radius_m, _, half_height_m] = shape.reach_m();
+            Shape::Cylinder { radius_m, half_height_m }
         }
-        Form::RoundedBox { .. } => Shape::Box { half_m: form.half_extents_m() },
+        _ => shape.clone(),
     }
 }
 

@@ -3,7 +3,8 @@
 //! ```
 //! use citrange_core::Pose;
 //! use citrange_cloud::{Cloud, View};
-//! use citrange_space::{Map, MapSettings, Pipeline, PosedRobot, PipelineSettings, Solid};
+//! use citrange_core::shape::PosedLinkShape;
+//! use citrange_space::{Map, MapSettings, Pipeline, PosedRobot, PipelineSettings};
 //!
 //! // A wall 0.52 m in front of a camera that looks along the world's z.
 //! let xyz_m: Vec<[f32; 3]> = (0..64 * 48)
@@ -12,10 +13,10 @@
 //! let cloud = Cloud::new(xyz_m, Vec::new(), 64, 1_000_000)?;
 //! let view = View { world_from_camera: Pose::IDENTITY, pinhole: None };
 //! // The robot is a sphere that covers a part of it.
-//! let solids = [Solid::capsule(0, [0.0, 0.0, 0.5], [0.0, 0.0, 0.5], 0.1)];
+//! let shapes = [PosedLinkShape::capsule(0, [0.0, 0.0, 0.5], [0.0, 0.0, 0.5], 0.1)];
 //!
 //! let mut pipeline = Pipeline::new(PipelineSettings::default())?;
-//! let robot = PosedRobot { solids: &solids, ..PosedRobot::default() };
+//! let robot = PosedRobot { shapes: &shapes, ..PosedRobot::default() };
 //! let frame = pipeline.run(&cloud, &view.world_from_camera, &robot)?;
 //! assert!(frame.voxels.len() > 50);
 //!
@@ -58,7 +59,6 @@ mod pipeline;
 mod query;
 mod save_frame;
 mod settings;
-mod solid;
 
 pub use cell::{Cell, CellCamera};
 pub use cell_frames::{CellBody, CellFrame, CellFrames};
@@ -71,8 +71,8 @@ pub use frame_runner::{FrameReport, FrameRunner, RunnerSettings};
 pub use front::self_filter::PosedRobot;
 pub use grid::Grid;
 pub use map::{
-    Carving, CellState, Layer, Layered, LayeredMap, Map, MapReport, MapSettings, MapSnapshot,
-    MapVoxel, Track, TrackSettings,
+    Carving, CellState, LayeredMap, LayeredSnapshot, Map, MapLayer, MapReport, MapSettings,
+    MapSnapshot, MapVoxel, Track, TrackSettings,
 };
 pub use mapper::Mapper;
 pub use outliers::{OutlierScratch, PictureXyz};
@@ -82,4 +82,3 @@ pub use save_frame::save_frame;
 pub use settings::{
     Clusters, EndEffectorSpheres, OutlierMode, Outliers, PipelineSettings, SelfFilter, Support,
 };
-pub use solid::{Form, Solid};

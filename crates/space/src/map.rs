@@ -20,7 +20,7 @@ mod windows;
 mod writer;
 
 pub(crate) use bits::{at_or_after, at_or_before, ones};
-pub use layered::{Layer, Layered, LayeredMap};
+pub use layered::{LayeredMap, LayeredSnapshot, MapLayer};
 pub use settings::{MapSettings, TrackSettings};
 pub use snapshot::{CellState, MapSnapshot, MapVoxel};
 pub use tracks::Track;

@@ -198,7 +198,7 @@ impl Pipeline {
             confirmed: confirm.is_some(),
             min_points: self.settings.min_points,
             safe_distance_m: self.settings.robot_voxel_safe_distance_m,
-            solids: robot.solids,
+            shapes: robot.shapes,
         };
         let voxels = &mut self.frame.voxels;
         rules.collect(slots, voxels, counts);

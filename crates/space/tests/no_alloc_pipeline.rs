@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use citrange_cloud::Cloud;
 use citrange_core::Pose;
-use citrange_space::{Pipeline, PipelineSettings, PosedRobot, Solid};
+use citrange_core::shape::PosedLinkShape;
+use citrange_space::{Pipeline, PipelineSettings, PosedRobot};
 
 struct Counting;
 
@@ -50,8 +51,8 @@ fn picture(depth_m: f32) -> Cloud {
 #[test]
 fn a_frame_allocates_nothing() {
     let mut pipeline = Pipeline::new(PipelineSettings::default()).unwrap();
-    let solids = [Solid::capsule(0, [0.0, 0.0, 0.8], [0.4, 0.0, 1.0], 0.1)];
-    let robot = PosedRobot { solids: &solids, end_effector_m: Some([0.1; 3]) };
+    let shapes = [PosedLinkShape::capsule(0, [0.0, 0.0, 0.8], [0.4, 0.0, 1.0], 0.1)];
+    let robot = PosedRobot { shapes: &shapes, end_effector_m: Some([0.1; 3]) };
     let clouds = [picture(0.9), picture(1.0)];
     for cloud in &clouds {
         assert!(!pipeline.run(cloud, &Pose::IDENTITY, &robot).unwrap().voxels.is_empty());

@@ -39,8 +39,8 @@ macro_rules! three {
     };
 }
 
-/// Everything else.
-pub(crate) const ALL: &[Asset] = &[
+/// Everything else, but the elements.
+const ALL: &[Asset] = &[
     ours!(STYLE, "studio.css"),
     ours!(ICON, "icon.svg"),
     ours!(SCRIPT, "again.js"),
@@ -53,6 +53,7 @@ pub(crate) const ALL: &[Asset] = &[
     ours!(SCRIPT, "last.js"),
     ours!(SCRIPT, "link.js"),
     ours!(SCRIPT, "main.js"),
+    ours!(SCRIPT, "meter.js"),
     ours!(SCRIPT, "orbit.js"),
     ours!(SCRIPT, "plots.js"),
     ours!(SCRIPT, "shapes.js"),
@@ -62,4 +63,19 @@ pub(crate) const ALL: &[Asset] = &[
     three!(SCRIPT, "three.module.min.js"),
     three!(SCRIPT, "three.core.min.js"),
     three!(PLAIN, "LICENSE"),
+    Asset {
+        path: "/elements.js",
+        kind: SCRIPT,
+        bytes: include_bytes!(concat!(env!("OUT_DIR"), "/elements.js")),
+        versioned: false,
+    },
 ];
+
+// `ELEMENTS`: the files of `web/elements`, and `elements.js`, which names them, are found when this
+// crate is built.
+include!(concat!(env!("OUT_DIR"), "/elements.rs"));
+
+/// A file of the page by its path.
+pub(crate) fn at(path: &str) -> Option<&'static Asset> {
+    ALL.iter().chain(ELEMENTS).find(|asset| asset.path == path)
+}

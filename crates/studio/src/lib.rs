@@ -25,7 +25,7 @@
 //! | the terminal that drives | `terminal.rs`, what it says `terminal_text.rs` |
 //! | what is said between server and page | `protocol.rs`, `wire.rs` |
 //! | who may speak to the server | `guard.rs`; how the token leaves the address bar: `once.rs` |
-//! | which links are printed | `addresses.rs` |
+//! | which links are printed | `addresses.rs`, in which words `invitation.rs` |
 //! | what an autopilot may be asked | `request.rs` |
 //! | how old a key may be | `age.rs` |
 //! | what a connection may do, and for how long | `connection.rs`, `listener.rs`, `outbox.rs` |
@@ -39,6 +39,7 @@ mod connection;
 mod error;
 mod feed;
 mod guard;
+mod invitation;
 mod listener;
 mod once;
 mod outbox;

@@ -117,7 +117,7 @@ async fn asset(method: Method, uri: Uri) -> Response {
     if method != Method::GET && method != Method::HEAD {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
-    let Some(asset) = assets::ALL.iter().find(|asset| asset.path == uri.path()) else {
+    let Some(asset) = assets::at(uri.path()) else {
         return (StatusCode::NOT_FOUND, [(header::CONTENT_TYPE, PLAIN)], "Not found.\n")
             .into_response();
     };

@@ -142,8 +142,8 @@ fn autopilot_line(flight: Option<&AutopilotStatus>) -> Option<String> {
 /// A joint's place in its range.
 fn bar(pos: f64, [low, high]: [f64; 2]) -> String {
     const WIDTH: usize = 21;
-    let share = ((pos - low) / (high - low)).clamp(0.0, 1.0);
-    let at = (share * (WIDTH - 1) as f64).round() as usize;
+    let fraction = ((pos - low) / (high - low)).clamp(0.0, 1.0);
+    let at = (fraction * (WIDTH - 1) as f64).round() as usize;
     (0..WIDTH).map(|i| if i == at { '█' } else { '·' }).collect()
 }
 

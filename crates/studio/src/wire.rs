@@ -169,7 +169,7 @@ impl Status {
     /// Whether more than the time and the count of pictures has changed.
     pub(crate) fn differs(&self, other: &Self) -> bool {
         let still = |status: &Self| {
-            let session = Session { seconds: 0.0, drawn: 0, ..status.session.clone() };
+            let session = status.session.without_counters();
             Self { session, ..status.clone() }
         };
         still(self) != still(other)

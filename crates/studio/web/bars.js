@@ -133,7 +133,6 @@ export class Bars {
     text("saved", session.dataset === null ? session.message : facts.join(" · "));
     byId("saved").title = session.dataset ?? "";
     this.lost(session, driving);
-    text("viewers", String(status.viewers));
     text("driver", status.stopped_by ? "Stopped" : driving ? "You drive" : status.driver ? `${status.driver} drives` : "Nobody drives");
     byId("driver").classList.toggle("you", driving);
     text("take", driving ? "Leave the wheel" : "Take the wheel");
@@ -199,7 +198,7 @@ export class Bars {
     document.body.classList.add("down");
     text("phase-name", "Not connected");
     text("clock", "the arm has stopped");
-    for (const meter of ["loop", "latency", "late", "viewers"]) text(meter, "–");
+    for (const meter of ["loop", "latency", "late"]) text(meter, "–");
     text("driver", "");
     byId("ask").hidden = true;
     byId("take").disabled = true;

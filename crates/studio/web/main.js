@@ -4,6 +4,7 @@ import { Autopilot } from "./autopilot.js";
 import { Bars } from "./bars.js";
 import { Cameras } from "./cameras.js";
 import { Drive } from "./drive.js";
+import { elements } from "./elements.js";
 import { KeyTable } from "./keys.js";
 import { showLast } from "./last.js";
 import { Link } from "./link.js";
@@ -51,6 +52,8 @@ const autopilot = new Autopilot({
 });
 const cameras = new Cameras(document.getElementById("cameras"), (frame) => link.send({ type: "seen", frame }));
 const plots = new Plots(document.getElementById("plots"));
+// Each is a file of its own in elements/, and says where it belongs.
+const shown = elements.map((element) => element.create(document.getElementById(element.place)));
 
 const view = await openWindow(document.getElementById("scene"));
 if (!view) {
@@ -126,6 +129,7 @@ const link = new Link(token, {
     view?.build(stage);
     drive.setKeys(keys, stage.autopilot?.targets.length ?? 0);
     autopilot.build(stage.autopilot, keys);
+    for (const element of shown) element.hello?.(stage);
     link.send({ type: "cameras", hz: wantedHz() });
   },
   state(message) {
@@ -136,6 +140,7 @@ const link = new Link(token, {
     state = message;
     if (is_new) view?.show(state);
     plots.show(state);
+    for (const element of shown) element.state?.(state);
     if (now - metered_at >= METERS_MS) {
       metered_at = now;
       bars.meters(state, link.latency_ms, stage.control_hz);
@@ -149,6 +154,7 @@ const link = new Link(token, {
     bars.status(status, driving);
     drive.setFlying(status.flight?.flying ?? false);
     autopilot.status(status.flight, driving, status.driver);
+    for (const element of shown) element.status?.(status);
     showHeld();
     if (message.refused.old > old_before) bars.toast("The connection is too slow: keys arrive too late and do not count.");
     old_before = message.refused.old;
@@ -168,6 +174,7 @@ const link = new Link(token, {
     drive.stop();
     drive.releaseAll();
     bars.down();
+    for (const element of shown) element.down?.();
     bars.notice(final ? why : `The arm has stopped; reconnecting…\n${why}`, final);
   },
 });

@@ -106,6 +106,7 @@ fn header(rig: RigSpec) -> TapeHeader {
         began_utc: utc_now(),
         repeatable: false,
         features: Default::default(),
+        depth: Default::default(),
         task: "measure".into(),
         pilot: "none".into(),
         seed: 0,

@@ -1,5 +1,5 @@
-//! One camera while recording: pictures go through a bounded queue to a thread that codes them
-//! and appends them to the camera's log.
+//! One stream of pictures while recording: they go through a bounded queue to a thread that codes them
+//! and appends them to the stream's log.
 //!
 //! Pictures may come before they are drawn: the coder waits for their pixels, the loop does not.
 //! The control loop never waits for coding unless it was asked to. When the queue is full the
@@ -11,17 +11,14 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_cha
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use citrange_core::png::{self, PngEffort};
-use citrange_core::rig::CameraSpec;
-use citrange_core::{Picture, PictureError};
-use citrange_lerobot::ImageStats;
-use citrange_video::{Encoder, EncoderSettings};
+use citrange_core::{CameraImage, PictureError};
 
 use crate::coded::{Coded, CodedPicture, CodedPictures};
 use crate::error::TapeError;
 use crate::log::LogWriter;
 use crate::record::kind;
 use crate::recorder::{Failure, RecordSettings};
+use crate::stream::{CodeError, Coder, Shot, Stream};
 
 /// How far threads stand back behind the control loop. On Linux this counts per thread.
 #[cfg(target_os = "linux")]
@@ -39,24 +36,16 @@ pub enum WhenFull {
     Wait,
 }
 
-/// How a camera's pictures are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Storage {
-    /// H.264 video.
-    Video(EncoderSettings),
-    /// Every picture as PNG, without loss.
-    Images,
-}
-
 struct Message {
     /// Pictures dropped before this one.
     owed: u64,
-    rgb: Option<Picture>,
+    shot: Option<Shot>,
 }
 
 /// The control loop's end of a camera.
 pub(crate) struct CameraWriter {
     pub(crate) name: String,
+    stream: Stream,
     queue: Option<SyncSender<Message>>,
     owed: u64,
     frames: u64,
@@ -68,50 +57,44 @@ pub(crate) struct CameraWriter {
 impl CameraWriter {
     pub(crate) fn start(
         log: PathBuf,
-        spec: &CameraSpec,
-        storage: Storage,
+        stream: Stream,
         (settings, sync_every): (&RecordSettings, Option<Duration>),
         failure: &Failure,
     ) -> Result<Self, TapeError> {
         // Made here, so that a size that cannot be coded is refused before the episode begins.
-        let coder = Coder::new(spec, storage)?;
+        let coder = stream.coder()?;
         let writer = LogWriter::create(&log)?;
         let (queue, pictures) = sync_channel(settings.queue_pictures.max(1));
-        let work = Worker {
-            name: spec.name.clone(),
-            coder,
-            writer,
-            sync_every,
-            stats: ImageStats::new(),
-            coded: Vec::new(),
-            bytes: Vec::new(),
-        };
+        let name = stream.name.clone();
+        let coded = Vec::new();
+        let work = Worker { name: name.clone(), coder, writer, sync_every, coded };
         let told = failure.clone();
         let thread = std::thread::Builder::new()
-            .name(format!("camera-{}", spec.name))
+            .name(format!("camera-{name}"))
             .spawn(move || {
                 give_way();
                 let done = work.run(&pictures, log);
                 done.map_err(|error| told.set(error)).ok()
             })
-            .map_err(|e| TapeError::Recording(format!("no thread for {}: {e}", spec.name)))?;
-        let (name, when_full) = (spec.name.clone(), settings.when_full);
-        let (queue, thread) = (Some(queue), Some(thread));
-        Ok(Self { name, queue, owed: 0, frames: 0, dropped: Vec::new(), when_full, thread })
+            .map_err(|e| TapeError::Recording(format!("no thread for {name}: {e}")))?;
+        let (when_full, queue, thread) = (settings.when_full, Some(queue), Some(thread));
+        let dropped = Vec::new();
+        Ok(Self { name, stream, queue, owed: 0, frames: 0, dropped, when_full, thread })
     }
 
-    /// Hands a picture over.
-    pub(crate) fn push(&mut self, rgb: &Picture) -> Result<(), TapeError> {
+    /// Hands over what belongs to its stream.
+    pub(crate) fn push(&mut self, images: &[CameraImage]) -> Result<(), TapeError> {
         let cannot = || TapeError::Recording(format!("camera {} cannot be kept", self.name));
+        let shot = self.stream.shot(images).map_err(TapeError::Recording)?;
         let queue = self.queue.as_ref().ok_or_else(cannot)?;
         let frame = self.frames;
         self.frames += 1;
-        if rgb.is_left_out() && frame > 0 {
+        if matches!(shot, Shot::LeftOut) && frame > 0 {
             self.owed += 1;
             self.dropped.push(frame);
             return Ok(());
         }
-        let message = Message { owed: self.owed, rgb: Some(Picture::clone(rgb)) };
+        let message = Message { owed: self.owed, shot: Some(shot) };
         // The very first picture has none before it that could take its place: it waits.
         let sent = match self.when_full {
             WhenFull::Drop if frame > 0 => queue.try_send(message),
@@ -147,7 +130,7 @@ impl CameraWriter {
         if let Some(queue) = self.queue.take()
             && self.owed > 0
         {
-            let _the_thread_says_why = queue.send(Message { owed: self.owed, rgb: None });
+            let _the_thread_says_why = queue.send(Message { owed: self.owed, shot: None });
         }
     }
 
@@ -181,10 +164,7 @@ struct Worker {
     writer: LogWriter,
     /// How often what was written is forced to the disk.
     sync_every: Option<Duration>,
-    stats: ImageStats,
     coded: Vec<CodedPicture>,
-    /// The last coded picture.
-    bytes: Vec<u8>,
 }
 
 impl Worker {
@@ -205,12 +185,16 @@ impl Worker {
                 Err(TryRecvError::Disconnected) => break,
             };
             for _ in 0..message.owed {
-                self.keep(None)?;
+                let key = self.coder.repeat()?;
+                self.keep(key)?;
             }
-            if let Some(rgb) = message.rgb {
-                let rgb = rgb.pixels().map_err(|e| self.cannot_see(&e))?;
-                self.keep(Some(rgb))?;
-                self.stats.add_rgb(rgb, self.coder.width, self.coder.height);
+            if let Some(shot) = message.shot {
+                let _span = tracing::trace_span!("encode", camera = self.name).entered();
+                let key = self.coder.code(&shot).map_err(|error| match error {
+                    CodeError::Picture(error) => self.cannot_see(&error),
+                    CodeError::Tape(error) => error,
+                })?;
+                self.keep(key)?;
             }
             self.writer.flush()?;
             if self.sync_every.is_some_and(|every| synced.elapsed() > every) {
@@ -219,13 +203,12 @@ impl Worker {
             }
         }
         self.writer.sync()?;
-        let how = match &self.coder.kind {
-            PictureCoder::Video(encoder) => {
-                Coded::Video { config: encoder.avc_config().unwrap_or_default().to_vec() }
-            }
-            PictureCoder::Images => Coded::Png,
-        };
-        Ok(CodedPictures { log, how, pictures: self.coded, stats: Some(self.stats), damage: None })
+        let (kind, head) = self.coder.head()?;
+        let how = Coded::of(kind, &head).ok_or_else(|| {
+            TapeError::Recording(format!("the head of {} cannot be read back", self.name))
+        })?;
+        let stats = Some(self.coder.stats);
+        Ok(CodedPictures { log, how, pictures: self.coded, stats, damage: None })
     }
 
     fn cannot_see(&self, error: &PictureError) -> TapeError {
@@ -233,62 +216,16 @@ impl Worker {
         TapeError::Recording(format!("camera {}, frame {frame}: {error}", self.name))
     }
 
-    fn keep(&mut self, rgb: Option<&[u8]>) -> Result<(), TapeError> {
-        let _span = tracing::trace_span!("encode", camera = self.name).entered();
-        let (width, height) = (self.coder.width, self.coder.height);
-        let key = match (&mut self.coder.kind, rgb) {
-            (PictureCoder::Video(encoder), rgb) => {
-                let sample = match rgb {
-                    Some(rgb) => encoder.encode(rgb)?,
-                    None => encoder.repeat()?,
-                };
-                self.bytes.clear();
-                self.bytes.extend_from_slice(sample.data);
-                sample.key
-            }
-            (PictureCoder::Images, Some(rgb)) => {
-                self.bytes = png::encode(rgb, width, height, PngEffort::Fast)
-                    .map_err(|e| TapeError::Recording(format!("a picture as PNG: {e}")))?;
-                true
-            }
-            // The bytes of the picture before are still there.
-            (PictureCoder::Images, None) => true,
-        };
+    /// Appends the picture that was coded last.
+    fn keep(&mut self, key: bool) -> Result<(), TapeError> {
         if self.coded.is_empty() {
-            let config = match &self.coder.kind {
-                PictureCoder::Video(encoder) => encoder.avc_config().unwrap_or_default(),
-                PictureCoder::Images => &[],
-            };
-            self.writer.append(kind::CAMERA, &[config])?;
+            let (kind, head) = self.coder.head()?;
+            self.writer.append(kind, &[&head])?;
         }
-        let begins = self.writer.append(kind::PICTURE, &[&[u8::from(key)], &self.bytes])?;
-        self.coded.push(CodedPicture { at: begins + 1, size: self.bytes.len() as u32, key });
+        let bytes = &self.coder.bytes;
+        let begins = self.writer.append(kind::PICTURE, &[&[u8::from(key)], bytes])?;
+        self.coded.push(CodedPicture { at: begins + 1, size: bytes.len() as u32, key });
         Ok(())
-    }
-}
-
-struct Coder {
-    kind: PictureCoder,
-    width: usize,
-    height: usize,
-}
-
-enum PictureCoder {
-    Video(Box<Encoder>),
-    Images,
-}
-
-impl Coder {
-    fn new(spec: &CameraSpec, storage: Storage) -> Result<Self, TapeError> {
-        let kind = match storage {
-            Storage::Video(settings) => PictureCoder::Video(Box::new(Encoder::new(
-                spec.width_px,
-                spec.height_px,
-                settings,
-            )?)),
-            Storage::Images => PictureCoder::Images,
-        };
-        Ok(Self { kind, width: spec.width_px as usize, height: spec.height_px as usize })
     }
 }
 

@@ -10,16 +10,30 @@ use citrange_video::mp4::{self, SampleInfo};
 use citrange_video::{Decoder, VideoError};
 
 use crate::error::TapeError;
-use crate::log::{PREFIX, read_at, read_file, read_records};
+use crate::log::{LogWriter, PREFIX, read_at, read_file, read_records};
 use crate::record::kind;
 
 /// How pictures are coded.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Coded {
     /// H.264 samples; `config` is what a decoder needs.
     Video { config: Vec<u8> },
     /// PNG files.
     Png,
+    /// PNG files that lie beside the tape, and what their readers need.
+    Beside(serde_json::Value),
+}
+
+impl Coded {
+    /// By the record with which a log begins.
+    pub(crate) fn of(kind: u8, head: &[u8]) -> Option<Self> {
+        match (kind, head) {
+            (kind::CAMERA, []) => Some(Self::Png),
+            (kind::CAMERA, config) => Some(Self::Video { config: config.to_vec() }),
+            (kind::BESIDE, json) => serde_json::from_slice(json).ok().map(Self::Beside),
+            _ => None,
+        }
+    }
 }
 
 /// One coded picture in the log.
@@ -76,8 +90,10 @@ impl CodedPictures {
             }
             let at = record.payload_begins();
             match (record.kind, record.payload) {
-                (kind::CAMERA, []) => how = Some(Coded::Png),
-                (kind::CAMERA, config) => how = Some(Coded::Video { config: config.to_vec() }),
+                (kind @ (kind::CAMERA | kind::BESIDE), head) => {
+                    let read = Coded::of(kind, head);
+                    how = Some(read.ok_or_else(|| fail("its head cannot be read"))?);
+                }
                 (kind::PICTURE, [key, data @ ..]) => {
                     let size = data.len() as u32;
                     pictures.push(CodedPicture { at: at as u64 + 1, size, key: *key == 1 });
@@ -145,6 +161,8 @@ impl CodedPictures {
         let mut stats = ImageStats::new();
         let (width, height) = (spec.width_px as usize, spec.height_px as usize);
         match &self.how {
+            // They are no pictures that people look at.
+            Coded::Beside(_) => {}
             Coded::Png => {
                 for bytes in self.pngs()? {
                     let picture = png::decode(&bytes).map_err(|e| TapeError::Log {
@@ -168,6 +186,25 @@ impl CodedPictures {
             }
         }
         Ok(stats)
+    }
+
+    /// Writes the pictures that are kept as a log of their own: one that is whole.
+    pub(crate) fn write_log(&self, path: &Path) -> Result<(), TapeError> {
+        let mut log = LogWriter::create(path)?;
+        let head = match &self.how {
+            Coded::Video { config } => (kind::CAMERA, config.clone()),
+            Coded::Png => (kind::CAMERA, Vec::new()),
+            Coded::Beside(head) => (kind::BESIDE, head.to_string().into_bytes()),
+        };
+        log.append(head.0, &[&head.1])?;
+        let mut file = self.open()?;
+        for picture in &self.pictures {
+            let mut bytes = vec![0; picture.size as usize];
+            read_at(&mut file, picture.at, &mut bytes)
+                .map_err(|e| TapeError::file("read", &self.log, e))?;
+            log.append(kind::PICTURE, &[&[u8::from(picture.key)], &bytes])?;
+        }
+        log.sync()
     }
 
     fn open(&self) -> Result<File, TapeError> {

@@ -4,6 +4,7 @@
 //! meta/ data/ videos/          LeRobotDataset v3.0
 //! citrange/index.json          which tape belongs to which episode, outcomes, labels, notes
 //! citrange/episodes/*.tape     the exact episodes
+//! citrange/episodes/*.depth    what their cameras measured of depths
 //! citrange/recording/<uid>/    the episode being recorded
 //! ```
 
@@ -15,11 +16,14 @@ use citrange_core::RigSpec;
 use citrange_lerobot::{Column, Feature, Info, NewEpisode, NewImages, NewVideo};
 
 use crate::coded::Coded;
+use crate::depth::beside_name;
 use crate::error::TapeError;
 use crate::features::StateFeatures;
 use crate::index::{Entry, INDEX, Index, SIDE, tape_name};
-use crate::recorder::{Recording, Row};
+use crate::recorder::RecordSettings;
+use crate::recording::{Recording, Row};
 use crate::repair::{Repaired, repair_locked};
+use crate::stream::Stream;
 use crate::units::{JointUnit, Unit};
 
 /// Feature names as LeRobot's tools expect them.
@@ -87,7 +91,7 @@ impl Dataset {
             let hint = citrange_core::names::suggestion(name, known);
             return Err(TapeError::Missing(format!("unknown camera \"{name}\", {hint}")));
         }
-        let units = unit.of(rig).map_err(TapeError::Missing)?;
+        let units = unit.of(rig).map_err(TapeError::Refused)?;
         let lock = lock(root)?;
         let repaired = repair_locked(root)?;
         let info = info(rig, (unit, features), &units, images);
@@ -99,7 +103,7 @@ impl Dataset {
                     units.iter().map(|u| format!("{} in {}", u.name, u.unit)).collect();
                 if all.is_empty() { "not said".to_owned() } else { all.join(", ") }
             };
-            return Err(TapeError::Missing(format!(
+            return Err(TapeError::Refused(format!(
                 "{} has other units: {}; this recording would have {}",
                 root.display(),
                 show(&index.units),
@@ -207,17 +211,21 @@ pub(crate) fn save(
         ],
         ..NewEpisode::default()
     };
-    for (spec, coded) in header.rig.rgb_cameras().zip(&cameras) {
-        let key = format!("{PICTURES}{}", spec.name);
-        let stats = coded.stats(spec)?;
+    let mut beside = Vec::new();
+    for (stream, coded) in Stream::all(&header, &RecordSettings::default())?.iter().zip(&cameras) {
+        let (key, spec) = (format!("{PICTURES}{}", stream.name), stream.spec(&header));
         match &coded.how {
             Coded::Video { config } => {
-                let path = folder.join(format!("{}.mp4", spec.name));
+                let path = folder.join(format!("{}.mp4", stream.name));
                 coded.write_mp4(&path, spec, header.rig.rates.frame_hz, config)?;
-                episode.videos.push(NewVideo { key, path, stats });
+                episode.videos.push(NewVideo { key, path, stats: coded.stats(spec)? });
             }
             Coded::Png => {
+                let stats = coded.stats(spec)?;
                 episode.images.push(NewImages { key, png: coded.pngs()?, stats });
+            }
+            Coded::Beside(_) => {
+                beside.push((coded.log.clone(), beside_name(&header.uid, &stream.name, first)));
             }
         }
     }
@@ -226,7 +234,9 @@ pub(crate) fn save(
     next.episodes.push(Some(Entry::new(&header, first..first + rows.len(), outcome)));
     let new_index = folder.join("index.json");
     write_synced(&new_index, &next.to_json()?)?;
-    episode.side = vec![(tape, tape_name(&header.uid)), (new_index, INDEX.to_owned())];
+    episode.side = vec![(tape, tape_name(&header.uid))];
+    episode.side.extend(beside);
+    episode.side.push((new_index, INDEX.to_owned()));
     let number = lerobot.append(episode)?;
     Ok((number, next))
 }

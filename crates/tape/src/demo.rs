@@ -147,15 +147,8 @@ fn check_joints(tape: &Episode, shown: &Range<usize>) -> Result<(), TapeError> {
     }
 }
 
-/// Joints of the first arm before the gripper's: they are kept apart in these files where the
-/// gripper comes last.
-#[must_use]
-pub fn arm_joints(rig: &RigSpec) -> usize {
-    let first = rig.arms().into_iter().next().map_or(0..0, |arm| arm.joints);
-    arm_and_gripper(rig, first).0.end
-}
-
-/// The joints of an arm, and those of the gripper behind it.
+/// The joints of an arm, and those of the gripper behind it: they are kept apart in these files
+/// where the gripper comes last.
 #[must_use]
 pub fn arm_and_gripper(rig: &RigSpec, joints: Range<usize>) -> (Range<usize>, Range<usize>) {
     let own = rig.joints.get(joints.clone()).unwrap_or_default();
@@ -189,7 +182,7 @@ fn write_start(
     for (name, at) in objects {
         let place = qpos.get(*at..at.saturating_add(7)).ok_or_else(|| {
             let had = qpos.len();
-            TapeError::Missing(format!("{name} would be at position {at} of {had} in the state"))
+            TapeError::Refused(format!("{name} would be at position {at} of {had} in the state"))
         })?;
         demo.named_joints.insert(format!("{name}_joint_qpos"), place.to_vec());
     }

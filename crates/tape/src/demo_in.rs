@@ -12,12 +12,16 @@ use citrange_hdf5::{
 };
 
 use crate::demo::{ACTIONS, FRAME_HZ, FRAMES, JOINT_TARGETS, TAPE, TASK, check_range};
+use crate::demo_rows::is_so101;
 use crate::episode::Episode;
 use crate::error::TapeError;
 use crate::order::Matched;
 
 /// Rate of SO-101 recordings whose file does not say it: a frame per step of their simulator.
 pub const SO101_HZ: f64 = 60.0;
+
+/// Rate of ALOHA's recordings whose file does not say it: that of its control loop.
+pub const ALOHA_HZ: f64 = 50.0;
 
 /// An episode of an HDF5 file.
 #[derive(Clone, Debug, Default)]
@@ -56,14 +60,26 @@ pub struct DemoEpisode {
     /// Whether the file says that its actions are joint targets.
     pub(crate) targets_said: bool,
     pub(crate) joint_targets: Option<Array>,
-    pub(crate) joint_pos: Option<Array>,
-    pub(crate) gripper_pos: Option<Array>,
-    pub(crate) gripper_action: Option<Array>,
+    /// What the file keeps of each arm, in the file's order.
+    pub(crate) arms: Vec<ArmRows>,
+    /// Grippers are fractions, 0 closed to 1 open.
+    pub(crate) grips_are_fractions: bool,
     pub(crate) states: Option<Array>,
     /// Where a scene's joints are in the arrays; after [`DemoEpisode::arrange`].
     pub(crate) matched: Option<Matched>,
     /// Robots whose start positions were taken from the arrays.
     pub(crate) taken: BTreeSet<String>,
+}
+
+/// What a file keeps of one arm, a row per step.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ArmRows {
+    /// Its name in the file: `robot0`, …
+    pub(crate) name: String,
+    /// Joints, or all of them with the gripper.
+    pub(crate) joint_pos: Option<Array>,
+    pub(crate) gripper_pos: Option<Array>,
+    pub(crate) gripper_action: Option<Array>,
 }
 
 impl DemoEpisode {
@@ -85,11 +101,19 @@ impl DemoEpisode {
                 });
                 all.collect()
             }
+            FileLayout::Aloha => Ok(vec![Self::of_aloha(citrange_hdf5::read_aloha(path)?, name)]),
             FileLayout::Other(what) => {
                 let reason = format!("{what}: no recording that is known here");
                 Err(TapeError::Log { path: path.to_owned(), reason })
             }
         }
+    }
+
+    /// Whether the first episode of a file of many is a recording of an SO-101.
+    #[must_use]
+    pub fn is_so101_file(path: &Path) -> bool {
+        let first = citrange_hdf5::read_robomimic(path).and_then(|file| file.read_demo(0));
+        first.is_ok_and(|demo| is_so101(&demo))
     }
 
     fn of_demo(demo: Demo, name: String, path: &Path) -> Self {
@@ -112,11 +136,14 @@ impl DemoEpisode {
         episode.model_xml = model_xml;
         (episode.pictures, episode.unread) = (demo.cameras, demo.unread);
         episode.actions = actions;
-        if let Some(robot) = first_robot(robot_states.keys()) {
-            episode.joint_pos = robot_states.remove(&format!("{robot}_joint_pos"));
-            let grip = gripper_key(&robot, gripper_states.keys());
-            episode.gripper_pos = gripper_states.remove(&format!("{grip}_qpos"));
-            episode.gripper_action = gripper_states.remove(&format!("{grip}_action"));
+        for name in robots_of(robot_states.keys()) {
+            let grip = gripper_key(&name, gripper_states.keys());
+            episode.arms.push(ArmRows {
+                joint_pos: robot_states.remove(&format!("{name}_joint_pos")),
+                gripper_pos: gripper_states.remove(&format!("{grip}_qpos")),
+                gripper_action: gripper_states.remove(&format!("{grip}_action")),
+                name,
+            });
         }
         if let Some(bytes) = blobs.remove(TAPE) {
             match tape_of(&bytes, blobs.get(FRAMES), path) {
@@ -136,10 +163,19 @@ impl DemoEpisode {
             return Self::of_so101(demo, header, name);
         }
         let RobomimicDemo { model_file, states, actions, mut obs, attrs, unread, .. } = demo;
+        let names = robots_of(obs.keys());
         let mut take = |key: &str| match obs.remove(key) {
             Some(Series::Numbers(array)) => Some(array),
             _ => None,
         };
+        let arm = |name: String| ArmRows {
+            joint_pos: take(&format!("{name}_joint_pos")),
+            gripper_pos: take(&format!("{name}_gripper_qpos")),
+            gripper_action: None,
+            name,
+        };
+        let arms: Vec<ArmRows> = names.into_iter().map(arm).collect();
+        let joint_targets = take("joint_targets");
         let args = header.env_args.as_deref().or(header.env_info.as_deref()).unwrap_or_default();
         let args: serde_json::Value = serde_json::from_str(args).unwrap_or_default();
         // The clock of the states is exact; the settings say what was meant.
@@ -151,12 +187,10 @@ impl DemoEpisode {
             flattened: states.as_ref().and_then(|s| s.row(0)).map(<[f64]>::to_vec),
             ..StartData::default()
         };
-        let (joint_pos, gripper_pos) = (take("robot0_joint_pos"), take("robot0_gripper_qpos"));
-        if start.flattened.is_none()
-            && let Some(joints) = joint_pos.as_ref().and_then(|j| j.row(0))
-        {
-            let grip = gripper_pos.as_ref().and_then(|g| g.row(0)).unwrap_or_default();
-            start.named.insert("robot0".into(), [joints, grip].concat());
+        for arm in arms.iter().filter(|_| start.flattened.is_none()) {
+            let Some(joints) = arm.joint_pos.as_ref().and_then(|j| j.row(0)) else { continue };
+            let grip = arm.gripper_pos.as_ref().and_then(|g| g.row(0)).unwrap_or_default();
+            start.named.insert(arm.name.clone(), [joints, grip].concat());
         }
         let robots = [&args["robots"], &args["robots"][0], &args["env_kwargs"]["robots"][0]];
         Self {
@@ -169,9 +203,8 @@ impl DemoEpisode {
             model_xml: model_file,
             rate_hz: sane(stamps.as_deref().and_then(rate_of_stamps).or(said)),
             actions,
-            joint_targets: take("joint_targets"),
-            joint_pos,
-            gripper_pos,
+            joint_targets,
+            arms,
             states,
             joint_names: texts(&args["env_kwargs"]["joint_names"]),
             unread,
@@ -179,58 +212,43 @@ impl DemoEpisode {
         }
     }
 
-    fn of_so101(demo: RobomimicDemo, header: &RobomimicHeader, name: String) -> Self {
-        let RobomimicDemo { obs, attrs, unread, .. } = demo;
-        let mut episode = Self {
-            name,
-            environment: header.env.clone(),
-            task: attrs.get(TASK).and_then(Attr::text).map(str::to_owned),
-            success: attrs.get("success").and_then(Attr::bool),
-            is_so101: true,
-            targets_said: true,
-            unread,
-            ..Self::default()
-        };
-        if let Some(Attr::Texts(names)) = attrs.get("joint_names") {
-            episode.joint_names = Some(names.clone());
-        }
-        for (key, series) in obs {
-            match (key.as_str(), series) {
-                ("joint_pos", Series::Numbers(array)) => episode.joint_pos = Some(array),
-                ("actions", Series::Numbers(array)) => episode.actions = Some(array),
-                (_, Series::Images(images)) => drop(episode.pictures.insert(key, images)),
-                _ => {}
+    /// Whether it is of the layout of ALOHA: all arms in one row, grippers as fractions.
+    #[must_use]
+    pub fn is_aloha(&self) -> bool {
+        self.grips_are_fractions
+    }
+
+    /// Robots of a file are numbered; in a scene without such a name they are its robots, in the
+    /// scene's order.
+    pub fn rename_robots(&mut self, scene: &[String]) {
+        for (number, own) in scene.iter().enumerate() {
+            let name = format!("robot{number}");
+            if scene.contains(&name) || self.start.named.contains_key(own) {
+                continue;
             }
+            if let Some(joints) = self.start.named.remove(&name) {
+                self.start.named.insert(own.clone(), joints);
+            }
+            self.arms.iter_mut().filter(|arm| arm.name == name).for_each(|a| a.name = own.clone());
         }
-        if let Some(joints) = episode.joint_pos.as_ref().and_then(|j| j.row(0)) {
-            episode.start.named.insert("robot0".into(), joints.to_vec());
-        }
-        let said = |key: &str| attrs.get(key).or(header.other.get(key)).and_then(Attr::number);
-        let counted = said("frame_count").zip(said("duration"));
-        let counted = counted.and_then(|(frames, secs)| whole(frames / secs));
-        let keys = [FRAME_HZ, "fps", "control_freq", "control_hz"];
-        episode.rate_hz = sane(keys.iter().find_map(|key| said(key)).or(counted));
-        episode
+    }
+
+    /// Joint positions of the first arm.
+    pub(crate) fn joint_pos(&self) -> Option<&Array> {
+        self.arms.first()?.joint_pos.as_ref()
     }
 
     /// Rows of the recorded joints.
     #[must_use]
     pub fn rows(&self) -> usize {
-        self.joint_pos.as_ref().or(self.actions.as_ref()).map_or(0, Array::rows)
+        self.joint_pos().or(self.actions.as_ref()).map_or(0, Array::rows)
     }
 }
 
-/// Whether a demonstration is one of an SO-101: all of it is in `obs`, its actions too.
-fn is_so101(demo: &RobomimicDemo) -> bool {
-    let numbers = |key: &str| demo.obs.get(key).is_some_and(|s| s.numbers().is_some());
-    let own = demo.states.is_none() && demo.actions.is_none();
-    own && numbers("joint_pos") && numbers("actions")
-}
-
-/// A rate that is a whole number but for the last frame's fraction.
-fn whole(hz: f64) -> Option<f64> {
-    let near = hz.round();
-    ((hz - near).abs() < 0.02 * near).then_some(near)
+impl ArmRows {
+    pub(crate) fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), ..Self::default() }
+    }
 }
 
 fn texts(list: &serde_json::Value) -> Option<Vec<String>> {
@@ -295,8 +313,12 @@ fn bodies(arrays: &InitialStateData) -> Vec<BodyPose> {
     pairs.map(|(at, (p, r))| BodyPose { name: name(at), pos_m: *p, rot: *r }).collect()
 }
 
-fn first_robot<'a>(mut names: impl Iterator<Item = &'a String>) -> Option<String> {
-    names.find_map(|name| name.strip_suffix("_joint_pos")).map(str::to_owned)
+/// Robots whose joints are there: `robot0`, `robot1`, …, also beyond nine.
+fn robots_of<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let all = names.filter_map(|name| name.strip_suffix("_joint_pos"));
+    let mut all: Vec<String> = all.map(str::to_owned).collect();
+    all.sort_by_key(|name| (name.len(), name.clone()));
+    all
 }
 
 /// `robot0_right_gripper`, or whatever the robot's gripper is called.
@@ -320,7 +342,7 @@ fn rate_of_stamps(stamps: &[f64]) -> Option<f64> {
     (middle > 0.0).then(|| (1.0 / middle).round())
 }
 
-fn sane(hz: Option<f64>) -> Option<f64> {
+pub(crate) fn sane(hz: Option<f64>) -> Option<f64> {
     hz.filter(|hz| (0.1..=10_000.0).contains(hz))
 }
 

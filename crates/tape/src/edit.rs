@@ -9,6 +9,7 @@ use std::path::Path;
 use citrange_lerobot::{Applied, Edit, Origin, Packing, Piece, Plan, Rescale, Staging};
 
 use crate::dataset::{ACTION, Dataset, STATE, UNITS_KEY, lock, units_json, write_synced};
+use crate::depth::beside_files;
 use crate::error::TapeError;
 use crate::features::StateFeatures;
 use crate::index::{Entry, INDEX, Index, SIDE, tape_name};
@@ -44,7 +45,7 @@ impl Dataset {
         // The dataset as it was goes away, and with it what lies unsaved in it.
         if !unfinished(self.root())?.is_empty() {
             let root = self.root().display();
-            return Err(TapeError::Missing(format!(
+            return Err(TapeError::Refused(format!(
                 "{root} holds a recording that was cut off; run `citrange data repair {root}` first"
             )));
         }
@@ -89,10 +90,10 @@ impl Dataset {
         progress: Progress<'_>,
     ) -> Result<(), TapeError> {
         let Some((first, _)) = sources.first() else {
-            return Err(TapeError::Missing("give at least one dataset".into()));
+            return Err(TapeError::Refused("give at least one dataset".into()));
         };
         if let Some((other, _)) = sources.iter().find(|(d, _)| d.index.units != first.index.units) {
-            return Err(TapeError::Missing(format!(
+            return Err(TapeError::Refused(format!(
                 "{} and {} have joint values in different units; export one of them in the \
                  other's unit first",
                 first.root().display(),
@@ -183,7 +184,7 @@ impl Dataset {
         // Somebody may have recorded since this dataset was opened.
         let mut index = Index::read(self.root())?.unwrap_or_else(|| self.index.clone());
         if index != self.index {
-            return Err(TapeError::Missing(format!(
+            return Err(TapeError::Refused(format!(
                 "{} was changed by another process; open it again",
                 self.root().display()
             )));
@@ -191,7 +192,7 @@ impl Dataset {
         for &episode in episodes {
             self.check_episode(episode)?;
             if self.entry(episode).is_none() {
-                return Err(TapeError::Missing(format!(
+                return Err(TapeError::Refused(format!(
                     "episode {episode} of {} was not recorded by Citrange: only its task text can \
                      be changed",
                     self.root().display()
@@ -223,6 +224,9 @@ fn bring_tapes(root: &Path, sources: &[Source<'_>]) -> Result<(), TapeError> {
         if let Some(entry) = &entry {
             let name = tape_name(&entry.uid);
             link(&source.dataset.root().join(&name), &root.join(&name))?;
+            for name in beside_files(source.dataset.root(), &entry.uid)? {
+                link(&source.dataset.root().join(&name), &root.join(&name))?;
+            }
         }
         index.episodes.push(entry);
     }

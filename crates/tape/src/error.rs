@@ -46,6 +46,9 @@ pub enum TapeError {
     /// Something asked for is not there.
     #[error("{0}")]
     Missing(String),
+    /// What is asked for cannot be done with what is there.
+    #[error("{0}")]
+    Refused(String),
 }
 
 impl TapeError {
@@ -98,9 +101,11 @@ impl Classified for TapeError {
                 ErrorKind::of_io(source.kind())
             }
             Self::Busy(_) | Self::Recording(_) => ErrorKind::Failed,
-            Self::Log { .. } | Self::Video(_) | Self::Hdf5(_) | Self::Missing(_) => {
-                ErrorKind::BadInput
-            }
+            Self::Log { .. }
+            | Self::Video(_)
+            | Self::Hdf5(_)
+            | Self::Missing(_)
+            | Self::Refused(_) => ErrorKind::BadInput,
         }
     }
 }

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use citrange_core::restore::BodyPose;
+use citrange_core::rig::CameraSpec;
 use citrange_core::time::Utc;
 use citrange_core::{RigSpec, RobotDescription, Scene};
 use serde::{Deserialize, Serialize};
 
 use crate::features::StateFeatures;
+use crate::stream::DepthFormat;
 use crate::units::Unit;
 
 /// The first record of every tape.
@@ -48,6 +50,9 @@ pub struct TapeHeader {
     pub features: StateFeatures,
     /// Cameras whose pictures are kept without loss.
     pub images: BTreeSet<String>,
+    /// Cameras whose depths are kept, and in which unit.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub depth: BTreeMap<String, DepthFormat>,
     /// Settings of whoever recorded it.
     pub config: serde_json::Value,
     /// Where the bodies were at the start, to check a restore by.
@@ -62,6 +67,13 @@ impl TapeHeader {
     #[must_use]
     pub fn repeatable_as(self, uid: String) -> Self {
         Self { uid, began_utc: String::new(), repeatable: true, ..self }
+    }
+
+    /// Cameras of which something is kept, in the rig's order.
+    pub(crate) fn kept_cameras(&self) -> impl Iterator<Item = &CameraSpec> {
+        let is_kept =
+            |spec: &&CameraSpec| spec.kind.has_rgb() || self.depth.contains_key(&spec.name);
+        self.rig.cameras.iter().filter(is_kept)
     }
 }
 

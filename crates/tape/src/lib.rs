@@ -32,24 +32,29 @@
 //! | to change | look in |
 //! |---|---|
 //! | bytes of the log | `log.rs` (records), `record.rs` (frames, ticks), `header.rs` |
-//! | what happens while recording | `recorder.rs`, pictures `camera.rs`, `coded.rs` |
+//! | what happens while recording | `recorder.rs`, what of a camera is kept and how it is coded `stream.rs`, pictures `camera.rs`, `coded.rs` |
+//! | depths read back | `depth.rs` |
 //! | saving | `dataset.rs`, `index.rs` |
 //! | whose tape a tape is | `tapes.rs`; tied again: `rebuild.rs` |
 //! | repair after a crash | `recover.rs` (one recording), `repair.rs`, what edits left `leftovers.rs` |
 //! | deleting, trimming, merging, … | `edit.rs` |
 //! | units of joint values | `units.rs`; what a row holds `features.rs`; rows of others `rows.rs` |
 //! | replay and its verification | `replay.rs`, `verify.rs` |
-//! | HDF5 files | out `demo.rs`, `pictures.rs`; in `demo_in.rs`, `order.rs`, `joint_names.rs`, `motion.rs` |
+//! | HDF5 files | out `demo.rs`, `pictures.rs`; in `demo_in.rs`, `demo_rows.rs`, `order.rs`, `joint_names.rs`, `motion.rs`, `grippers.rs`; which column is which joint `arm_columns.rs` |
 
+mod arm_columns;
 mod camera;
 mod coded;
 mod dataset;
 mod demo;
 mod demo_in;
+mod demo_rows;
+mod depth;
 mod edit;
 mod episode;
 mod error;
 mod features;
+mod grippers;
 mod header;
 mod index;
 mod joint_names;
@@ -61,21 +66,24 @@ mod pictures;
 mod rebuild;
 mod record;
 mod recorder;
+mod recording;
 mod recover;
 mod repair;
 mod replay;
 mod rows;
 mod run_name;
+mod stream;
 mod tapes;
 mod units;
 mod verify;
 
 pub use citrange_lerobot::{Leftover, Staging, staging_name};
 
-pub use camera::{Storage, WhenFull};
+pub use camera::WhenFull;
 pub use dataset::Dataset;
-pub use demo::{DemoExtras, arm_and_gripper, arm_joints, export_demo, flattened};
-pub use demo_in::{DemoEpisode, SO101_HZ};
+pub use demo::{DemoExtras, arm_and_gripper, export_demo, flattened};
+pub use demo_in::{ALOHA_HZ, DemoEpisode, SO101_HZ};
+pub use depth::DepthFrames;
 pub use edit::Progress;
 pub use episode::{End, Episode};
 pub use error::TapeError;
@@ -86,10 +94,12 @@ pub use log::{Damage, file_sha256};
 pub use motion::{Motion, StateRow};
 pub use rebuild::Rebuilt;
 pub use record::{SensorTimes, TapedFrame, TapedTick};
-pub use recorder::{RecordSettings, Recorder, Recording};
+pub use recorder::{RecordSettings, Recorder};
+pub use recording::Recording;
 pub use repair::Repaired;
 pub use replay::{ExactReplay, FrameReplay};
 pub use rows::{JointRows, Reading};
 pub use run_name::RunName;
+pub use stream::{DepthFormat, all_depths};
 pub use units::{JointUnit, Unit};
 pub use verify::{Difference, Extent, Verifier, VerifyReport};

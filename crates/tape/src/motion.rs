@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use citrange_core::RigSpec;
 use citrange_hdf5::Array;
 
-use crate::demo::arm_joints;
-use crate::demo_in::DemoEpisode;
+use crate::arm_columns::columns_by_name;
+use crate::demo_in::{ArmRows, DemoEpisode};
 use crate::error::TapeError;
 use crate::order::order_by_name;
+use crate::rows::JointRows;
 
 /// An action that is a joint target is not further than this from where the joint is (rad; a
 /// tenth of it in metres).
@@ -40,6 +41,20 @@ pub struct StateRow {
     pub qvel: Vec<f64>,
 }
 
+impl Motion {
+    /// Rows of a dataset at `from_hz`, held for frames at `frame_hz`; `source` is for people.
+    #[must_use]
+    pub fn of_rows(rows: JointRows, from_hz: f64, frame_hz: f64, source: String) -> Self {
+        Self {
+            targets: held(rows.targets, from_hz, frame_hz),
+            seen: held(rows.seen, from_hz, frame_hz),
+            objects: BTreeMap::new(),
+            foreign_objects: Vec::new(),
+            source,
+        }
+    }
+}
+
 impl DemoEpisode {
     /// The motion for a rig. `places` are the positions of the rig's joints among all joint
     /// positions of the model, for files that keep whole states only.
@@ -47,9 +62,12 @@ impl DemoEpisode {
     /// # Errors
     /// When the file has neither joint targets nor joint positions that fit the rig.
     pub fn motion(&self, rig: &RigSpec, places: &[usize]) -> Result<Motion, TapeError> {
+        if self.grips_are_fractions {
+            return self.with_whole_grippers(rig).motion(rig, places);
+        }
         let joints = rig.joints.len();
         let order = self.arm_order(rig)?;
-        let seen = self.seen(joints, places, order.as_deref());
+        let seen = self.seen(rig, places, order.as_deref());
         let wide = |array: &&Array| array.shape().len() == 2 && array.cols() == joints;
         let said = self.joint_targets.as_ref().filter(wide);
         // Files of others do not say what an action is; as many numbers as joints are targets,
@@ -133,8 +151,9 @@ impl DemoEpisode {
         if names.len() != wanted.len() {
             return Ok(None);
         }
-        order_by_name(names, &wanted).map(Some).ok_or_else(|| {
-            TapeError::Missing(format!(
+        let order = order_by_name(names, &wanted).or_else(|| columns_by_name(names, rig));
+        order.map(Some).ok_or_else(|| {
+            TapeError::Refused(format!(
                 "{}: its joints are {}, those of {} are {}",
                 self.name,
                 names.join(", "),
@@ -150,13 +169,21 @@ impl DemoEpisode {
         let arrays = [
             ("actions", &self.actions),
             ("joint_targets", &self.joint_targets),
-            ("joint_pos", &self.joint_pos),
-            ("gripper", &self.gripper_pos),
             ("states", &self.states),
         ];
-        let there = arrays.iter().filter_map(|(name, array)| {
-            let array = array.as_ref()?;
-            Some(format!("{name} have {} numbers per row", array.cols()))
+        let arrays = arrays.map(|(name, array)| (name.to_owned(), array));
+        let of_arm = |arm: &'_ ArmRows| {
+            let what = |what: &str| match self.arms.len() {
+                1 => what.to_owned(),
+                _ => format!("{what} of {}", arm.name),
+            };
+            [(what("joint_pos"), arm.joint_pos.clone()), (what("gripper"), arm.gripper_pos.clone())]
+        };
+        let of_arms: Vec<_> = self.arms.iter().flat_map(of_arm).collect();
+        let all = arrays.iter().map(|(n, a)| (n, a.as_ref()));
+        let all = all.chain(of_arms.iter().map(|(n, a)| (n, a.as_ref())));
+        let there = all.filter_map(|(name, array)| {
+            Some(format!("{name} have {} numbers per row", array?.cols()))
         });
         let unread = self.unread.iter().map(|(path, why)| format!("{path} cannot be read: {why}"));
         let there: Vec<String> = there.chain(unread).collect();
@@ -173,18 +200,24 @@ impl DemoEpisode {
     /// Recorded positions of all joints.
     fn seen(
         &self,
-        joints: usize,
+        rig: &RigSpec,
         places: &[usize],
         order: Option<&[usize]>,
     ) -> Option<Vec<Vec<f64>>> {
+        let joints = rig.joints.len();
         let whole = |row: Vec<f64>| (row.len() == joints).then_some(row);
-        if let Some(arm) = &self.joint_pos {
+        let arms = self.arms_of(rig);
+        if let Some(first) = arms.first().and_then(|arm| arm.joint_pos.as_ref()) {
             let row = |index: usize| {
-                let grip = self.gripper_pos.as_ref().and_then(|g| g.row(index));
-                let row = whole([arm.row(index)?, grip.unwrap_or_default()].concat())?;
-                Some(sorted(row, order))
+                let mut row = Vec::with_capacity(joints);
+                for arm in &arms {
+                    row.extend_from_slice(arm.joint_pos.as_ref()?.row(index)?);
+                    let grip = arm.gripper_pos.as_ref().and_then(|g| g.row(index));
+                    row.extend_from_slice(grip.unwrap_or_default());
+                }
+                Some(sorted(whole(row)?, order))
             };
-            if let Some(all) = (0..arm.rows()).map(row).collect::<Option<Vec<_>>>() {
+            if let Some(all) = (0..first.rows()).map(row).collect::<Option<Vec<_>>>() {
                 return Some(all);
             }
         }
@@ -202,51 +235,12 @@ impl DemoEpisode {
         (0..states.rows()).map(row).collect()
     }
 
-    /// Targets for an arm whose commands are not known: where it was one frame later. A gripper
-    /// that only went where it was would not press, so its own commands are taken.
-    fn follow(&self, rig: &RigSpec, seen: &[Vec<f64>]) -> (Vec<Vec<f64>>, String) {
-        let arm = arm_joints(rig);
-        let mut targets: Vec<Vec<f64>> = seen.iter().skip(1).chain(seen.last()).cloned().collect();
-        let mut source = "recorded joint positions; the file's actions are not joint targets and \
-                          cannot be carried out here"
-            .to_owned();
-        // Files of ours keep the fingers' own targets, which are no open and close commands.
-        if self.targets_said {
-            let own = self.gripper_action.as_ref().filter(|a| a.cols() == rig.joints.len() - arm);
-            for (index, row) in targets.iter_mut().enumerate() {
-                if let Some(fingers) = own.and_then(|own| own.row(index)) {
-                    row.truncate(arm);
-                    row.extend_from_slice(fingers);
-                }
-            }
-            return (targets, source);
-        }
-        let Some(commands) = self.grips() else { return (targets, source) };
-        source.push_str("; gripper by its recorded open and close commands");
-        let mut closed = None;
-        for (row, command) in targets.iter_mut().zip(commands) {
-            closed = match command {
-                c if c > 0.0 => Some(true),
-                c if c < 0.0 => Some(false),
-                _ => closed,
-            };
-            for (joint, target) in rig.joints.iter().zip(row.iter_mut()).skip(arm) {
-                if let (Some([shut, open]), Some(closed)) = (joint.gripper, closed) {
-                    *target = if closed { shut } else { open };
-                }
-            }
-        }
-        (targets, source)
-    }
-
-    /// A number per step, more than 0 to close: robosuite's convention.
-    fn grips(&self) -> Option<Vec<f64>> {
-        if let Some(own) = self.gripper_action.as_ref().filter(|a| a.cols() == 1) {
-            return Some(own.data().to_vec());
-        }
-        // Three or six numbers move the hand, the last one the gripper.
-        let actions = self.actions.as_ref().filter(|a| [4, 7].contains(&a.cols()))?;
-        (0..actions.rows()).map(|row| actions.row(row)?.last().copied()).collect()
+    /// What the file keeps of the rig's arms: by their names in the scene, else the first ones.
+    pub(crate) fn arms_of(&self, rig: &RigSpec) -> Vec<&ArmRows> {
+        let by_name = |name: &String| self.arms.iter().find(|arm| arm.name == *name);
+        let named: Option<Vec<&ArmRows>> = rig.robots_in_scene.iter().map(by_name).collect();
+        let named = named.filter(|arms| !arms.is_empty());
+        named.unwrap_or_else(|| self.arms.iter().take(rig.arms().len()).collect())
     }
 }
 
@@ -315,9 +309,12 @@ mod tests {
     #[test]
     fn positions_are_followed_a_frame_ahead_and_the_gripper_obeys_its_commands() {
         let demo = DemoEpisode {
-            joint_pos: matrix(2, &[0.0, 0.0, 0.1, 0.2, 0.3, 0.4]),
-            gripper_pos: matrix(1, &[0.9, 0.5, 0.5]),
-            gripper_action: matrix(1, &[0.0, 1.0, -1.0]),
+            arms: vec![ArmRows {
+                name: "robot0".into(),
+                joint_pos: matrix(2, &[0.0, 0.0, 0.1, 0.2, 0.3, 0.4]),
+                gripper_pos: matrix(1, &[0.9, 0.5, 0.5]),
+                gripper_action: matrix(1, &[0.0, 1.0, -1.0]),
+            }],
             actions: matrix(7, &[0.0; 21]),
             ..DemoEpisode::default()
         };

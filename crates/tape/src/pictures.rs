@@ -39,7 +39,7 @@ impl Dataset {
         };
         let first = pngs.first().map(Vec::as_slice).unwrap_or_default();
         let RgbPicture { width, height, .. } = png::decode(first).map_err(|e| {
-            TapeError::Missing(format!("episode {episode}, camera {camera}, frame 0: {e}"))
+            TapeError::Refused(format!("episode {episode}, camera {camera}, frame 0: {e}"))
         })?;
         let pngs = pngs.clone();
         Ok(Images::from_fn(pngs.len(), height, width, move |index, out| {
@@ -53,7 +53,7 @@ impl Dataset {
         let video = self.lerobot.video_of(episode, key)?;
         let movie = Movie::open(&video.path)?;
         let unreadable = |what: &str| {
-            TapeError::Missing(format!(
+            TapeError::Refused(format!(
                 "{}: {what}; only H.264 without B-frames is decoded here",
                 video.path.display()
             ))

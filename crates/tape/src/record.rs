@@ -32,6 +32,8 @@ pub(crate) mod kind {
     pub(crate) const CAMERA: u8 = 20;
     /// In a camera's log: a coded picture, first byte 1 for a key frame.
     pub(crate) const PICTURE: u8 = 21;
+    /// In a log that lies beside a tape: JSON of what a reader needs.
+    pub(crate) const BESIDE: u8 = 22;
 }
 
 /// A frame as read.

@@ -1,7 +1,6 @@
 //! Records an episode while it happens: every record goes through a queue to a thread that
 //! appends it to the tape, pictures to a thread per camera. Nothing here waits for the disk.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,17 +11,17 @@ use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{BoxError, Event, Outcome, Snapshot, Tape};
 use citrange_video::EncoderSettings;
 
-use crate::camera::{CameraWriter, Storage, WhenFull, camera_log, give_way};
-use crate::coded::CodedPictures;
-use crate::episode::{End, Episode, deflate};
+use crate::camera::{CameraWriter, WhenFull, camera_log, give_way};
+use crate::episode::{End, deflate};
 use crate::error::TapeError;
-use crate::features::SeenState;
 use crate::header::TapeHeader;
 use crate::log::LogWriter;
 use crate::record::{
     Layout, SensorTimes, frame_bytes, indexed_bytes, kind, put, tick_bytes, times_bytes,
     wrist_bytes,
 };
+use crate::recording::{Recording, Row};
+use crate::stream::Stream;
 
 /// Records that may wait for the disk: minutes of them.
 const QUEUE_RECORDS: usize = 1 << 16;
@@ -93,40 +92,6 @@ impl Drop for RecordWriter {
     }
 }
 
-/// What a LeRobot row needs, in radians and metres.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Row {
-    pub(crate) joint_pos: Vec<f64>,
-    pub(crate) joint_vel: Vec<f64>,
-    pub(crate) wrist_pos_m: Option<[f64; 3]>,
-    pub(crate) action: Vec<f64>,
-}
-
-impl Row {
-    pub(crate) fn seen(&self) -> SeenState<'_> {
-        SeenState {
-            joint_pos: &self.joint_pos,
-            joint_vel: &self.joint_vel,
-            wrist_pos_m: self.wrist_pos_m,
-        }
-    }
-}
-
-/// A recording that is complete on disk, but not yet part of a dataset.
-#[derive(Debug)]
-pub struct Recording {
-    pub(crate) folder: PathBuf,
-    pub(crate) tape: PathBuf,
-    pub(crate) header: TapeHeader,
-    pub(crate) rows: Vec<Row>,
-    pub(crate) cameras: Vec<CodedPictures>,
-    pub(crate) outcome: Outcome,
-    /// The frame of the tape with which the rows begin.
-    pub(crate) first: usize,
-    /// Pictures dropped by camera.
-    pub dropped: BTreeMap<String, Vec<u64>>,
-}
-
 /// Why a writing thread stopped.
 #[derive(Clone, Default)]
 pub(crate) struct Failure(Arc<Mutex<Option<TapeError>>>);
@@ -168,16 +133,9 @@ impl Recorder {
         }
         let failure = Failure::default();
         let mut cameras = Vec::new();
-        let (qp, gop) = (settings.video_qp, settings.video_gop);
-        for spec in header.rig.rgb_cameras() {
-            let fps = header.rig.rates.frame_hz;
-            let storage = match header.images.contains(&spec.name) {
-                true => Storage::Images,
-                false => Storage::Video(EncoderSettings { fps, qp, gop }),
-            };
-            let path = camera_log(folder, &spec.name);
-            let how = (settings, sync_every);
-            cameras.push(CameraWriter::start(path, spec, storage, how, &failure)?);
+        for stream in Stream::all(&header, settings)? {
+            let (path, how) = (camera_log(folder, &stream.name), (settings, sync_every));
+            cameras.push(CameraWriter::start(path, stream, how, &failure)?);
         }
         if sync_every.is_some() {
             sync_folders(folder)?;
@@ -325,10 +283,8 @@ impl Tape for Recorder {
         if let Some(snapshot) = frame.snapshot {
             self.check_layout(snapshot)?;
         }
-        let pictures = frame.seen.pictures();
-        let found = pictures.clone().count();
-        if found != self.cameras.len() {
-            let expected = self.cameras.len();
+        let (found, expected) = (frame.seen.images.len(), self.header.rig.cameras.len());
+        if found != expected {
             return Err(format!("{found} pictures for {expected} cameras").into());
         }
         self.send(kind::FRAME, frame_bytes(frame))?;
@@ -336,7 +292,9 @@ impl Tape for Recorder {
             self.send(kind::EFFORT, indexed_bytes(frame.index, &frame.seen.joint_effort))?;
         }
         if self.has_own_clocks() {
-            let images = frame.seen.images.iter().filter(|image| image.rgb.is_some());
+            let all = frame.seen.images.iter().zip(&self.header.rig.cameras);
+            let kept = |name: &str| self.header.kept_cameras().any(|spec| spec.name == name);
+            let images = all.filter(|(_, spec)| kept(&spec.name)).map(|(image, _)| image);
             let times = SensorTimes {
                 at_ns: frame.seen.at_ns,
                 joints_at_ns: frame.seen.joints_at_ns,
@@ -352,8 +310,8 @@ impl Tape for Recorder {
             }
             None => {}
         }
-        for (camera, picture) in self.cameras.iter_mut().zip(pictures) {
-            camera.push(picture).map_err(|e| self.failure.take().unwrap_or(e))?;
+        for camera in &mut self.cameras {
+            camera.push(&frame.seen.images).map_err(|e| self.failure.take().unwrap_or(e))?;
         }
         let (joint_pos, joint_vel) = (frame.seen.joint_pos.clone(), frame.seen.joint_vel.clone());
         self.rows.push(Row { joint_pos, joint_vel, wrist_pos_m, action: Vec::new() });
@@ -415,47 +373,5 @@ impl Recorder {
             self.send(kind::LAYOUT, json)?;
         }
         Ok(())
-    }
-}
-
-impl Recording {
-    /// Keeps another tape than the one that was just written: that of an episode which this
-    /// recording repeated from frame `first` on, byte for byte.
-    ///
-    /// # Errors
-    /// When it is no tape, is another episode's, does not have the frames, or cannot be written.
-    pub fn keep_tape(&mut self, bytes: &[u8], first: usize) -> Result<(), TapeError> {
-        let path = self.folder.join(TAPE_LOG);
-        let tape = Episode::from_bytes(bytes, &path)?;
-        let wrong = |reason: String| Err(TapeError::Log { path: path.clone(), reason });
-        // An import can be made again; the tape that it brings keeps its own word.
-        let repeatable = self.header.repeatable;
-        if (TapeHeader { repeatable, ..tape.header.clone() }) != self.header {
-            return wrong("the tape to keep is of another episode".into());
-        }
-        if first.checked_add(self.rows.len()).is_none_or(|end| end > tape.len()) {
-            let (rows, has) = (self.rows.len(), tape.len());
-            return wrong(format!("{rows} frames from {first} on are not among its {has}"));
-        }
-        let new = self.folder.join("tape.new");
-        std::fs::write(&new, bytes)
-            .and_then(|()| std::fs::File::open(&new)?.sync_all())
-            .and_then(|()| std::fs::rename(&new, &path))
-            .map_err(|e| TapeError::file("write", &path, e))?;
-        self.first = first;
-        self.header = tape.header;
-        Ok(())
-    }
-
-    /// Length in frames.
-    #[must_use]
-    pub fn frames(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// How it ended.
-    #[must_use]
-    pub fn outcome(&self) -> &Outcome {
-        &self.outcome
     }
 }

@@ -6,16 +6,20 @@ use std::path::Path;
 use citrange_core::Outcome;
 
 use crate::camera::camera_log;
-use crate::coded::CodedPictures;
+use crate::coded::{Coded, CodedPictures};
 use crate::episode::{End, Episode};
 use crate::error::TapeError;
 use crate::header::TapeHeader;
 use crate::log::{LogWriter, PREFIX, Record, read_file, read_records};
 use crate::record::{index_of, kind};
-use crate::recorder::{Recording, Row, TAPE_LOG};
+use crate::recorder::{RecordSettings, TAPE_LOG};
+use crate::recording::{Recording, Row};
+use crate::stream::Stream;
 
 /// File name of the tape that is whole again.
 const WHOLE_LOG: &str = "whole.log";
+/// How the file name of a stream that is whole again ends.
+const WHOLE: &str = "whole";
 
 /// What there is.
 pub(crate) enum Found {
@@ -73,10 +77,10 @@ pub(crate) fn recover(folder: &Path) -> Result<Found, TapeError> {
         problems.push(format!("{TAPE_LOG} from byte {} to {}", damage.from, damage.to));
     }
     let mut cameras = Vec::new();
-    for spec in episode.header.rig.rgb_cameras() {
-        let pictures = CodedPictures::read(&camera_log(folder, &spec.name))?;
+    for stream in Stream::all(&episode.header, &RecordSettings::default())? {
+        let pictures = CodedPictures::read(&camera_log(folder, &stream.name))?;
         if let Some((from, to)) = pictures.damage {
-            problems.push(format!("{}.camera from byte {from} to {to}", spec.name));
+            problems.push(format!("{}.camera from byte {from} to {to}", stream.name));
         }
         cameras.push(pictures);
     }
@@ -94,6 +98,13 @@ pub(crate) fn recover(folder: &Path) -> Result<Found, TapeError> {
     }
     for camera in &mut cameras {
         camera.truncate(frames);
+        // What lies beside the tape is kept as it is written: without a torn end.
+        if matches!(camera.how, Coded::Beside(_)) {
+            let whole = camera.log.with_extension(WHOLE);
+            remove(&whole)?;
+            camera.write_log(&whole)?;
+            *camera = CodedPictures::read(&whole)?;
+        }
     }
     let whole = episode.end.is_some() && frames == episode.len();
     let outcome = if whole { episode.outcome() } else { Outcome::unjudged("interrupted") };
@@ -130,12 +141,7 @@ fn write_whole<'a>(
     end: &End,
 ) -> Result<std::path::PathBuf, TapeError> {
     // An earlier repair may have been cut off here.
-    match std::fs::remove_file(path) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-            return Err(TapeError::file("remove", path, e));
-        }
-        _ => {}
-    }
+    remove(path)?;
     let mut log = LogWriter::create(path)?;
     for record in records {
         let kept = match record.kind {
@@ -154,6 +160,15 @@ fn write_whole<'a>(
     log.append(kind::END, &[&json])?;
     log.sync()?;
     Ok(path.to_owned())
+}
+
+fn remove(path: &Path) -> Result<(), TapeError> {
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+            Err(TapeError::file("remove", path, e))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn event_tick(payload: &[u8]) -> Option<u64> {

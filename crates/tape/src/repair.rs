@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::dataset::{Dataset, info, lock, recordings, save};
 use crate::error::TapeError;
 use crate::index::{Index, SIDE};
-use crate::recorder::Recording;
+use crate::recording::Recording;
 use crate::recover::{Found, is_repeatable, recover};
 
 /// An episode that was cut off and is now part of the dataset, or why it cannot be.
@@ -123,6 +123,7 @@ fn repair_one(root: &Path, folder: &Path, uid: String) -> Result<Repaired, TapeE
         Err(
             error @ (TapeError::LeRobot(citrange_lerobot::LerobotError::Disagrees { .. })
             | TapeError::Missing(_)
+            | TapeError::Refused(_)
             | TapeError::Video(_)
             | TapeError::Log { .. }),
         ) => Ok(done(None, 0, put_away(error.to_string())?)),

@@ -6,6 +6,7 @@ use std::fmt;
 use citrange_core::RigSpec;
 use citrange_core::rig::JointSpec;
 
+use crate::arm_columns::columns_by_name;
 use crate::dataset::{ACTION, Dataset, STATE};
 use crate::error::TapeError;
 use crate::units::{JointUnit, Unit};
@@ -85,7 +86,11 @@ impl Dataset {
         let ((mut seen, seen_ranges), (mut targets, ranges)) = (rows(STATE)?, rows(ACTION)?);
         let (reading, units) = match unit {
             Some(unit) => (Reading::Told(unit), unit.of(rig).map_err(TapeError::Missing)?),
-            None if !self.index.units.is_empty() => (Reading::Said, self.units_of(rig)?),
+            None if !self.index.units.is_empty() => {
+                let width =
+                    (data.column(ACTION).map_or(0, |c| c.len()) / data.length.max(1)).max(1);
+                (Reading::Said, self.units_of(rig, &self.columns_of(ACTION, width, rig)?)?)
+            }
             None => {
                 let ranges: Vec<Vec<Option<[f64; 2]>>> = vec![seen_ranges, ranges];
                 let values = Values::of(rig, &[&seen, &targets], &ranges);
@@ -106,12 +111,7 @@ impl Dataset {
     fn columns_of(&self, name: &str, width: usize, rig: &RigSpec) -> Result<Vec<usize>, TapeError> {
         let feature = self.lerobot.info().features.get(name);
         let names = feature.map(|f| f.component_names()).unwrap_or_default();
-        let is = |column: &str, joint: &str| {
-            let column = column.strip_suffix(".pos").unwrap_or(column);
-            column.strip_prefix("main_").unwrap_or(column) == joint
-        };
-        let by_name = |joint: &JointSpec| names.iter().position(|n| is(n, &joint.name));
-        let found: Option<Vec<usize>> = rig.joints.iter().map(by_name).collect();
+        let found = columns_by_name(&names, rig);
         if let Some(found) = found.filter(|found| found.iter().all(|at| *at < width)) {
             return Ok(found);
         }
@@ -119,7 +119,7 @@ impl Dataset {
             return Ok((0..width).collect());
         }
         let joints: Vec<&str> = rig.joints.iter().map(|j| j.name.as_str()).collect();
-        Err(TapeError::Missing(format!(
+        Err(TapeError::Refused(format!(
             "{name} of {} has {width} numbers per frame ({}); {} has {} joints ({})",
             self.root().display(),
             if names.is_empty() { "without names".to_owned() } else { names.join(", ") },
@@ -137,14 +137,22 @@ impl Dataset {
     }
 
     /// The dataset's own units, in the order of a robot's joints.
-    fn units_of(&self, rig: &RigSpec) -> Result<Vec<JointUnit>, TapeError> {
+    fn units_of(&self, rig: &RigSpec, columns: &[usize]) -> Result<Vec<JointUnit>, TapeError> {
         let units = &self.index.units;
-        let of = |joint: &JointSpec| units.iter().find(|u| u.name == format!("{}.pos", joint.name));
-        let by_name: Option<Vec<JointUnit>> = rig.joints.iter().map(|j| of(j).cloned()).collect();
+        let feature = self.lerobot.info().features.get(ACTION);
+        let names = feature.map(|f| f.component_names()).unwrap_or_default();
+        let of = |(joint, at): (&JointSpec, &usize)| {
+            let own = format!("{}.pos", joint.name);
+            let named = units.iter().find(|unit| unit.name == own);
+            // Arms that the file calls otherwise.
+            named.or_else(|| units.iter().find(|unit| Some(&unit.name) == names.get(*at)))
+        };
+        let pairs = rig.joints.iter().zip(columns);
+        let by_name: Option<Vec<JointUnit>> = pairs.map(|pair| of(pair).cloned()).collect();
         match by_name {
             Some(units) => Ok(units),
             None if units.len() == rig.joints.len() => Ok(units.clone()),
-            None => Err(TapeError::Missing(format!(
+            None => Err(TapeError::Refused(format!(
                 "{} says the units of {} joints, {} has {}",
                 self.root().display(),
                 units.len(),
@@ -182,7 +190,7 @@ impl JointRows {
         let joint = &rig.joints[index];
         let [low, high] = joint.range.unwrap_or_default();
         let unit = if joint.is_slide { "m" } else { "rad" };
-        Err(TapeError::Missing(format!(
+        Err(TapeError::Refused(format!(
             "read in {}, {out} of {} frames are beyond the limits of {}: {} would be at {value:.2} \
              {unit} in frame {frame}, its limits are {low:.2} to {high:.2} {unit}; if the numbers \
              mean something else say what: --unit deg, --unit percent or --unit rad",

@@ -120,9 +120,10 @@ impl Dataset {
         first.map(|first| format!("{first}; {differing} of {} rows differ", shown.len()))
     }
 
-    /// What is wrong with the tape of an episode, or with what it says.
+    /// What is wrong with the tape of an episode, with what it says, or with the depths beside it;
+    /// `deep` decodes all of those.
     #[must_use]
-    pub fn check_tape(&self, episode: usize) -> Vec<Finding> {
+    pub fn check_tape(&self, episode: usize, deep: bool) -> Vec<Finding> {
         let find = |severity, code, message| Finding {
             severity,
             code,
@@ -136,6 +137,7 @@ impl Dataset {
             Ok(None) => return Vec::new(),
             Err(error) => return vec![find(Severity::Error, "tape", error.to_string())],
         };
+        let depth = self.check_depth(episode, (&tape, shown.clone()), deep);
         let dropped = tape.end.map(|end| end.dropped).unwrap_or_default();
         let lost = dropped.into_iter().filter_map(|(camera, frames)| {
             let here = |frame: &&u64| shown.contains(&(**frame as usize));
@@ -149,7 +151,7 @@ impl Dataset {
             );
             (part > MOST_LOST).then(|| find(Severity::Warning, "lost-pictures", message))
         });
-        lost.collect()
+        lost.chain(depth).collect()
     }
 
     /// Tapes that no episode refers to.

@@ -1,4 +1,4 @@
-//! A person drives an arm: keys, the driver lock, the dead-man switch.
+//! A person drives an arm: keys, the driver lock, the dead-man switch, shared control.
 //!
 //! What a page or a terminal hears of a person goes into a [`DriverLock`]; [`Teleop`], a
 //! [`Pilot`](citrange_core::Pilot), reads it at every tick. Between the two lies the dead-man
@@ -29,13 +29,16 @@
 //! | who may drive, when a grip is lost | `driver_lock.rs`, `driver_lock/ticket.rs` |
 //! | when an autopilot may be sent and has to let go | `autopilot_request.rs`, `driver_lock.rs` |
 //! | a person as a Pilot, the soft start | `pilot.rs` |
+//! | a person and an autopilot at one arm | `shared_control.rs`; what people see of it `autopilot_status.rs` |
 //! | keys of a terminal, also one that tells no releases | `terminal_driver.rs`, `terminal_keys.rs` |
 
 mod autopilot_request;
+mod autopilot_status;
 mod driver_lock;
 mod key_table;
 mod keys;
 mod pilot;
+mod shared_control;
 mod shown_shapes;
 pub mod telemetry;
 mod terminal_driver;
@@ -46,5 +49,6 @@ pub use driver_lock::{DeadmanInput, DriverLock, Order, Taken, Ticket};
 pub use key_table::{Action, Binding, KEY_TABLE, key_document, orders_in_words};
 pub use keys::{HeldKeys, Key, Speeds};
 pub use pilot::{Teleop, Until};
+pub use shared_control::{AutopilotWork, Progress, SharedControl, WorkDescription};
 pub use terminal_driver::{TerminalDriver, TerminalInput};
 pub use terminal_keys::{Telling, TerminalKeys};

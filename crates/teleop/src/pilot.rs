@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use citrange_control::{
-    CartesianController, ControlError, ControllerMemory, ControllerStatus, Motion, Scratch,
+    CartesianController, ControlError, ControllerMemory, ControllerStatus, Scratch, TargetMotion,
     Velocity,
 };
 use citrange_core::event::KeysHeld;
@@ -33,7 +33,7 @@ pub struct Teleop {
     until: Until,
     memory: Option<ControllerMemory>,
     /// How the targets moved before the controller had them.
-    before: Option<Motion>,
+    before: Option<TargetMotion>,
     /// Ticks since the arm was taken over, and how many of them are soft.
     ticks: u64,
     soft_ticks: f64,
@@ -144,7 +144,7 @@ impl Teleop {
             None => {
                 let memory = self.memory.insert(self.controller.begin(targets, &seen.joint_pos));
                 let before = self.before.take().filter(|b| b.pos.len() == targets.len());
-                memory.continue_from(before.unwrap_or_else(|| Motion::at_rest(targets)));
+                memory.continue_from(before.unwrap_or_else(|| TargetMotion::at_rest(targets)));
                 memory
             }
         };
@@ -159,12 +159,12 @@ impl Teleop {
 
     /// How the targets move, since the controller has them.
     #[must_use]
-    pub fn motion(&self) -> Option<&Motion> {
+    pub fn motion(&self) -> Option<&TargetMotion> {
         self.memory.as_ref().map(ControllerMemory::motion).or(self.before.as_ref())
     }
 
     /// Forgets how the arm was driven: the controller begins again from targets that move like this.
-    pub fn begin_anew(&mut self, motion: Motion) {
+    pub fn begin_anew(&mut self, motion: TargetMotion) {
         (self.memory, self.ticks, self.status) = (None, 0, ControllerStatus::default());
         self.requested = Velocity::ZERO;
         self.before = Some(motion);

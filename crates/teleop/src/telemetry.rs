@@ -152,6 +152,14 @@ pub struct Session {
     pub summary: Option<Summary>,
 }
 
+impl Session {
+    /// The same without what counts up all the time: that alone is no news.
+    #[must_use]
+    pub fn without_counters(&self) -> Self {
+        Self { seconds: 0.0, drawn: 0, ..self.clone() }
+    }
+}
+
 /// What came of a session: the last page says it, and stays when the server is gone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {

@@ -4,7 +4,7 @@ use citrange_calibrate::{Drift, DriftSettings, DriftVerdict, DriftWatch};
 use citrange_cloud::{Cloud, View};
 use citrange_core::Pose;
 use citrange_core::rng::Rng;
-use citrange_core::solid::Solid;
+use citrange_core::shape::PosedLinkShape;
 use nalgebra::{Isometry3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
 /// A capsule of the scene: ends and radius.
@@ -25,8 +25,12 @@ const THINGS: [Capsule; 3] = [
     ([-0.6, 0.4, 0.3], [0.9, 0.4, 0.3], 0.05),
 ];
 
-fn solids(capsules: &[Capsule]) -> Vec<Solid> {
-    capsules.iter().zip(0..).map(|((a, b, r), link)| Solid::capsule(link, *a, *b, *r)).collect()
+fn solids(capsules: &[Capsule]) -> Vec<PosedLinkShape> {
+    capsules
+        .iter()
+        .zip(0..)
+        .map(|((a, b, r), link)| PosedLinkShape::capsule(link, *a, *b, *r))
+        .collect()
 }
 
 /// A camera at `eye` that looks at the arm.

@@ -7,6 +7,7 @@ use citrange_episodes::collect::{CollectOptions, Goal, Order, Plan, Quota, colle
 use citrange_episodes::{EpisodesError, check_new};
 
 use crate::args::{PilotArgs, RecordArgs};
+use crate::exit;
 use crate::output::{self, Output};
 use crate::stop::catch_stop;
 
@@ -63,7 +64,7 @@ fn workers(text: &str) -> Result<usize, String> {
     number.ok_or_else(|| format!("\"{text}\": give auto or a number above 0"))
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> exit::Result {
     check_new(&args.out, args.record.resume)?;
     let output = match (args.json, args.speed) {
         (true, Some(_)) => Output::JsonFrames,
@@ -86,14 +87,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         Order { out: args.out.clone(), goal, first: args.record.first, workers: args.workers };
     catch_stop()?;
     let collected = collect(&plan, &order, output.context());
-    // Also where it is not complete there is something to look at.
-    if !args.json && collected.as_ref().map_or_else(is_no_fault, |()| true) {
+    // Also where it came to an end, only not to its goal, there is something to look at.
+    let kind = collected.as_ref().map_err(EpisodesError::kind);
+    let is_over = matches!(kind, Ok(()) | Err(ErrorKind::Interrupted | ErrorKind::ProblemsFound));
+    if !args.json && is_over {
         output::data(&args.out.display().to_string())?;
     }
     Ok(collected?)
-}
-
-/// Whether a collection came to an end, only not to its goal.
-fn is_no_fault(error: &EpisodesError) -> bool {
-    matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ProblemsFound)
 }

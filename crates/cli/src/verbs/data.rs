@@ -1,12 +1,15 @@
 //! `citrange data …`: look at datasets, check, repair, edit them.
 
+mod edit;
+mod files;
+
 use std::path::PathBuf;
 
-use citrange_episodes::{edit, look};
+use citrange_episodes::edit::repair;
+use citrange_episodes::look;
 use citrange_tape::Dataset;
 
-use super::{data_edit, data_files};
-use crate::exit::problems_found;
+use crate::exit::{Result, problems_found};
 use crate::output::{self, Output};
 
 #[derive(Debug, clap::Subcommand)]
@@ -51,19 +54,20 @@ pub(crate) enum Command {
         json: bool,
     },
     /// Take episodes out (the dataset as it was goes to the trash beside it).
-    Delete(data_edit::Delete),
+    Delete(edit::Delete),
     /// Keep only some frames of an episode.
-    Trim(data_edit::Trim),
+    Trim(edit::Trim),
     /// Make two episodes of one, or several datasets of one.
-    Split(data_edit::Split),
+    Split(edit::Split),
     /// Put several datasets together into a new one.
-    Merge(data_edit::Merge),
+    Merge(edit::Merge),
     /// Change task text, outcome, labels and notes of episodes.
-    Label(data_edit::Label),
+    Label(edit::Label),
     /// Write episodes as other programs keep them.
-    Export(data_files::Export),
-    /// Take an HDF5 demonstration, or the demos of a robomimic file, into a dataset.
-    Import(data_files::Import),
+    Export(files::Export),
+    /// Take an HDF5 demonstration, the demos of a robomimic file, or a LeRobot dataset of others
+    /// into a dataset.
+    Import(files::Import),
 }
 
 impl Command {
@@ -73,7 +77,7 @@ impl Command {
     }
 }
 
-pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
+pub(crate) fn run(command: &Command) -> Result {
     let ctx = Output::Talk.context();
     match command {
         Command::List { dataset, json } => {
@@ -88,18 +92,18 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
             output::answer(&answer, *json)
         }
         Command::Check { dataset, deep, json } => check(&Dataset::open(dataset)?, *deep, *json),
-        Command::Repair { dataset, json } => output::answer(&edit::repair(dataset)?, *json),
-        Command::Delete(args) => data_edit::delete(args),
-        Command::Trim(args) => data_edit::trim(args),
-        Command::Split(args) => data_edit::split(args),
-        Command::Merge(args) => data_edit::merge(args),
-        Command::Label(args) => data_edit::label(args),
-        Command::Export(args) => data_files::export(args),
-        Command::Import(args) => data_files::import(args),
+        Command::Repair { dataset, json } => output::answer(&repair(dataset)?, *json),
+        Command::Delete(args) => edit::delete(args),
+        Command::Trim(args) => edit::trim(args),
+        Command::Split(args) => edit::split(args),
+        Command::Merge(args) => edit::merge(args),
+        Command::Label(args) => edit::label(args),
+        Command::Export(args) => files::export(args),
+        Command::Import(args) => files::import(args),
     }
 }
 
-fn check(dataset: &Dataset, deep: bool, json: bool) -> anyhow::Result<()> {
+fn check(dataset: &Dataset, deep: bool, json: bool) -> Result {
     let report = look::check(dataset, deep, Output::Talk.context())?;
     output::answer(&report.answer, json)?;
     if report.errors > 0 {

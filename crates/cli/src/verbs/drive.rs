@@ -3,18 +3,19 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use citrange_episodes::drive::{Drive, DriveOptions, lines};
 use citrange_episodes::{EpisodesError, check_new};
 use citrange_sim::priority::Lead;
-use citrange_studio::{ServeOptions, Server, Summary, Telemetry, Terminal, serve};
-use citrange_teleop::DriverLock;
+use citrange_studio::{ServeOptions, Server, Summary, Terminal};
 use serde_json::json;
 
 use crate::args::RecordArgs;
-use crate::exit::{bad_input, usage};
+use crate::exit::{Result, bad_input};
 use crate::output::{self, Output};
-use crate::stop::{catch_stop, stopped};
+use crate::page::open_page;
+use crate::stop::catch_stop;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -68,14 +69,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    check_numbers(args)?;
-    if args.record.is_none() && (args.episodes.is_some() || args.episode_time.is_some()) {
-        return Err(usage("--episodes and --episode-time need --record DATASET"));
-    }
-    if let Some(root) = &args.record {
-        check_new(root, args.how.resume)?;
-    }
+pub(crate) fn run(args: &Args) -> Result {
     let output = match (args.json, args.tui) {
         (true, _) => Output::Json,
         (false, true) => Output::Quiet,
@@ -94,22 +88,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         max_lost: args.max_lost_pictures / 100.0,
         ask_s: args.ask_time,
     };
+    options.check()?;
+    if args.max_viewers == 0 {
+        return Err(bad_input("--max-viewers 0: nobody could drive; give 1 or more"));
+    }
+    if let Some(root) = &args.record {
+        check_new(root, args.how.resume)?;
+    }
     let mut drive = Drive::new(&options, output.context())?;
-    catch_stop()?;
+    let stop = catch_stop()?;
     let (board, driver_lock) = (Arc::clone(drive.board()), Arc::clone(drive.driver_lock()));
-    let server = if args.tui && args.listen.is_none() {
-        None
-    } else {
-        let viewers = usize::from(args.max_viewers);
-        let at = PageAt { listen: args.listen, hosts: &args.host, viewers };
-        Some(open_page(&board, &driver_lock, &at, output)?)
-    };
-    let terminal = if args.tui {
-        let links = server.as_ref().map(Server::links).unwrap_or_default();
-        Some(Terminal::start(driver_lock, board, links)?)
-    } else {
-        None
-    };
+    let server = (!args.tui || args.listen.is_some()).then(|| {
+        let mut options = ServeOptions { hosts: args.host.clone(), ..ServeOptions::default() };
+        options.viewers = usize::from(args.max_viewers);
+        open_page(&board, &driver_lock, options, args.listen, output)
+    });
+    let server = server.transpose()?;
+    let links = server.as_ref().map(Server::links).unwrap_or_default();
+    let terminal = args.tui.then(|| Terminal::start(driver_lock, board, links)).transpose()?;
     // From here on this thread moves an arm.
     let lead = citrange_sim::priority::lead();
     let driven = drive.run();
@@ -122,131 +118,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     let summary = driven?;
     tell_end(&drive, &summary, lead, args)?;
-    if stopped() {
-        return Err(EpisodesError::Interrupted.into());
-    }
-    Ok(())
+    if stop.load(Ordering::Relaxed) { Err(EpisodesError::Interrupted.into()) } else { Ok(()) }
 }
 
-/// Where a page is served, and to how many.
-pub(crate) struct PageAt<'a> {
-    listen: Option<SocketAddr>,
-    hosts: &'a [String],
-    viewers: usize,
-}
-
-impl PageAt<'_> {
-    /// At this address, or the usual one.
-    pub(crate) fn of(listen: Option<SocketAddr>) -> Self {
-        Self { listen, hosts: &[], viewers: ServeOptions::default().viewers }
-    }
-}
-
-/// Serves the page and says where it is.
-pub(crate) fn open_page(
-    board: &Arc<Telemetry>,
-    driver_lock: &Arc<DriverLock>,
-    at: &PageAt<'_>,
-    voice: Output,
-) -> anyhow::Result<Server> {
-    let mut options =
-        ServeOptions { hosts: at.hosts.to_vec(), viewers: at.viewers, ..ServeOptions::default() };
-    options.listen = at.listen.unwrap_or(options.listen);
-    let server = serve(Arc::clone(board), Arc::clone(driver_lock), &options)?;
-    tell_link(&server, voice)?;
-    Ok(server)
-}
-
-fn check_numbers(args: &Args) -> anyhow::Result<()> {
-    let times = [
-        ("--episode-time", args.episode_time.unwrap_or(1.0), 0.1),
-        ("--reset-time", args.reset_time, 0.0),
-        ("--countdown", args.countdown, 0.0),
-        ("--ask-time", args.ask_time, 0.1),
-    ];
-    let wrong = |what: String| Err(bad_input(what));
-    if !(0.0..=100.0).contains(&args.max_lost_pictures) {
-        let given = args.max_lost_pictures;
-        return wrong(format!("--max-lost-pictures {given}: give percent from 0 to 100"));
-    }
-    if args.max_viewers == 0 {
-        return wrong("--max-viewers 0: nobody could drive; give 1 or more".to_owned());
-    }
-    for (name, seconds, least) in times {
-        if !(least..=86_400.0).contains(&seconds) {
-            return wrong(format!("{name} {seconds}: give seconds from {least} to 86400"));
-        }
-    }
-    Ok(())
-}
-
-fn tell_link(server: &Server, voice: Output) -> anyhow::Result<()> {
-    let (address, links) = (server.address(), server.links());
-    match voice {
-        Output::Json | Output::JsonFrames => {
-            let line = json!({
-                "event": "serving", "link": server.link(), "links": links,
-                "address": address.to_string(),
-            });
-            output::data(&line.to_string())
-        }
-        // The screen shows them.
-        Output::Quiet => Ok(()),
-        Output::Talk => {
-            for (at, link) in links.iter().enumerate() {
-                output::talk(&format!(
-                    "{} {link}",
-                    if at == 0 { "open in a browser:" } else { "or" }
-                ));
-            }
-            if address.ip().is_loopback() {
-                let port = address.port();
-                output::talk(&format!(
-                    "from another computer: ssh -L {port}:localhost:{port} <this machine>, then the same link"
-                ));
-            } else {
-                output::talk(
-                    "WARNING: anyone on this network who sees the link can drive the arm; it is not encrypted",
-                );
-            }
-            Ok(())
-        }
-    }
-}
-
-fn tell_end(drive: &Drive<'_>, summary: &Summary, lead: Lead, args: &Args) -> anyhow::Result<()> {
-    let drawn = drive.board().read(|live| live.session.drawn);
-    let (tally, seconds) = (drive.tally(), drive.driven_s());
-    let worst_ms = tally.worst_late.as_secs_f64() * 1e3;
+fn tell_end(drive: &Drive<'_>, summary: &Summary, lead: Lead, args: &Args) -> Result {
+    let report = drive.report(lead);
     if args.json {
-        let mut finished = json!(summary);
-        finished["event"] = "finished".into();
-        output::data(&finished.to_string())?;
-        let line = json!({
-            "event": "end", "saved": tally.saved, "discarded": tally.discarded,
-            "seconds": seconds, "ticks": tally.ticks, "late_ticks": tally.late_ticks,
-            "stalls": tally.stalls,
-            "worst_late_ms": worst_ms, "dropped_pictures": tally.dropped,
-            "drawn_pictures": drawn, "loop_priority": lead.name(),
-        });
-        return output::data(&line.to_string());
+        for (event, mut object) in [("finished", json!(summary)), ("end", json!(report))] {
+            object["event"] = event.into();
+            output::data(&object.to_string())?;
+        }
+        return Ok(());
     }
-    output::talk(&format!(
-        "drove {seconds:.0} s: {} of {} ticks late (worst {worst_ms:.1} ms), {} stalls, \
-         {} pictures dropped, {} episodes saved, {} thrown away",
-        tally.late_ticks, tally.ticks, tally.stalls, tally.dropped, tally.saved, tally.discarded
-    ));
-    if lead != Lead::RealTime && 100 * tally.late_ticks > tally.ticks {
-        output::talk(
-            "more than 1 % of the ticks were late: fewer cameras, or an rtprio limit of 1 for this \
-             user (ulimit -r), give the loop its turns",
-        );
-    }
-    for line in lines(summary) {
-        output::talk(&line);
-    }
-    match &args.record {
-        Some(root) => output::data(&root.display().to_string()),
-        None => Ok(()),
-    }
+    report.lines().iter().chain(&lines(summary)).for_each(|line| output::talk(line));
+    args.record.as_ref().map_or(Ok(()), |root| output::data(&root.display().to_string()))
 }

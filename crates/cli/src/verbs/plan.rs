@@ -1,6 +1,16 @@
-//! `citrange plan SCENE`, `citrange plan bench`.
+//! `citrange plan SCENE`: a motion of the scene's robot, as a file and as a film.
 
-use crate::plan::{bench, make};
+mod bench;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use citrange_episodes::planning::{PlanOptions, plan_in_scene};
+use citrange_plan::{GoalText, SceneSettings};
+
+use crate::exit::{Context as _, Result, problems_found, usage};
+use crate::output::{self, Output};
+use crate::stop::catch_stop;
 
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -8,13 +18,88 @@ pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    make: make::MakeArgs,
+    motion: MotionArgs,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// Solve the problems of a file; how many, how fast, how long the paths are.
     Bench(bench::Args),
+}
+
+#[derive(Debug, clap::Args)]
+#[group(id = "motion")]
+#[command(group = clap::ArgGroup::new("where").required(true).args(["goal", "goal_joints"]))]
+struct MotionArgs {
+    /// Scene name or YAML file; its first robot moves.
+    #[arg(required = true)]
+    scene: Option<String>,
+    /// Where the arm starts: a pose of the robot by name, or joint positions in radians; where the
+    /// scene has it if it is not given.
+    #[arg(long, value_name = "POSE", allow_hyphen_values = true)]
+    start: Option<String>,
+    /// Opening of the gripper that the plan is made for: open, closed, positions of its joints, or
+    /// sweep, so that it may open and close on the way. As it is at the start if it is not given.
+    #[arg(long, value_name = "OPENING", allow_hyphen_values = true)]
+    gripper: Option<String>,
+    /// Where the tool should come: "x y z" in metres, in the world; or "x y z roll pitch yaw", in
+    /// radians. Give it again to go on from there.
+    #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
+    goal: Vec<String>,
+    /// The same as joint positions in radians, or as a pose of the robot by name.
+    #[arg(long, value_name = "POSE", allow_hyphen_values = true)]
+    goal_joints: Vec<String>,
+    /// A map of voxels (`citrange space run --map`). It takes the place of the scene's objects;
+    /// fixtures stay.
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
+    /// Distance that everything must keep from the arm.
+    #[arg(long, default_value_t = 0.005)]
+    margin_m: f64,
+    /// How near the tool must come where it cannot come exactly; 0 is exactly (0.1 mm).
+    #[arg(long, default_value_t = 0.0)]
+    tolerance_m: f64,
+    /// How nearly it must be turned as asked where it cannot be exactly; 0 is exactly (0.1
+    /// degrees).
+    #[arg(long, default_value_t = 0.0)]
+    tolerance_deg: f64,
+    /// Go to the nearest free place if the goal touches something, and back out slowly if the
+    /// start does.
+    #[arg(long)]
+    proceed_anyway: bool,
+    /// Seed of the search; 0 if it is not given.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Seed of where the scene's objects are: that of a collection, to plan in its episodes.
+    #[arg(long, default_value_t = 0)]
+    episode_seed: u64,
+    /// Episode index: where the scene's objects are.
+    #[arg(long, default_value_t = 0)]
+    episode: u64,
+    /// Searches of which the shortest path is taken.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// Most milliseconds that a search may take.
+    #[arg(long, default_value_t = 1000)]
+    time_ms: u32,
+    /// Share of the arm's full speed.
+    #[arg(long, default_value_t = 1.0)]
+    speed: f64,
+    /// Write the plan as JSON: way-points, and positions, velocities and accelerations over time.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Moments per second in that file.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    hz: u32,
+    /// Have the simulated arm follow the plan, and film it.
+    #[arg(long, value_name = "FILE")]
+    film: Option<PathBuf>,
+    /// Camera of the film; the scene's last one if it is not given.
+    #[arg(long)]
+    camera: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 impl Args {
@@ -24,9 +109,74 @@ impl Args {
     }
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> Result {
     match &args.command {
         Some(Command::Bench(args)) => bench::run(args),
-        None => make::run(&args.make),
+        None => plan(&args.motion),
+    }
+}
+
+fn plan(args: &MotionArgs) -> Result {
+    let mut plan = plan_in_scene(&args.options()?)?;
+    if !args.json {
+        plan.legs.assumptions().iter().for_each(|line| output::talk(line));
+        if args.seed.is_some() && args.episode_seed == 0 {
+            output::talk(
+                "--seed is of the search alone; where things are is --episode-seed (here 0) and \
+                 --episode",
+            );
+        }
+    }
+    if let Some(path) = &args.output {
+        std::fs::write(path, format!("{:#}\n", plan.json(args.hz)))
+            .context(|| format!("cannot write {}", path.display()))?;
+    }
+    if args.json {
+        output::data(&plan.json(args.hz).to_string())?;
+    }
+    for leg in &plan.legs.legs {
+        if let Some(line) = leg.text().filter(|_| !args.json) {
+            output::data(&line)?;
+        }
+        leg.made.goal.warnings.iter().for_each(|warning| output::talk(warning));
+    }
+    if let Some(path) = &args.film {
+        catch_stop()?;
+        if plan.film(path, Output::Talk.context())? {
+            output::talk(&format!("film: {}", path.display()));
+        }
+    }
+    plan.legs.reason().map_or(Ok(()), |reason| Err(problems_found(reason)))
+}
+
+impl MotionArgs {
+    fn options(&self) -> Result<PlanOptions> {
+        let scene = self.scene.clone();
+        let places = self.goal.iter().cloned().map(GoalText::Place);
+        let joints = self.goal_joints.iter().cloned().map(GoalText::Joints);
+        Ok(PlanOptions {
+            scene: scene.ok_or_else(|| usage("name a scene, such as ur5_cell"))?,
+            seed: self.episode_seed,
+            episode: self.episode,
+            map: self.map.clone(),
+            goals: places.chain(joints).collect(),
+            settings: self.settings(),
+            camera: self.camera.clone().filter(|_| self.film.is_some()),
+        })
+    }
+
+    fn settings(&self) -> SceneSettings {
+        let time = Duration::from_millis(self.time_ms.into());
+        let mut settings = SceneSettings::with_seed_and_time(self.seed.unwrap_or(0), time);
+        settings.start.clone_from(&self.start);
+        settings.gripper.clone_from(&self.gripper);
+        settings.collider.margin_m = self.margin_m;
+        let request = &mut settings.request;
+        request.goal.tolerance_m = self.tolerance_m;
+        request.goal.tolerance_rad = self.tolerance_deg.to_radians();
+        request.goal.proceed_anyway = self.proceed_anyway;
+        request.effort.rounds = self.rounds as usize;
+        request.timing.scale = self.speed;
+        settings
     }
 }

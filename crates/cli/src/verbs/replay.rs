@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use citrange_episodes::replay::{Audience, OpenPage, ReplayOptions, replay};
 use citrange_episodes::{EpisodesError, Result};
-use citrange_studio::{Server, Telemetry};
+use citrange_studio::{ServeOptions, Server, Telemetry};
+use citrange_tape::Unit;
 use citrange_teleop::DriverLock;
 
-use super::drive::{PageAt, open_page};
-use crate::args::{PlayArgs, UnitArg};
+use crate::args::{PlayArgs, units};
+use crate::exit;
 use crate::output::{self, Output};
+use crate::page::open_page;
 use crate::stop::catch_stop;
 
 #[derive(Debug, clap::Args)]
@@ -45,10 +47,13 @@ pub(crate) struct Args {
     /// Scene for files that have none, as LeRobot datasets of others.
     #[arg(long)]
     scene: Option<String>,
+    /// Robots of that scene, separated by commas; by default as many as the file moves.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    robots: Option<Vec<String>>,
     /// What joint values of such a dataset mean, where it does not say: deg, percent (-100 to 100
     /// of a joint's range, grippers 0 to 100) or rad; by default a guess, which is said.
-    #[arg(long, value_enum)]
-    unit: Option<UnitArg>,
+    #[arg(long, value_parser = units())]
+    unit: Option<Unit>,
     #[command(flatten)]
     own: PlayArgs,
     /// Threads for verifying several episodes.
@@ -59,7 +64,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> exit::Result {
     catch_stop()?;
     let options = ReplayOptions {
         path: args.path.clone(),
@@ -70,7 +75,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         from: args.from,
         frame_targets: args.frame_targets,
         scene: args.scene.clone(),
-        unit: args.unit.map(Into::into),
+        robots: args.robots.clone(),
+        unit: args.unit,
         play: args.own.options(),
         threads: args.threads,
     };
@@ -78,11 +84,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let page = Page { listen: args.listen };
     let audience: Option<&dyn Audience> = if args.show { Some(&page) } else { None };
     let report = replay(&options, audience, output.context())?;
-    if args.json {
-        report.json().map_or(Ok(()), |report| output::data(&report.to_string()))?;
-    } else {
-        report.lines().iter().try_for_each(|line| output::data(line))?;
-    }
+    let json = || report.json().iter().map(ToString::to_string).collect();
+    output::lines(&if args.json { json() } else { report.lines() })?;
     Ok(report.verdict()?)
 }
 
@@ -95,8 +98,10 @@ impl Audience for Page {
     fn open(&self, board: &Arc<Telemetry>) -> Result<Box<dyn OpenPage>> {
         // Nobody drives a replay: nothing reads this driver lock.
         let driver_lock = DriverLock::new(DriverLock::LONGEST_SILENCE);
-        let server = open_page(board, &driver_lock, &PageAt::of(self.listen), Output::Talk);
-        let server = server.map_err(|error| EpisodesError::Failed(format!("{error:#}")))?;
+        let options = ServeOptions::default();
+        // Said on stderr: stdout is the report's.
+        let server = open_page(board, &driver_lock, options, self.listen, Output::Talk);
+        let server = server.map_err(|error| EpisodesError::Failed(error.text))?;
         Ok(Box::new(Shown(server)))
     }
 }

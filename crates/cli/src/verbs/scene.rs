@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
-use citrange_render::{Frame, Image, Settings};
+use citrange_episodes::{EpisodesError, compiled};
+use citrange_render::Image;
 use citrange_sim::catalog::scene_names;
-use citrange_sim::{CompiledScene, GlKind, GlRenderer, StateQuery, Threads, World, load_scene};
+use citrange_sim::{PictureSettings, StateQuery, Threads, World, draw_scene, load_scene};
 use serde_json::json;
 
-use super::compiled;
+use crate::exit::{Context as _, Result, failed};
 use crate::output;
 
 #[derive(Debug, clap::Subcommand)]
@@ -89,7 +89,7 @@ enum Backend {
     Gl,
 }
 
-pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
+pub(crate) fn run(command: &Command) -> Result {
     match command {
         Command::List { json } => list(*json),
         Command::Show(args) => show(args),
@@ -97,117 +97,58 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
     }
 }
 
-fn list(as_json: bool) -> anyhow::Result<()> {
-    let mut all = Vec::new();
-    for name in scene_names() {
-        let source = load_scene(name)?;
-        all.push(json!({"name": name, "title": source.scene.title}));
-        if !as_json {
-            output::data(&format!("{name:<22} {}", source.scene.title))?;
-        }
-    }
+fn list(as_json: bool) -> Result {
+    let scene = |name| Ok((name, load_scene(name)?.scene.title));
+    let all = scene_names().map(scene).collect::<Result<Vec<_>>>()?;
     if as_json {
-        output::data(&json!({ "scenes": all }).to_string())?;
+        let all = all.iter().map(|(name, title)| json!({"name": name, "title": title}));
+        return output::data(&json!({ "scenes": all.collect::<Vec<_>>() }).to_string());
     }
-    Ok(())
+    all.iter().try_for_each(|(name, title)| output::data(&format!("{name:<22} {title}")))
 }
 
-fn show(args: &Show) -> anyhow::Result<()> {
+fn show(args: &Show) -> Result {
     let scene = compiled(&args.scene)?;
     if args.mjcf {
         return output::data(scene.xml.trim_end());
     }
     if let Some(path) = &args.mjb {
         std::fs::write(path, scene.to_mjb()?)
-            .with_context(|| format!("cannot write {}", path.display()))?;
+            .context(|| format!("cannot write {}", path.display()))?;
         return output::data(&path.display().to_string());
     }
     if args.state {
         let mut world = World::new(scene, 1, Threads::Exactly(1))?;
         world.reset_env(0, args.seed, args.episode)?;
         let state = world.get_dict_states(None, &StateQuery::default())?;
-        return output::data(&serde_json::to_string_pretty(&state[0])?);
+        let text = serde_json::to_string_pretty(&state[0]).map_err(|e| failed(e.to_string()))?;
+        return output::data(&text);
     }
-    if args.json {
-        let robots: Vec<_> = scene
-            .robot_names()
-            .map(|name| Ok(json!({"name": name, "joints": scene.joint_names(name)?})))
-            .collect::<anyhow::Result<_>>()?;
-        let report = json!({
-            "name": scene.scene.name,
-            "title": scene.scene.title,
-            "task": scene.scene.task,
-            "rates": scene.scene.rates,
-            "robots": robots,
-            "objects": scene.object_names().collect::<Vec<_>>(),
-            "cameras": scene.scene.cameras,
-            "model_sha256": scene.model_hash,
-            "sizes": scene.sizes(),
-        });
-        return output::data(&report.to_string());
-    }
-    for line in description(&scene)? {
-        output::data(&line)?;
-    }
-    Ok(())
+    let facts = scene.facts()?;
+    output::lines(&if args.json { vec![json!(facts).to_string()] } else { facts.lines() })
 }
 
-fn description(scene: &CompiledScene) -> anyhow::Result<Vec<String>> {
-    let written = &scene.scene;
-    let rates = &written.rates;
-    let mut lines = vec![
-        format!("{}: {}", written.name, written.title),
-        format!("  task      {}", written.task),
-        format!(
-            "  rates     physics {} Hz, control {} Hz, frames {} Hz",
-            rates.physics_hz, rates.control_hz, rates.frame_hz
-        ),
-    ];
-    for name in scene.robot_names() {
-        let model = &written.robots[name].model;
-        let joints = scene.joint_names(name)?.join(" ");
-        lines.push(format!("  robot     {name} ({model}): {joints}"));
-    }
-    lines.push(format!("  objects   {}", scene.object_names().collect::<Vec<_>>().join(" ")));
-    for (name, camera) in &written.cameras {
-        let mount = camera.mount.as_deref().unwrap_or("world");
-        let (w, h) = (camera.width_px, camera.height_px);
-        lines.push(format!("  camera    {name} {w}x{h} on {mount}"));
-    }
-    let sizes: Vec<String> = scene.sizes().iter().map(|(k, v)| format!("{v} {k}")).collect();
-    lines.push(format!("  model     {}", sizes.join(", ").replace('_', " ")));
-    lines.push(format!("  sha256    {}", scene.model_hash));
-    Ok(lines)
-}
-
-fn render(args: &Render) -> anyhow::Result<()> {
-    let scene = compiled(&args.scene)?;
-    let steps = (args.seconds.max(0.0) * f64::from(scene.scene.rates.physics_hz)).round() as u32;
-    let mut world = World::new(scene.clone(), 1, Threads::Exactly(1))?;
-    world.reset_env(0, args.seed, args.episode)?;
-    world.step(steps)?;
-    let shadows = !args.no_shadows;
-    let mut drawn = Frame::default();
-    let frame = match args.backend {
-        Backend::Software => {
-            world.set_render_settings(Settings { shadows, ..Settings::default() })?;
-            world.frame(0, &args.camera)?
-        }
-        Backend::Gl => {
-            let mut gl = GlRenderer::new(&scene, GlKind::Auto)?;
-            gl.frame(&world, 0, &args.camera, shadows, &mut drawn)?;
-            output::talk(&format!("drawn by {}", gl.backend()));
-            &drawn
-        }
+fn render(args: &Render) -> Result {
+    let settings = PictureSettings {
+        camera: args.camera.clone(),
+        seed: args.seed,
+        episode: args.episode,
+        settle_s: args.seconds,
+        shadows: !args.no_shadows,
+        gl: args.backend == Backend::Gl,
     };
-    Image::colors(frame).save(&args.output)?;
-    output::data(&args.output.display().to_string())?;
-    if let Some(path) = &args.depth {
-        Image::distances(frame).save(path)?;
-        output::data(&path.display().to_string())?;
+    let drawn = draw_scene(&compiled(&args.scene)?, &settings)?;
+    if let Some(gl) = &drawn.gl {
+        output::talk(&format!("drawn by {gl}"));
     }
-    if let Some(path) = &args.ids {
-        Image::ids(frame).save(path)?;
+    let pictures = [
+        (Some(&args.output), Image::colors as fn(&_) -> _),
+        (args.depth.as_ref(), Image::distances),
+        (args.ids.as_ref(), Image::ids),
+    ];
+    for (path, picture) in pictures {
+        let Some(path) = path else { continue };
+        picture(&drawn.frame).save(path).map_err(EpisodesError::from)?;
         output::data(&path.display().to_string())?;
     }
     Ok(())

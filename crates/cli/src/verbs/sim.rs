@@ -1,12 +1,12 @@
 //! `citrange sim`: how fast, and is the physics sane?
 
+use citrange_episodes::compiled;
 use citrange_sim::Threads;
 use citrange_sim::sanity::{SanitySettings, try_scene};
 use clap::ValueEnum;
 use serde_json::json;
 
-use super::compiled;
-use crate::exit::problems_found;
+use crate::exit::{Result, problems_found};
 use crate::output;
 
 #[derive(Debug, clap::Args)]
@@ -41,7 +41,7 @@ enum Motion {
     Sweep,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> Result {
     let settings = SanitySettings {
         envs: args.envs,
         seconds: args.seconds,
@@ -55,27 +55,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     })?;
     bar.finish_and_clear();
     let problems = &report.problems;
-    if args.json {
-        output::data(&json!(report).to_string())?;
-    } else {
-        output::data(&format!(
-            "{}: {} environments on {} threads, {:.1} s each\n  \
-             speed     {:.0} steps/s, {:.1} x real time\n  \
-             energy    {:.4} J at start, {:.4} J at end (mean)\n  \
-             contacts  {:.1} per environment, deepest overlap {:.2} mm\n  \
-             sanity    {}",
-            report.scene,
-            report.envs,
-            report.threads,
-            args.seconds,
-            report.steps_per_sec,
-            report.real_time_factor,
-            report.energy_start_j,
-            report.energy_end_j,
-            report.contacts_per_env,
-            report.deepest_overlap_m * 1e3,
-            if problems.is_empty() { "OK" } else { "PROBLEMS" }
-        ))?;
-    }
+    let text = if args.json { json!(report).to_string() } else { report.to_string() };
+    output::data(&text)?;
     if problems.is_empty() { Ok(()) } else { Err(problems_found(problems.join("; "))) }
 }

@@ -68,6 +68,47 @@ fn scenes_and_cells_are_shown_with_their_defaults() {
     assert!(line(&text, "num_voxels:").ends_with("# default"), "{text}");
 }
 
+/// What a verb reads besides its options is shown with it, whichever verb it is.
+#[test]
+fn files_that_a_verb_reads_are_shown_with_their_lines() {
+    let folder = temp();
+    let pose = "format: 1\ntool: by hand\nrpy_deg: [0, 90, 0]\nxyz_m: [1, 2, 3]\n";
+    std::fs::write(folder.path().join("pose.yaml"), pose).unwrap();
+    let cell = "cameras:\n  left: {pose_file: pose.yaml}\n";
+    std::fs::write(folder.path().join("cell.yaml"), cell).unwrap();
+    let scene = include_str!("../../../../scenes/orange_plate.yaml");
+    std::fs::write(folder.path().join("own.yaml"), scene).unwrap();
+    let from = |words: &str, pointer: &str| {
+        let one = json(&ok(folder.path(), &format!("config show {words} --json")));
+        let said = one["from"][pointer].as_str();
+        said.unwrap_or_else(|| panic!("{words}: no {pointer} in {one}")).to_owned()
+    };
+    for words in [
+        "sim own.yaml",
+        "drive own.yaml",
+        "collect own.yaml",
+        "plan own.yaml",
+        "space simulate own.yaml",
+        "replay x --scene own.yaml",
+        "data import x --scene own.yaml",
+    ] {
+        let said = from(words, "/scene_file/rates/physics_hz");
+        assert!(said.starts_with("file own.yaml:"), "{words}: {said}");
+    }
+    for words in ["scene show own.yaml", "scene render own.yaml"] {
+        assert!(from(words, "/scene/rates/physics_hz").starts_with("file own.yaml:"), "{words}");
+    }
+    for words in ["drive own.yaml", "collect own.yaml", "demo"] {
+        assert_eq!(from(words, "/pilot/lift_height"), "profile default", "{words}");
+    }
+    for words in ["space run", "space view", "space calibrate cube", "space calibrate adjust"] {
+        let said = from(&format!("{words} --config cell.yaml"), "/cell/cameras/left/xyz_m");
+        assert!(said.ends_with("pose.yaml:4"), "{words}: {said}");
+    }
+    let told = stderr(&ok(folder.path(), "config show collect"));
+    assert!(told.contains("not given:") && told.contains("--out"), "{told}");
+}
+
 /// Every verb can be asked, also without what it needs to run.
 #[test]
 fn every_verb_shows_its_settings() {
@@ -93,8 +134,19 @@ fn every_verb_shows_its_settings() {
         "plan bench",
         "demo",
         "data list",
+        "data show",
         "data check",
+        "data repair",
+        "data delete",
+        "data trim",
+        "data split",
+        "data merge",
+        "data label",
         "data export",
+        "data import",
+        "config show",
+        "config schema",
+        "completions",
     ];
     for verb in verbs {
         let words: Vec<&str> = ["config", "show"].into_iter().chain(verb.split(' ')).collect();

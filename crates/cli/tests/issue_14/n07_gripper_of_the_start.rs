@@ -4,9 +4,9 @@
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 use std::path::Path;
 
+use citrange_core::shape::Shape;
 use citrange_robot::{Robot, RobotSettings};
 use citrange_sim::{CompiledScene, load_scene};
-use citrange_space::Form;
 use nalgebra::{Isometry3, Translation3, Vector3};
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ fn scene(folder: &Path, name: &str, robot: &str, fixture: &str) -> String {
 }
 
 /// Poses of a robot's shapes in the world, with the poses of the links that carry them.
-fn shapes(scene: &str, joints: &[f64]) -> Vec<(String, Isometry3<f64>, Isometry3<f64>, Form)> {
+fn shapes(scene: &str, joints: &[f64]) -> Vec<(String, Isometry3<f64>, Isometry3<f64>, Shape)> {
     let scene = CompiledScene::new(&load_scene(scene).unwrap()).unwrap();
     let chain = scene.chain("robot0").unwrap();
     let shapes = scene.link_shapes("robot0").unwrap();
@@ -36,7 +36,7 @@ fn shapes(scene: &str, joints: &[f64]) -> Vec<(String, Isometry3<f64>, Isometry3
     let placed = shapes.iter().map(|shape| {
         let link = poses[shape.link.map_or(0, |joint| joint + 1)];
         let at = link * shape.link_from_shape.isometry();
-        (shape.name.clone(), link, at, Form::of(&shape.shape))
+        (shape.name.clone(), link, at, shape.shape.clone())
     });
     placed.collect()
 }
@@ -134,8 +134,8 @@ fn open_fingers_in_a_plate_are_seen() {
     let link = finger[0].1;
     // The finger opens along its y axis: how far out it reaches, and a plate from 1.7 mm inside.
     let out = link * Vector3::y();
-    let reach = |(_, _, at, form): &&(String, Isometry3<f64>, Isometry3<f64>, Form)| {
-        let half = Vector3::from(form.half_extents_m());
+    let reach = |(_, _, at, shape): &&(String, Isometry3<f64>, Isometry3<f64>, Shape)| {
+        let half = Vector3::from(shape.reach_m());
         let seen = at.rotation.inverse() * out;
         at.translation.vector.dot(&out) + half.dot(&seen.abs())
     };

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use citrange_control::{Action, ControllerSettings, Velocity};
+use citrange_control::{ControllerSettings, NamedAction, Velocity};
 use citrange_core::yaml::from_yaml;
 use citrange_robot::Kinematics;
 use citrange_sim::{Arm, CompiledScene, SceneSource};
@@ -39,7 +39,7 @@ fn arm(text: &str) -> Arm {
 fn drive(arm: &mut Arm, v: Vector3<f64>, frames: u32) {
     let wanted = Velocity { linear_m_s: v.into(), ..Velocity::ZERO };
     for _ in 0..frames {
-        arm.send(&Action::Velocity(wanted)).unwrap();
+        arm.send(&NamedAction::Velocity(wanted)).unwrap();
     }
 }
 

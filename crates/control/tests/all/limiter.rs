@@ -1,7 +1,7 @@
 //! Targets never leave their limits, whatever is asked and however long a tick is.
 
 use citrange_control::{
-    CartesianController, ControllerSettings, Motion, MotionLimits, TargetLimiter, Velocity,
+    CartesianController, ControllerSettings, MotionLimits, TargetLimiter, TargetMotion, Velocity,
 };
 use citrange_core::rng::Rng;
 
@@ -51,7 +51,7 @@ fn any_speeds_and_stops_stay_within_limits_and_ranges() {
             let chain = chain(robot);
             let limiter = TargetLimiter::new(&chain, hz);
             let mut rng = Rng::new(u64::from(hz));
-            let mut motion = Motion::at_rest(&ready(robot));
+            let mut motion = TargetMotion::at_rest(&ready(robot));
             let mut watch = Watch::new(limiter.limits(), hz, &motion.pos);
             let mut speeds = vec![0.0; motion.pos.len()];
             let mut ends = 0;
@@ -89,7 +89,7 @@ fn a_stream_of_positions_is_followed_within_limits() {
             let chain = chain(robot);
             let limiter = TargetLimiter::new(&chain, hz);
             let mut rng = Rng::new(7);
-            let mut motion = Motion::at_rest(&ready(robot));
+            let mut motion = TargetMotion::at_rest(&ready(robot));
             let mut watch = Watch::new(limiter.limits(), hz, &motion.pos);
             for _ in 0..60 {
                 let goal: Vec<f64> = motion

@@ -1,5 +1,9 @@
 //! Triangles that fit together.
 
+use std::sync::OnceLock;
+
+use super::Hull;
+
 /// Largest coordinate of a vertex.
 const MAX_COORDINATE_M: f32 = 1e6;
 
@@ -17,6 +21,17 @@ pub struct Mesh {
     uvs: Option<Vec<[[f32; 2]; 3]>>,
     centre_m: [f64; 3],
     half_m: [f64; 3],
+    hull: MadeOnce,
+}
+
+/// The hull, made when it is first asked for; it follows from the vertices, so it is not compared.
+#[derive(Clone, Debug, Default)]
+struct MadeOnce(OnceLock<Hull>);
+
+impl PartialEq for MadeOnce {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Mesh {
@@ -54,7 +69,8 @@ impl Mesh {
         }
         let centre_m = std::array::from_fn(|k| 0.5 * (low[k] + high[k]));
         let half_m = std::array::from_fn(|k| 0.5 * (high[k] - low[k]));
-        Ok(Self { positions_m, triangles, normals: None, uvs: None, centre_m, half_m })
+        let hull = MadeOnce::default();
+        Ok(Self { positions_m, triangles, normals: None, uvs: None, centre_m, half_m, hull })
     }
 
     /// Adds one normal per triangle corner, for smooth shading. Any length; zero means flat.
@@ -121,6 +137,14 @@ impl Mesh {
     #[must_use]
     pub fn bounds_m(&self) -> ([f64; 3], [f64; 3]) {
         (self.centre_m, self.half_m)
+    }
+
+    /// Its convex hull, made once: for thousands of vertices that takes milliseconds.
+    pub fn hull(&self) -> &Hull {
+        self.hull.0.get_or_init(|| {
+            let points: Vec<_> = self.positions_m.iter().map(|p| p.map(f64::from)).collect();
+            Hull::of(&points)
+        })
     }
 }
 

@@ -64,21 +64,29 @@ impl Plan {
     pub fn new(scene: Option<&str>, options: &CollectOptions, ctx: RunContext<'_>) -> Result<Self> {
         let CollectOptions { record, pilot, randomise, seconds, speed } = options;
         let (seconds, speed) = (*seconds, *speed);
-        let (cameras, seed) = (record.cameras.clone(), record.seed);
+        let (choice, seed) = (record.choice(), record.seed);
         let origin = record.from.as_deref().map(Origin::read).transpose()?;
         let ranges = randomise.as_deref().map(ranges).transpose()?;
         let cell = match &origin {
             Some(origin) => {
                 origin.check_scene(scene, ctx)?;
-                SimulatedCell::of_tape(&origin.tape, cameras, seed)?
+                SimulatedCell::of_tape(&origin.tape, choice, seed)?
             }
             None => {
                 let scene = scene.unwrap_or_default();
-                SimulatedCell::of_scene(scene, ranges.clone(), cameras, seed)?
+                SimulatedCell::of_scene(scene, ranges.clone(), choice, seed)?
             }
         };
+        if origin.is_some() {
+            record.check_robots(cell.robots())?;
+        }
         let cell: Box<dyn RigSource> = Box::new(cell);
         let pilot = pilot.plan(cell.scene())?;
+        if pilot.works() && cell.spec().arms().len() > 1 {
+            let (first, others) =
+                (&cell.spec().robots_in_scene[0], &cell.spec().robots_in_scene[1..]);
+            ctx.say(&format!("{first} works; {} hold still", others.join(", ")));
+        }
         let mut config = json!({ "seconds": seconds, "speed": speed, "pilot": pilot });
         if let Some(ranges) = &ranges {
             config["randomise"] = serde_json::to_value(ranges)?;

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
+use citrange_core::one_arm::OneArm;
 use citrange_core::run::{Pace, run as run_phase};
 use citrange_core::tape::NoTape;
 use citrange_core::{RunReport, RunSettings, Tape};
 use citrange_tape::WhenFull;
 use citrange_teleop::telemetry::{Phase, SavedEpisode, Session, Summary, percent};
-use citrange_teleop::{Order, Teleop, Until, orders_in_words};
+use citrange_teleop::{Order, SharedControl, Teleop, Until, orders_in_words};
 use serde_json::json;
 
 use super::session::{DEFAULT_SCENE, Drive};
-use super::shared_control::SharedControl;
 use super::summary::{Ended, summary};
 use super::telemetry::{LivePilot, LiveRig, Pictures};
 use crate::error::{Context as _, Result};
@@ -252,7 +252,9 @@ impl Drive<'_> {
         tape: &mut dyn Tape,
     ) -> Result<(RunReport, Option<Order>)> {
         self.driver_lock.forget_orders();
-        let targets = self.rig.targets();
+        let arm = self.rig.spec().arms().into_iter().next().map_or(0..0, |arm| arm.joints);
+        let mut targets = self.rig.targets();
+        targets.truncate(arm.end);
         let rates = self.rig.spec().rates;
         // A recording has taken the dataset along: then what was said of it stays.
         let episode = self.dataset.as_ref().map(|d| d.len() as u64);
@@ -264,7 +266,6 @@ impl Drive<'_> {
                 episode: episode.unwrap_or(session.episode),
                 saved: self.tally.saved,
                 wanted: self.options.episodes,
-                seconds: 0.0,
                 limit_s: stretch.limit_s,
                 dataset: self.options.dataset.as_ref().map(|root| root.display().to_string()),
                 dropped: self.tally.dropped,
@@ -272,7 +273,7 @@ impl Drive<'_> {
                 lost_limit: self.options.dataset.is_some().then_some(self.options.max_lost),
                 drawn: session.drawn,
                 message: session.message.clone(),
-                summary: None,
+                ..Session::default()
             };
         });
         let mut teleop = Teleop::new(
@@ -292,7 +293,8 @@ impl Drive<'_> {
         let may_fly = stretch.until == Until::Order;
         let copilot =
             SharedControl::new(teleop, Arc::clone(&self.driver_lock), self.work.as_ref(), may_fly);
-        let mut pilot = LivePilot::new(copilot, &self.board, rates.control_hz);
+        let pilot = LivePilot::new(copilot, &self.board, rates.control_hz);
+        let mut pilot = OneArm::new(pilot, arm);
         let pictures = !self.rig.spec().cameras.is_empty();
         let which = if stretch.recording { Pictures::Recorded } else { Pictures::Glanced };
         let mut rig = LiveRig::new(self.rig.as_mut(), &self.board, which);
@@ -306,11 +308,12 @@ impl Drive<'_> {
         };
         let report = run_phase(&mut pilot, &mut rig, tape, &settings)?;
         self.tally.ticks += report.ticks;
-        self.motion = pilot.copilot.motion().cloned();
+        let copilot = &pilot.inner().copilot;
+        self.motion = copilot.motion().cloned();
         self.tally.late_ticks += report.late_ticks;
         self.tally.stalls += report.stalls;
         self.tally.worst_late = self.tally.worst_late.max(report.worst_late);
-        Ok((report, pilot.copilot.teleop.ended_by()))
+        Ok((report, copilot.teleop().ended_by()))
     }
 
     fn message(&self, text: &str) {

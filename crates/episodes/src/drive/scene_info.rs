@@ -16,7 +16,10 @@ pub(crate) fn scene_info_of(
     let placement = scene.robots.get(robot);
     let base = placement.map_or([0.0; 3], |p| p.pos_m);
     let facing = placement.map_or(0.0, |p| p.yaw_deg.to_radians());
-    let arm_joints = spec.joints.iter().filter(|j| j.gripper.is_none()).count();
+    // Keys are those of the arm that is driven.
+    let first = spec.arms().into_iter().next().map_or(0..0, |arm| arm.joints);
+    let driven = spec.joints.get(first).unwrap_or_default();
+    let arm_joints = driven.iter().filter(|j| j.gripper.is_none()).count();
     // From behind and above the arm, so that forward is away and left is left; a little aside, so
     // that the arm does not hide its hand; far enough to see its whole reach.
     let ahead = |along: f64, across: f64, up: f64| {
@@ -55,7 +58,7 @@ pub(crate) fn scene_info_of(
         shapes,
         keys: Key::ALL
             .into_iter()
-            .filter(|key| works(*key, arm_joints, spec.joints.len() > arm_joints))
+            .filter(|key| works(*key, arm_joints, driven.len() > arm_joints))
             .map(KeyInfo::from)
             .collect(),
         control_hz: spec.rates.control_hz,

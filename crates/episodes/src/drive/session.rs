@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use citrange_control::{CartesianController, ControllerSettings, Method, Motion};
+use citrange_control::{CartesianController, ControllerSettings, Method, TargetMotion};
 use citrange_tape::Dataset;
 use citrange_teleop::telemetry::{SavedEpisode, SceneInfo, Telemetry};
-use citrange_teleop::{DriverLock, Speeds};
+use citrange_teleop::{AutopilotWork as _, DriverLock, Speeds};
 use serde_json::json;
 
-use super::shared_control::Work;
+use super::work::Work;
 use crate::cell::{ArmDescription, EpisodeRig};
 use crate::context::RunContext;
 use crate::error::Result;
@@ -62,7 +62,7 @@ pub struct Drive<'a> {
     pub(super) origin: Option<Origin>,
     pub(super) tally: Tally,
     /// How the targets moved when the last stretch ended; none where the scene was set back.
-    pub(super) motion: Option<Motion>,
+    pub(super) motion: Option<TargetMotion>,
     pub(super) ctx: RunContext<'a>,
 }
 
@@ -110,6 +110,15 @@ impl<'a> Drive<'a> {
         let (mut rig, origin) = record.rig(options.scene.as_deref(), DEFAULT_SCENE, ctx)?;
         // The loop moves a robot: it does not wait for cameras.
         rig.leave_pictures_out(true);
+        if let [first, others @ ..] = rig.robots().as_slice()
+            && !others.is_empty()
+        {
+            ctx.say(&format!(
+                "{first} is driven; {} hold still and are recorded too (--robots NAME,… chooses, \
+                 the first one is driven)",
+                others.join(", ")
+            ));
+        }
         let ArmDescription { chain, floor_z_m, .. } = rig.arm()?;
         let work = Work::of(rig.as_ref(), &chain)?;
         let speeds = Speeds::of(&settings, &chain);
@@ -129,7 +138,7 @@ impl<'a> Drive<'a> {
         let stage = SceneInfo {
             task: task.clone(),
             speed_m_s: speeds.linear_m_s,
-            autopilot: work.as_ref().map(Work::stage),
+            autopilot: work.as_ref().map(|work| work.description().info()),
             ..rig.scene_info()?
         };
         let config = json!({

@@ -9,9 +9,10 @@ use citrange_core::{
     RigSpec, Snapshot, Verdict, Want,
 };
 use citrange_robot::{ChainSite, Kinematics};
+use citrange_teleop::SharedControl;
 use citrange_teleop::telemetry::Telemetry;
 
-use super::shared_control::SharedControl;
+use super::work::Work;
 use crate::cell::{EpisodeRig, Shown};
 
 /// How often the board gets new poses.
@@ -27,7 +28,7 @@ const RECENT: usize = 4;
 
 /// A driver whose grip, limits, pace and autopilot are seen.
 pub(crate) struct LivePilot<'a> {
-    pub(crate) copilot: SharedControl<'a>,
+    pub(crate) copilot: SharedControl<'a, Work>,
     board: &'a Telemetry,
     control_hz: u32,
     /// When the next tick is due.
@@ -39,8 +40,12 @@ pub(crate) struct LivePilot<'a> {
 }
 
 impl<'a> LivePilot<'a> {
-    pub(crate) fn new(copilot: SharedControl<'a>, board: &'a Telemetry, control_hz: u32) -> Self {
-        let controller = copilot.teleop.controller();
+    pub(crate) fn new(
+        copilot: SharedControl<'a, Work>,
+        board: &'a Telemetry,
+        control_hz: u32,
+    ) -> Self {
+        let controller = copilot.teleop().controller();
         let (kinematics, hand) = (Kinematics::new(controller.chain()), controller.hand().clone());
         let second = Second::default();
         Self { copilot, board, control_hz, due: None, ticks: 0, second, kinematics, hand }
@@ -93,7 +98,7 @@ impl Pilot for LivePilot<'_> {
         self.ticks += 1;
         let verdict = self.copilot.decide(seen, command, events)?;
         let flight = self.copilot.news().cloned();
-        let teleop = &self.copilot.teleop;
+        let teleop = self.copilot.teleop();
         let (grip, status) = (teleop.grip(), teleop.status());
         let mut limited_by = status.words(teleop.controller().chain());
         if grip.brake {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use citrange_core::rig::JointSpec;
+use citrange_core::rig::{ArmSpec, JointSpec};
 use citrange_core::{Command, Observation, Outcome, Want};
 use citrange_hdf5::{Array, Attr, Images, RobomimicDemo, RobomimicHeader, RobomimicWriter, Series};
-use citrange_tape::{Dataset, TapeHeader, arm_joints, flattened, utc_now};
+use citrange_tape::{Dataset, TapeHeader, arm_and_gripper, flattened, utc_now};
 use serde_json::json;
 
 use super::source::{ExportEpisode, Models, counted, frames};
@@ -70,8 +70,9 @@ fn header_of(header: &TapeHeader) -> RobomimicHeader {
     let scene = header.scene.as_ref().map(|s| s.name.clone()).unwrap_or_default();
     let joints = &header.rig.joints;
     let limits: Vec<[f64; 2]> = joints.iter().map(limits).collect();
+    let robots: Vec<String> = header.rig.arms().into_iter().map(|arm| arm.robot).collect();
     let kwargs = json!({
-        "robots": [header.rig.robot],
+        "robots": robots,
         "control_freq": header.rig.rates.frame_hz,
         "joint_names": joints.iter().map(|j| j.name.as_str()).collect::<Vec<_>>(),
         "action_low": limits.iter().map(|l| l[0]).collect::<Vec<_>>(),
@@ -83,7 +84,7 @@ fn header_of(header: &TapeHeader) -> RobomimicHeader {
     let now = utc_now();
     RobomimicHeader {
         env: Some(scene.clone()),
-        env_info: Some(json!({ "env_name": scene, "robots": [header.rig.robot] }).to_string()),
+        env_info: Some(json!({ "env_name": scene, "robots": robots }).to_string()),
         env_args: Some(args.to_string()),
         repository_version: Some(format!("citrange {}", header.tool_version)),
         date: now.get(..10).map(str::to_owned),
@@ -140,17 +141,17 @@ fn demo(
     } else {
         ctx.say(&format!("episode {number} was cut off: its next_obs are left out"));
     }
-    let arm = arm_joints(&spec);
     let look = |from: usize| -> Result<BTreeMap<String, Series>> {
         let rows = from..from + steps;
         let of = |pick: &dyn Fn(usize) -> Vec<f64>| table(rows.clone().map(pick).collect());
-        let mut all = BTreeMap::from([
-            ("robot0_joint_pos".to_owned(), of(&|k| joints[k].0[..arm].to_vec())?),
-            ("robot0_joint_vel".to_owned(), of(&|k| joints[k].1[..arm].to_vec())?),
-        ]);
-        if arm < spec.joints.len() {
-            all.insert("robot0_gripper_qpos".into(), of(&|k| joints[k].0[arm..].to_vec())?);
-            all.insert("robot0_gripper_qvel".into(), of(&|k| joints[k].1[arm..].to_vec())?);
+        let mut all = BTreeMap::new();
+        for ArmSpec { name, joints: own, .. } in spec.arms() {
+            let (arm, grip) = arm_and_gripper(&spec, own);
+            let parts = [("joint_pos", "joint_vel", arm), ("gripper_qpos", "gripper_qvel", grip)];
+            for (pos, vel, part) in parts.into_iter().filter(|(.., part)| !part.is_empty()) {
+                all.insert(format!("{name}_{pos}"), of(&|k| joints[k].0[part.clone()].to_vec())?);
+                all.insert(format!("{name}_{vel}"), of(&|k| joints[k].1[part.clone()].to_vec())?);
+            }
         }
         if !objects.is_empty() {
             // The first number of a state is the time.

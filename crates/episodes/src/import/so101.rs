@@ -14,7 +14,8 @@ use citrange_tape::{
 };
 use serde_json::{Value, json};
 
-use super::hdf5::{Job, Repeating, how, play};
+use super::Job;
+use super::played::{Repeating, how, play};
 use crate::error::{EpisodesError, Result, bad_input};
 use crate::recording::tell_repaired;
 use crate::simulated::simulated;
@@ -50,7 +51,10 @@ pub(crate) fn as_recorded(job: &Job<'_>, mut demo: DemoEpisode) -> Result<Value>
     let (args, images) = (job.args, BTreeSet::new());
     let (mut dataset, repaired) = Dataset::record(job.root, &spec, args.unit, &images)?;
     tell_repaired(&repaired, ctx)?;
-    let note = Imported { targets: motion.source.clone(), ..job.note(&demo, Play::AsRecorded) };
+    let note = Imported {
+        targets: motion.source.clone(),
+        ..job.note(&demo.name, demo.success, Play::AsRecorded)
+    };
     let header = TapeHeader {
         uid: new_uid(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -67,6 +71,7 @@ pub(crate) fn as_recorded(job: &Job<'_>, mut demo: DemoEpisode) -> Result<Value>
         robots: BTreeMap::new(),
         unit: args.unit,
         features: Default::default(),
+        depth: Default::default(),
         images: BTreeSet::new(),
         config: serde_json::to_value(note)?,
         bodies: Vec::new(),

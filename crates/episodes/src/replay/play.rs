@@ -11,7 +11,7 @@ use citrange_core::{
 use citrange_teleop::telemetry::{Phase, SceneInfo, Session, Telemetry};
 
 use super::ReplayOptions;
-use crate::cell::EpisodeRig;
+use crate::cell::{EpisodeRig, RigChoice};
 use crate::context::RunContext;
 use crate::drive::summary::replayed;
 use crate::drive::telemetry::{LiveRig, Pictures};
@@ -48,6 +48,12 @@ impl Player<'_> {
     pub(super) fn cameras(&self) -> Option<&'static [String]> {
         let sees_nothing = self.options.film.is_none() && self.audience.is_none();
         sees_nothing.then_some(&[])
+    }
+
+    /// The robots and cameras for files that have no tape.
+    pub(super) fn choice(&self) -> RigChoice {
+        let cameras = self.cameras().map(<[String]>::to_vec);
+        RigChoice { robots: self.options.robots.clone(), cameras, ..RigChoice::default() }
     }
 
     /// Runs a pilot, filming it if asked to; `of` are the frames that all of it would be.

@@ -11,7 +11,7 @@ use super::report::Replayed;
 use crate::cell::EpisodeRig;
 use crate::error::{Result, bad_input};
 use crate::objects::ObjectMeter;
-use crate::simulated::simulated;
+use crate::simulated::{match_arms, start_at};
 
 /// What a LeRobot dataset knows: a target and the joints seen per frame, radians and metres.
 pub(super) struct Rows {
@@ -43,8 +43,9 @@ pub(super) fn by_rows(
             dataset.root().display()
         );
     };
-    let mut rig = simulated(name, player.cameras())?;
-    let rows = dataset.joint_rows(episode, rig.spec(), unit)?;
+    let (mut rig, rows) = match_arms(name, &player.choice(), &mut |rig| {
+        Ok(dataset.joint_rows(episode, rig.spec(), unit)?)
+    })?;
     let reading = rows.reading.to_string();
     if matches!(rows.reading, Reading::Guessed { .. }) {
         ctx.say(&format!("joint values are read in {reading}"));
@@ -66,11 +67,7 @@ pub(super) fn by_rows(
             rows.seen.len()
         );
     };
-    let start = citrange_core::StartData {
-        named: [(rig.robot().to_owned(), joints.clone())].into(),
-        ..citrange_core::StartData::default()
-    };
-    let report = rig.restore_start(&start)?;
+    let report = rig.restore_start(&start_at(rig.as_ref(), joints))?;
     ctx.say(&format!("episode {episode}: {report}"));
     let mut replayed = near(player, rig, rows, report.level.to_string(), None, None)?;
     if let Replayed::Near { unit, .. } = &mut replayed {

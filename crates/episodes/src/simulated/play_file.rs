@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use citrange_core::{Level, RestoreReport, Rig as _, Snapshot};
 use citrange_sim::{CompiledScene, OwnModel, SimRig};
-use citrange_tape::{DemoEpisode, Motion, Play, SO101_HZ, StateRow};
+use citrange_tape::{ALOHA_HZ, DemoEpisode, Motion, Play, SO101_HZ, StateRow};
 
-use super::compiled;
-use crate::cell::EpisodeRig;
+use super::{chosen, compiled, start_at};
+use crate::cell::{EpisodeRig, RigChoice};
 use crate::context::RunContext;
 use crate::error::{Context as _, EpisodesError, Result, bad_input};
 
@@ -56,7 +56,7 @@ pub(crate) fn prepare(
     demo: &DemoEpisode,
     scene: Option<&str>,
     how: &PlayOptions,
-    cameras: Option<&[String]>,
+    choice: &RigChoice,
     ctx: RunContext<'_>,
 ) -> Result<Prepared> {
     let scene = match how.own_scene {
@@ -67,19 +67,25 @@ pub(crate) fn prepare(
     for (path, why) in &demo.unread {
         ctx.say(&format!("{}: {path} is not read: {why}", demo.name));
     }
+    let robots: Vec<String> = scene.robot_names().map(str::to_owned).collect();
+    demo.rename_robots(&robots);
     for said in demo.arrange(&scene.joint_slots()) {
         ctx.say(&format!("{}: {said}", demo.name));
     }
-    let mut rig = SimRig::new(scene, cameras)?;
+    let usual_hz = [(demo.is_so101, SO101_HZ), (demo.is_aloha(), ALOHA_HZ)];
+    if let Some((_, hz)) = usual_hz.into_iter().find(|(is, _)| *is && demo.rate_hz.is_none()) {
+        ctx.say(&format!("{}: it does not say its rate: taken as {hz} Hz", demo.name));
+        demo.rate_hz = Some(hz);
+    }
+    let (mut rig, motion) = rig_that_fits(&scene, &demo, choice)?;
+    if demo.is_aloha() {
+        ctx.say(&format!("{}: grippers are read as 0 closed to 1 open", demo.name));
+        let joints = motion.seen.first().map(Vec::as_slice).unwrap_or_default();
+        demo.start = start_at(&rig, joints);
+    }
     // Where the file says nothing, things stand as in the first episode.
     rig.world_mut().reset_env(0, 0, 0)?;
     let mut report = rig.world_mut().restore_best(0, &demo.start)?;
-    let places = rig.world().scene().joint_places(rig.robot())?;
-    if demo.is_so101 && demo.rate_hz.is_none() {
-        ctx.say(&format!("{}: it does not say its rate: taken as {SO101_HZ} Hz", demo.name));
-        demo.rate_hz = Some(SO101_HZ);
-    }
-    let motion = demo.motion(rig.spec(), &places)?;
     let frame_hz = f64::from(rig.spec().rates.frame_hz);
     if how.how() == Play::States {
         let states = states(&demo, &mut rig, frame_hz)?;
@@ -99,14 +105,40 @@ pub(crate) fn prepare(
     Ok(Prepared { rig: Box::new(rig), motion, report })
 }
 
+/// A rig with as many arms as the file moves: all that are chosen, or the first alone.
+fn rig_that_fits(
+    scene: &Arc<CompiledScene>,
+    demo: &DemoEpisode,
+    choice: &RigChoice,
+) -> Result<(SimRig, Motion)> {
+    let try_with = |choice: &RigChoice| {
+        let rig = chosen(Arc::clone(scene), choice)?;
+        let places = rig.robots().iter().map(|robot| scene.joint_places(robot));
+        let places = places.collect::<Result<Vec<_>, _>>()?.concat();
+        let motion = demo.motion(rig.spec(), &places)?;
+        Ok((rig, motion))
+    };
+    let all = try_with(choice);
+    let first: Vec<String> = scene.robot_names().take(1).map(str::to_owned).collect();
+    match all {
+        Err(error) if choice.robots.is_none() && scene.robot_names().count() > 1 => {
+            try_with(&RigChoice { robots: Some(first), ..choice.clone() }).map_err(|_| error)
+        }
+        all => all,
+    }
+}
+
 fn named_scene(demo: &DemoEpisode, scene: Option<&str>) -> Result<Arc<CompiledScene>> {
     let own = demo.environment.as_deref().map(snake);
     let own_model = match demo.model_xml {
         Some(_) => ", or play it in its own model with --own-scene",
         None => "",
     };
-    let name = scene.map(str::to_owned).or(own).with_context(|| {
-        format!("{} names no environment: give a scene with --scene{own_model}", demo.name)
+    let name = scene.map(str::to_owned).or(own).ok_or_else(|| {
+        EpisodesError::BadInput(format!(
+            "{} names no environment: give a scene with --scene{own_model}",
+            demo.name
+        ))
     })?;
     compiled(&name).with_context(|| {
         format!(

@@ -1,7 +1,7 @@
-//! Sixteen configurations, each for all that are within its share of a motion: do they touch
+//! Sixteen configurations, each for all that are within its part of a motion: do they touch
 //! anything?
 //!
-//! A ball at distance `d` of something touches it if `d` is below its radius `r`. During a
+//! A sphere at distance `d` of something touches it if `d` is below its radius `r`. During a
 //! motion it moves `v` at most per unit, so within `h` of a configuration it touches nothing if
 //! `d >= r + h v`. Where that does not tell, the direction does: from the plane between the two
 //! it comes no nearer than `d - h |u · p'| - h² a / 2`, with the velocity `p'` at the
@@ -11,8 +11,8 @@
 use citrange_lanes::{Lanes, Scalar, Simd, Triple, add, cross, dot, store, sub};
 
 use super::joints::{Frame, Rate};
+use super::lane_shapes::{LaneShape, ReachableShapes};
 use super::robot::{KernelRobot, Link};
-use super::scene::{Scene, Solid};
 use super::sweep::Sweep;
 use super::{self_collision, voxels};
 use crate::collide::World;
@@ -31,7 +31,7 @@ pub(super) enum Verdict {
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     pub(super) positions: [Lanes; MAX_JOINTS],
-    /// Half of each lane's share of the motion.
+    /// Half of each lane's part of the motion.
     pub(super) half: Lanes,
     pub(super) frames: Vec<Frame>,
     pub(super) rates: Vec<Rate>,
@@ -50,18 +50,18 @@ impl Block {
         let nothing = Lanes::splat(0.0);
         let frames = robot.joints.frames();
         let mut is_placed = vec![false; robot.links.len()];
-        let mut centres_m = vec![[nothing; 3]; robot.balls.len()];
+        let mut centres_m = vec![[nothing; 3]; robot.spheres.len()];
         // The base is placed once and for all.
-        for (centre, ball) in centres_m.iter_mut().zip(&robot.balls) {
-            if ball.link == 0 {
-                store(&frames[0].point(Scalar::new(), ball.centre_m), centre);
+        for (centre, sphere) in centres_m.iter_mut().zip(&robot.spheres) {
+            if sphere.link == 0 {
+                store(&frames[0].point(Scalar::new(), sphere.centre_m), centre);
             }
         }
         is_placed[0] = true;
         Self {
             positions: [nothing; MAX_JOINTS],
             half: nothing,
-            rates: vec![Rate { turn: [nothing; 3], origin: [nothing; 3] }; frames.len()],
+            rates: vec![Rate { angular: [nothing; 3], origin: [nothing; 3] }; frames.len()],
             frames,
             has_rates: false,
             centres_m,
@@ -72,12 +72,12 @@ impl Block {
         }
     }
 
-    /// Places all links and the balls around them.
+    /// Places all links and the spheres around them.
     #[inline(always)]
     fn place<S: Simd>(&mut self, simd: S, robot: &KernelRobot) {
         robot.joints.place(simd, &self.positions, &mut self.frames);
         for (index, link) in robot.links.iter().enumerate().skip(1) {
-            let around = robot.balls[link.around].centre_m;
+            let around = robot.spheres[link.around].centre_m;
             let centre = self.frames[index].point(simd, around);
             store(&centre, &mut self.centres_m[link.around]);
             self.is_placed[index] = false;
@@ -85,16 +85,16 @@ impl Block {
         self.has_rates = false;
     }
 
-    /// Places the balls of a link, if that is not done yet.
+    /// Places the spheres of a link, if that is not done yet.
     #[inline(always)]
-    pub(super) fn place_balls<S: Simd>(&mut self, simd: S, robot: &KernelRobot, index: usize) {
+    pub(super) fn place_spheres<S: Simd>(&mut self, simd: S, robot: &KernelRobot, index: usize) {
         if self.is_placed[index] {
             return;
         }
         self.is_placed[index] = true;
-        for ball in robot.links[index].spheres.clone() {
-            let centre = self.frames[index].point(simd, robot.balls[ball].centre_m);
-            store(&centre, &mut self.centres_m[ball]);
+        for sphere in robot.links[index].spheres.clone() {
+            let centre = self.frames[index].point(simd, robot.spheres[sphere].centre_m);
+            store(&centre, &mut self.centres_m[sphere]);
         }
     }
 
@@ -114,10 +114,10 @@ impl Block {
         }
         let rate = &self.rates[link];
         let arm = sub(point_m, &simd.load3(&self.frames[link].origin_m));
-        add(&simd.load3(&rate.origin), &cross(&simd.load3(&rate.turn), &arm))
+        add(&simd.load3(&rate.origin), &cross(&simd.load3(&rate.angular), &arm))
     }
 
-    /// Where a ball may come nearer than `touch`: `away` from the nearest point, moving at
+    /// Where a sphere may come nearer than `touch`: `away` from the nearest point, moving at
     /// `velocity` in the same axes, with a second derivative of at most `bend`.
     #[inline(always)]
     pub(super) fn nearing<S: Simd>(
@@ -155,18 +155,21 @@ pub(super) fn check<S: Simd>(
 /// Lanes that stay open, or `None` for a hit.
 #[inline(always)]
 fn passes<S: Simd>(simd: S, world: &mut World, sweep: &Sweep, block: &mut Block) -> Option<u16> {
-    let World { robot, scenes, field, reach_m, self_reach_m } = world;
+    let World { robot, reachable, field, reach_m, self_reach_m } = world;
     let mut open = 0;
     // From the hand to the base: the hand is where things are.
     for (index, link) in robot.links.iter().enumerate().skip(1).rev() {
-        let Scene { upright, turned, rounds, rods, drums, eggs } = &mut scenes[index];
+        let shapes: &mut ReachableShapes = &mut reachable[index];
         let task = Task { robot, sweep, link, index, reach_m: *reach_m };
-        open |= task.pass(simd, upright, block)?;
-        open |= task.pass(simd, turned, block)?;
-        open |= task.pass(simd, rounds, block)?;
-        open |= task.pass(simd, rods, block)?;
-        open |= task.pass(simd, drums, block)?;
-        open |= task.pass(simd, eggs, block)?;
+        open |= task.pass(simd, &mut shapes.upright_boxes, block)?;
+        open |= task.pass(simd, &mut shapes.boxes, block)?;
+        open |= task.pass(simd, &mut shapes.spheres, block)?;
+        open |= task.pass(simd, &mut shapes.capsules, block)?;
+        open |= task.pass(simd, &mut shapes.cylinders, block)?;
+        open |= task.pass(simd, &mut shapes.ellipsoids, block)?;
+        open |= task.pass(simd, &mut shapes.frustums, block)?;
+        open |= task.pass(simd, &mut shapes.tori, block)?;
+        open |= task.pass(simd, &mut shapes.hulls, block)?;
     }
     if let Some(field) = field {
         open |= voxels::pass(simd, robot, field, sweep, block, *reach_m)?;
@@ -174,7 +177,7 @@ fn passes<S: Simd>(simd: S, world: &mut World, sweep: &Sweep, block: &mut Block)
     Some(open | self_collision::pass(simd, robot, sweep, block, *self_reach_m)?)
 }
 
-/// One link among the solids that it can reach.
+/// One link among the shapes that it can reach.
 struct Task<'a> {
     robot: &'a KernelRobot,
     sweep: &'a Sweep,
@@ -186,53 +189,58 @@ struct Task<'a> {
 impl Task<'_> {
     /// Lanes that stay open, or `None` for a hit.
     #[inline(always)]
-    fn pass<S: Simd>(&self, simd: S, solids: &mut [impl Solid], block: &mut Block) -> Option<u16> {
+    fn pass<S: Simd, T: LaneShape>(
+        &self,
+        simd: S,
+        shapes: &mut [T],
+        block: &mut Block,
+    ) -> Option<u16> {
         let Self { robot, sweep, link, index, reach_m } = *self;
-        if link.spheres.is_empty() || solids.is_empty() {
+        if link.spheres.is_empty() || shapes.is_empty() {
             return Some(0);
         }
         let around = simd.load3(&block.centres_m[link.around]);
         let half = simd.load(&block.half.0);
-        let reach = robot.balls[link.around].radius_m + reach_m;
+        let reach = robot.spheres[link.around].radius_m + reach_m;
         let reach = half * sweep.speed(0, link.around) + reach;
         let mut unsure = std::mem::take(&mut block.unsure);
         unsure.clear();
-        for at in 0..solids.len() {
-            let solid = solids[at];
-            let away = solid.away(&around);
-            let reach = reach + solid.radius_m();
+        for at in 0..shapes.len() {
+            let shape = &shapes[at];
+            let reach = reach + shape.radius_m();
+            let away = shape.away(&around, reach);
             if dot(&away, &away).all_at_least(reach * reach) {
                 continue;
             }
-            block.place_balls(simd, robot, index);
-            for ball in link.spheres.clone() {
-                let away = solid.away(&simd.load3(&block.centres_m[ball]));
+            block.place_spheres(simd, robot, index);
+            for sphere in link.spheres.clone() {
+                let touch = robot.spheres[sphere].radius_m + reach_m + shape.radius_m();
+                let sure = half * sweep.speed(0, sphere) + touch;
+                let away = shape.away(&simd.load3(&block.centres_m[sphere]), sure);
                 let distance2 = dot(&away, &away);
-                let touch = robot.balls[ball].radius_m + reach_m + solid.radius_m();
-                let sure = half * sweep.speed(0, ball) + touch;
                 if distance2.all_at_least(sure * sure) {
                     continue;
                 }
                 if !distance2.all_at_least(simd.splat(touch * touch)) {
                     // What is hit now is likely to be hit next time.
-                    solids.swap(0, at);
+                    shapes.swap(0, at);
                     block.unsure = unsure;
                     return None;
                 }
-                unsure.push((ball, at));
+                unsure.push((sphere, at));
             }
         }
         let mut open = 0;
-        for (ball, at) in unsure.iter().copied() {
-            let solid = solids[at];
-            let centre = simd.load3(&block.centres_m[ball]);
-            let away = solid.away(&centre);
-            let touch = robot.balls[ball].radius_m + reach_m + solid.radius_m();
-            open |= if sweep.has_direction {
-                let velocity = solid.turned(&block.velocity(robot, sweep, index, &centre));
-                block.nearing(&away, &velocity, touch, sweep.bend(0, ball))
+        for (sphere, at) in unsure.iter().copied() {
+            let shape = &shapes[at];
+            let centre = simd.load3(&block.centres_m[sphere]);
+            let touch = robot.spheres[sphere].radius_m + reach_m + shape.radius_m();
+            let sure = half * sweep.speed(0, sphere) + touch;
+            let away = shape.away(&centre, sure);
+            open |= if sweep.has_direction && T::IS_CONVEX {
+                let velocity = shape.in_axes(&block.velocity(robot, sweep, index, &centre));
+                block.nearing(&away, &velocity, touch, sweep.bend(0, sphere))
             } else {
-                let sure = half * sweep.speed(0, ball) + touch;
                 dot(&away, &away).not_at_least(sure * sure)
             };
         }

@@ -110,8 +110,9 @@ mod tests {
         let mut rng = Rng::new(11);
         // Rows of more than one word.
         let grid = Grid::new([0.0; 3], [7.0, 0.6, 0.5], 0.05).unwrap();
-        for share in [0.02, 0.5, 0.95, 1.0] {
-            let keys: Vec<u32> = (0..grid.cells() as u32).filter(|_| rng.unit() < share).collect();
+        for fraction in [0.02, 0.5, 0.95, 1.0] {
+            let keys: Vec<u32> =
+                (0..grid.cells() as u32).filter(|_| rng.unit() < fraction).collect();
             let snapshot = MapSnapshot::from_voxels(&grid, &keys).unwrap();
             let mut filled = vec![false; grid.cells()];
             let bricks = bricks(&snapshot);
@@ -126,7 +127,7 @@ mod tests {
             }
             let found: Vec<u32> = (0..).zip(&filled).filter(|(_, f)| **f).map(|(k, _)| k).collect();
             assert_eq!(found, keys);
-            assert!(bricks.len() <= keys.len() && (share < 1.0 || bricks.len() == 1));
+            assert!(bricks.len() <= keys.len() && (fraction < 1.0 || bricks.len() == 1));
         }
     }
 }

@@ -1,10 +1,11 @@
 //! What a robot touches and how deep, in double precision: for people, not for the search.
 
+use citrange_core::shape::Shape;
 use citrange_robot::{Convex, Robot};
-use citrange_space::{Form, MapSnapshot};
+use citrange_space::MapSnapshot;
 use nalgebra::{Isometry3, Point3};
 
-use super::solid::Solid;
+use super::obstacle::Obstacle;
 use crate::error::PlanError;
 use crate::obstacles::Obstacles;
 use crate::outcome::Touched;
@@ -21,7 +22,7 @@ pub(super) struct Gap {
 /// What is around a robot.
 pub(super) struct Around<'a> {
     /// The obstacles' solids, one for each.
-    pub(super) solids: &'a [Solid],
+    pub(super) solids: &'a [Obstacle],
     pub(super) obstacles: &'a Obstacles,
 }
 
@@ -92,21 +93,21 @@ fn nearest_cube(map: &MapSnapshot, centre: &Point3<f64>) -> Option<(f64, Touched
 }
 
 /// How far the shapes of two links are apart, less the margin, up to 1 m; `None` where they
-/// touch or one has none, so that the balls decide.
+/// touch or one has none, so that the spheres decide.
 fn shapes_gap_m(
     body: &Robot,
     poses: &[Isometry3<f64>],
     links: [usize; 2],
     margin_m: f64,
 ) -> Option<f64> {
-    let [first, second]: [Vec<(Isometry3<f64>, Form)>; 2] = links.map(|link| {
+    let [first, second]: [Vec<(Isometry3<f64>, &Shape)>; 2] = links.map(|link| {
         let own = body.link_shapes().iter().filter(|s| s.link.map_or(0, |j| j + 1) == link);
-        own.map(|s| (poses[link] * s.link_from_shape.isometry(), Form::of(&s.shape))).collect()
+        own.map(|s| (poses[link] * s.link_from_shape.isometry(), &s.shape)).collect()
     });
     let is_apart = |by_m: f64| {
-        first.iter().all(|(at, form)| {
-            let one = Convex::new(at, form);
-            second.iter().all(|(at, form)| one.is_apart(&Convex::new(at, form), by_m))
+        first.iter().all(|(at, shape)| {
+            let one = Convex::new(at, shape);
+            second.iter().all(|(at, shape)| one.is_apart(&Convex::new(at, shape), by_m))
         })
     };
     if first.is_empty() || second.is_empty() || !is_apart(margin_m) {

@@ -17,7 +17,7 @@ const MOST_CELLS: usize = 3 << 20;
 /// Beyond this all distances are the same.
 const REACH_M: f64 = 0.4;
 
-/// Parts of a motion in which a ball may move further than this near to something are cut.
+/// Parts of a motion in which a sphere may move further than this near to something are cut.
 const MOST_MOVED_M: f64 = 0.1;
 
 /// Distances to the cubes of a map. Made once per snapshot and shared.
@@ -46,7 +46,7 @@ impl Field {
     /// Single precision counts exactly up to here.
     pub(super) const MOST_VOXELS: usize = 1 << 24;
 
-    /// For balls that must stay `widest_m` away from everything, or less.
+    /// For spheres that must stay `widest_m` away from everything, or less.
     pub(super) fn new(snapshot: &Arc<MapSnapshot>, widest_m: f64) -> Self {
         let grid = snapshot.grid();
         let fits = |fine: &usize| grid.cells() * fine.pow(3) <= MOST_CELLS;

@@ -1,4 +1,4 @@
-//! Which bricks of a map are near to each place, so that a ball is compared with few.
+//! Which bricks of a map are near to each place, so that a sphere is compared with few.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use citrange_lanes::{LANES, Simd, Triple};
 use citrange_space::MapSnapshot;
 
 use super::bricks::{Brick, bricks};
-use super::scene::rounding_m;
+use super::lane_shapes::rounding_m;
 
 /// Cells that lists are made for are not smaller than about this, however fine the voxels are:
 /// there would be too many.
@@ -224,8 +224,9 @@ mod tests {
         let mut seen = 0;
         for voxel_m in [0.05, 0.02, 0.013] {
             let grid = Grid::new([-0.3, -0.4, 0.1], [0.31, 0.2, 0.72], voxel_m).unwrap();
-            let share = 0.01;
-            let keys: Vec<u32> = (0..grid.cells() as u32).filter(|_| rng.unit() < share).collect();
+            let fraction = 0.01;
+            let keys: Vec<u32> =
+                (0..grid.cells() as u32).filter(|_| rng.unit() < fraction).collect();
             let snapshot = MapSnapshot::from_voxels(&grid, &keys).unwrap();
             let near = Near::new(&snapshot, 0.12);
             for _ in 0..3000 {

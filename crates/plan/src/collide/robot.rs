@@ -1,12 +1,12 @@
-//! A robot made ready for the kernels: links, balls, and how far each joint can move each ball.
+//! A robot made ready for the kernels: links, spheres, and how far each joint can move each sphere.
 
+use citrange_core::shape::Shape;
 use citrange_robot::{Convex, Robot};
-use citrange_space::Form;
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::joints::Joints;
 use super::mount::Stand;
-use crate::arm::Arm;
+use crate::arm::PlannedArm;
 use crate::error::PlanError;
 
 /// Constants of a robot. Link 0 stands still; link `k + 1` is moved by planned joint `k`, and
@@ -15,12 +15,12 @@ use crate::error::PlanError;
 pub(super) struct KernelRobot {
     pub(super) joints: Joints,
     pub(super) links: Vec<Link>,
-    /// The body's balls in the order of these links, then one around each link, then one around
+    /// The body's spheres in the order of these links, then one around each link, then one around
     /// the shapes of each link.
-    pub(super) balls: Vec<RobotBall>,
-    pub(super) spheres: usize,
+    pub(super) spheres: Vec<KernelSphere>,
+    pub(super) own_spheres: usize,
     pub(super) pairs: Vec<Pair>,
-    /// `levers[joint][ball]`: the ball's centre is never further than this from the joint's
+    /// `levers[joint][sphere]`: the sphere's centre is never further than this from the joint's
     /// axis; 0 where the joint does not move it, 1 where the joint slides.
     pub(super) levers: Vec<Vec<f32>>,
     /// Whether links that no planned joint moves against each other touch.
@@ -34,17 +34,17 @@ pub(super) struct KernelRobot {
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     pub(super) spheres: std::ops::Range<usize>,
-    /// Number of the ball around them.
+    /// Number of the sphere around them.
     pub(super) around: usize,
-    /// Number of the ball around its shapes.
+    /// Number of the sphere around its shapes.
     pub(super) around_shapes: usize,
-    /// The centre of the ball around it stays within a ball: centre and radius, in the world.
+    /// The centre of the sphere around it stays within a sphere: centre and radius, in the world.
     pub(super) home_m: ([f64; 3], f64),
 }
 
-/// A ball in the frame of its link.
+/// A sphere in the frame of its link.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RobotBall {
+pub(super) struct KernelSphere {
     pub(super) link: usize,
     pub(super) centre_m: [f32; 3],
     pub(super) radius_m: f32,
@@ -55,20 +55,20 @@ pub(super) struct RobotBall {
 pub(super) struct Pair {
     pub(super) links: [usize; 2],
     /// Balls of theirs that can meet.
-    pub(super) balls: Vec<[u16; 2]>,
-    /// Whether shapes decide where balls meet.
+    pub(super) spheres: Vec<[u16; 2]>,
+    /// Whether shapes decide where spheres meet.
     pub(super) has_shapes: bool,
     /// Shapes of each of the two, in the frames of the links.
-    pub(super) shapes: [Vec<(Isometry3<f64>, Form)>; 2],
+    pub(super) shapes: [Vec<(Isometry3<f64>, Shape)>; 2],
 }
 
 impl KernelRobot {
-    pub(super) fn new(arm: &Arm) -> Result<Self, PlanError> {
+    pub(super) fn new(arm: &PlannedArm) -> Result<Self, PlanError> {
         let body = arm.body();
         let planned = arm.joints();
         let joints = Joints::new(arm)?;
         let frames = joints.link_from_body(body, arm.held(), planned)?;
-        // The body's balls, sorted by the link that carries them here.
+        // The body's spheres, sorted by the link that carries them here.
         let mut order: Vec<usize> = (0..body.spheres().len()).collect();
         let carrier = |sphere: usize| frames[usize::from(body.spheres()[sphere].link)].0;
         order.sort_by_key(|sphere| carrier(*sphere));
@@ -83,17 +83,18 @@ impl KernelRobot {
         let mut shapes = vec![Vec::new(); planned + 1];
         for shape in body.link_shapes() {
             let (link, at) = &frames[shape.link.map_or(0, |joint| joint + 1)];
-            let form = Form::of(&shape.shape);
-            shapes[*link].push((at * shape.link_from_shape.isometry(), form));
+            let placed = at * shape.link_from_shape.isometry();
+            shapes[*link].push((placed, shape.shape.clone()));
         }
-        let mut balls = placed.clone();
+        let mut spheres = placed.clone();
         let mut links = Vec::new();
         for link in 0..=planned {
             let from = placed.partition_point(|(of, ..)| *of < link);
             let to = placed.partition_point(|(of, ..)| *of <= link);
-            let (centre, radius_m) =
-                ball_around(&placed[from..to].iter().map(|(_, c, r)| (*c, *r)).collect::<Vec<_>>());
-            balls.push((link, centre, radius_m));
+            let (centre, radius_m) = sphere_around(
+                &placed[from..to].iter().map(|(_, c, r)| (*c, *r)).collect::<Vec<_>>(),
+            );
+            spheres.push((link, centre, radius_m));
             links.push(Link {
                 spheres: from..to,
                 around: placed.len() + link,
@@ -104,20 +105,20 @@ impl KernelRobot {
         for (link, of) in shapes.iter().enumerate() {
             let around: Vec<_> = of
                 .iter()
-                .map(|(at, form)| {
-                    let size_m = Vector3::from(form.half_extents_m()).norm();
+                .map(|(at, shape)| {
+                    let size_m = Vector3::from(shape.reach_m()).norm();
                     (Point3::from(at.translation.vector), size_m)
                 })
                 .collect();
-            let (centre, radius_m) = ball_around(&around);
-            balls.push((link, centre, radius_m));
+            let (centre, radius_m) = sphere_around(&around);
+            spheres.push((link, centre, radius_m));
         }
         let mut levers = Vec::new();
         for joint in 0..planned {
             let of =
                 |(link, c, _): &(usize, Point3<f64>, f64)| joints.lever(joint, *link, c) as f32;
-            let mut row: Vec<f32> = balls.iter().map(of).collect();
-            // The ball around a link stands for all of its balls.
+            let mut row: Vec<f32> = spheres.iter().map(of).collect();
+            // The sphere around a link stands for all of its spheres.
             for link in &links {
                 row[link.around] = row[link.spheres.clone()].iter().fold(0.0, |m, l| m.max(*l));
             }
@@ -125,8 +126,8 @@ impl KernelRobot {
         }
         let mut made = Self {
             levers,
-            spheres: placed.len(),
-            balls: balls.iter().map(RobotBall::of).collect(),
+            own_spheres: placed.len(),
+            spheres: spheres.iter().map(KernelSphere::of).collect(),
             links,
             pairs: Vec::new(),
             touches_always: false,
@@ -143,25 +144,25 @@ impl KernelRobot {
             let is_own = move |at: &usize| body.spheres()[order[*at]].link == link;
             (0..order.len()).filter(is_own).map(|at| at as u16)
         };
-        let shapes = |link: u16| -> Vec<(Isometry3<f64>, Form)> {
+        let shapes = |link: u16| -> Vec<(Isometry3<f64>, Shape)> {
             let of = |joint: Option<usize>| joint.map_or(0, |j| j + 1) == usize::from(link);
             let own = body.link_shapes().iter().filter(|s| of(s.link));
             let at = &frames[usize::from(link)].1;
-            own.map(|s| (at * s.link_from_shape.isometry(), Form::of(&s.shape))).collect()
+            own.map(|s| (at * s.link_from_shape.isometry(), s.shape.clone())).collect()
         };
         for [a, b] in body.checked_pairs() {
             let carriers = [frames[usize::from(*a)].0, frames[usize::from(*b)].0];
             let (first, second) = if carriers[0] <= carriers[1] { (*a, *b) } else { (*b, *a) };
-            let balls: Vec<[u16; 2]> =
+            let spheres: Vec<[u16; 2]> =
                 own(first).flat_map(|x| own(second).map(move |y| [x, y])).collect();
             let shapes = [shapes(first), shapes(second)];
             if carriers[0] == carriers[1] {
-                self.touches_always |= self.touch_at_rest(&balls, &shapes);
+                self.touches_always |= self.touch_at_rest(&spheres, &shapes);
                 continue;
             }
             let pair = Pair {
                 links: [carriers[0].min(carriers[1]), carriers[0].max(carriers[1])],
-                balls,
+                spheres,
                 has_shapes: shapes.iter().all(|s| !s.is_empty()),
                 shapes,
             };
@@ -170,37 +171,41 @@ impl KernelRobot {
     }
 
     /// Whether two parts of one link touch: the shapes decide where there are any.
-    fn touch_at_rest(&self, balls: &[[u16; 2]], shapes: &[Vec<(Isometry3<f64>, Form)>; 2]) -> bool {
+    fn touch_at_rest(
+        &self,
+        spheres: &[[u16; 2]],
+        shapes: &[Vec<(Isometry3<f64>, Shape)>; 2],
+    ) -> bool {
         let [first, second] = shapes;
-        let meet = balls.iter().any(|pair| {
-            let [a, b] = pair.map(|ball| &self.balls[usize::from(ball)]);
-            let [p, q] = [a, b].map(|ball| Vector3::from(ball.centre_m));
+        let meet = spheres.iter().any(|pair| {
+            let [a, b] = pair.map(|sphere| &self.spheres[usize::from(sphere)]);
+            let [p, q] = [a, b].map(|sphere| Vector3::from(sphere.centre_m));
             (p - q).norm() < a.radius_m + b.radius_m
         });
-        let is_apart = |(at, form): &(Isometry3<f64>, Form)| {
-            let one = Convex::new(at, form);
-            second.iter().all(|(at, form)| one.is_apart(&Convex::new(at, form), 0.0))
+        let is_apart = |(at, shape): &(Isometry3<f64>, Shape)| {
+            let one = Convex::new(at, shape);
+            second.iter().all(|(at, shape)| one.is_apart(&Convex::new(at, shape), 0.0))
         };
         meet && (first.is_empty() || second.is_empty() || !first.iter().all(is_apart))
     }
 }
 
-impl RobotBall {
+impl KernelSphere {
     fn of((link, centre, radius_m): &(usize, Point3<f64>, f64)) -> Self {
         let centre_m = centre.coords.map(|c| c as f32).into();
         Self { link: *link, centre_m, radius_m: *radius_m as f32 }
     }
 }
 
-/// A small ball around balls: its centre goes toward the one that sticks out most, in ever
+/// A small sphere around spheres: its centre goes toward the one that sticks out most, in ever
 /// smaller steps.
-fn ball_around(balls: &[(Point3<f64>, f64)]) -> (Point3<f64>, f64) {
-    let Some((first, _)) = balls.first() else { return (Point3::origin(), 0.0) };
+fn sphere_around(spheres: &[(Point3<f64>, f64)]) -> (Point3<f64>, f64) {
+    let Some((first, _)) = spheres.first() else { return (Point3::origin(), 0.0) };
     let mut centre = *first;
     let reach = |from: &Point3<f64>, (c, r): &(Point3<f64>, f64)| (c - from).norm() + r;
     let furthest = |from: &Point3<f64>| {
-        let ordered = balls.iter().max_by(|a, b| reach(from, a).total_cmp(&reach(from, b)));
-        ordered.map_or((*first, 0.0), |ball| (ball.0, reach(from, ball)))
+        let ordered = spheres.iter().max_by(|a, b| reach(from, a).total_cmp(&reach(from, b)));
+        ordered.map_or((*first, 0.0), |sphere| (sphere.0, reach(from, sphere)))
     };
     let (mut best, mut best_m) = (centre, furthest(&centre).1);
     for step in 1..300 {

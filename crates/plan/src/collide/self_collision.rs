@@ -1,4 +1,4 @@
-//! Links against links: first balls, sixteen configurations at once; where they meet and both
+//! Links against links: first spheres, sixteen configurations at once; where they meet and both
 //! links have shapes, the shapes themselves.
 
 use citrange_lanes::{LANES, Simd, dot, sub};
@@ -25,7 +25,7 @@ pub(super) fn pass<S: Simd>(
     open
 }
 
-/// Collects pairs of balls that are not sure to stay apart; false for a hit.
+/// Collects pairs of spheres that are not sure to stay apart; false for a hit.
 #[inline(always)]
 fn find<S: Simd>(
     simd: S,
@@ -40,19 +40,19 @@ fn find<S: Simd>(
         let [a, b] = pair.links;
         let [first, second] = pair.links.map(|link| robot.links[link].around);
         let away = sub(&simd.load3(&block.centres_m[second]), &simd.load3(&block.centres_m[first]));
-        let touch = robot.balls[first].radius_m + robot.balls[second].radius_m + reach_m;
+        let touch = robot.spheres[first].radius_m + robot.spheres[second].radius_m + reach_m;
         let sure = half * sweep.speed(a, second) + touch;
         if dot(&away, &away).all_at_least(sure * sure) {
             continue;
         }
-        block.place_balls(simd, robot, a);
-        block.place_balls(simd, robot, b);
-        for balls in &pair.balls {
-            let [first, second] = balls.map(usize::from);
+        block.place_spheres(simd, robot, a);
+        block.place_spheres(simd, robot, b);
+        for spheres in &pair.spheres {
+            let [first, second] = spheres.map(usize::from);
             let away =
                 sub(&simd.load3(&block.centres_m[second]), &simd.load3(&block.centres_m[first]));
             let distance2 = dot(&away, &away);
-            let touch = robot.balls[first].radius_m + robot.balls[second].radius_m + reach_m;
+            let touch = robot.spheres[first].radius_m + robot.spheres[second].radius_m + reach_m;
             let sure = half * sweep.speed(a, second) + touch;
             if distance2.all_at_least(sure * sure) {
                 continue;
@@ -60,7 +60,7 @@ fn find<S: Simd>(
             if !pair.has_shapes && !distance2.all_at_least(simd.splat(touch * touch)) {
                 return false;
             }
-            unsure.push((index, *balls));
+            unsure.push((index, *spheres));
         }
     }
     true
@@ -82,8 +82,8 @@ fn settle<S: Simd>(
             continue;
         };
         let mut near = 0;
-        for (_, balls) in same {
-            near |= nearing(simd, robot, sweep, block, reach_m, pair, *balls);
+        for (_, spheres) in same {
+            near |= nearing(simd, robot, sweep, block, reach_m, pair, *spheres);
         }
         if pair.has_shapes {
             near = shapes(robot, sweep, block, reach_m, pair, near)?;
@@ -93,7 +93,7 @@ fn settle<S: Simd>(
     Some(open)
 }
 
-/// Lanes in which two balls may meet.
+/// Lanes in which two spheres may meet.
 #[inline(always)]
 fn nearing<S: Simd>(
     simd: S,
@@ -102,13 +102,13 @@ fn nearing<S: Simd>(
     block: &mut Block,
     reach_m: f32,
     pair: &Pair,
-    balls: [u16; 2],
+    spheres: [u16; 2],
 ) -> u16 {
-    let [first, second] = balls.map(usize::from);
+    let [first, second] = spheres.map(usize::from);
     let [a, b] = pair.links;
     let centre = simd.load3(&block.centres_m[second]);
     let away = sub(&centre, &simd.load3(&block.centres_m[first]));
-    let touch = robot.balls[first].radius_m + robot.balls[second].radius_m + reach_m;
+    let touch = robot.spheres[first].radius_m + robot.spheres[second].radius_m + reach_m;
     if sweep.has_direction {
         // As seen from the first link, which moves as well.
         let velocity = block.velocity(robot, sweep, b, &centre);
@@ -132,16 +132,16 @@ fn shapes(
 ) -> Option<u16> {
     let [a, b] = pair.links;
     let around = robot.links[b].around_shapes;
-    let speed = sweep.speed(a, around) + sweep.turn(a) * robot.balls[around].radius_m;
+    let speed = sweep.speed(a, around) + sweep.angular_speed(a) * robot.spheres[around].radius_m;
     let mut open = 0;
     for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
         let is_apart = |margin_m: f64| {
             let placed = |side: usize| {
                 let (rot, pos_m) = block.frames[pair.links[side]].of_lane(lane);
-                pair.shapes[side].iter().map(move |(at, form)| Convex {
+                pair.shapes[side].iter().map(move |(at, shape)| Convex {
                     rot: rot * at.rotation.to_rotation_matrix().into_inner(),
                     pos_m: pos_m + rot * at.translation.vector,
-                    form,
+                    shape,
                 })
             };
             placed(0).all(|one| placed(1).all(|other| one.is_apart(&other, margin_m)))

@@ -1,10 +1,10 @@
-//! How fast balls can move during a motion, whatever the configuration: bounds from levers.
+//! How fast spheres can move during a motion, whatever the configuration: bounds from levers.
 
 use super::robot::KernelRobot;
 use crate::config::MAX_JOINTS;
 
 /// Bounds for one motion. "From joint `j`" counts the joints from there to the hand only: that
-/// is how a ball moves as seen from link `j`.
+/// is how a sphere moves as seen from link `j`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sweep {
     /// How far each joint goes, with its sign.
@@ -14,12 +14,12 @@ pub(super) struct Sweep {
     width: usize,
     speeds: Vec<f32>,
     bends: Vec<f32>,
-    turns: [f32; MAX_JOINTS + 1],
+    angular: [f32; MAX_JOINTS + 1],
 }
 
 impl Sweep {
     pub(super) fn new(robot: &KernelRobot) -> Self {
-        let width = robot.balls.len();
+        let width = robot.spheres.len();
         let rows = robot.joints.len() + 1;
         Self {
             width,
@@ -42,7 +42,7 @@ impl Sweep {
         let width = self.width;
         for (joint, levers) in robot.levers.iter().enumerate().rev() {
             let rate = rates[joint].abs();
-            self.turns[joint] = self.turns[joint + 1] + rate;
+            self.angular[joint] = self.angular[joint + 1] + rate;
             let (own, beyond) = self.speeds[joint * width..].split_at_mut(width);
             let (bends, bends_beyond) = self.bends[joint * width..].split_at_mut(width);
             let own = own.iter_mut().zip(bends).zip(levers);
@@ -55,21 +55,21 @@ impl Sweep {
         }
     }
 
-    /// The fastest that a ball can move.
+    /// The fastest that a sphere can move.
     #[inline(always)]
-    pub(super) fn speed(&self, from: usize, ball: usize) -> f32 {
-        self.speeds[from * self.width + ball]
+    pub(super) fn speed(&self, from: usize, sphere: usize) -> f32 {
+        self.speeds[from * self.width + sphere]
     }
 
     /// The largest that the second derivative of its centre's place can be.
     #[inline(always)]
-    pub(super) fn bend(&self, from: usize, ball: usize) -> f32 {
-        self.bends[from * self.width + ball]
+    pub(super) fn bend(&self, from: usize, sphere: usize) -> f32 {
+        self.bends[from * self.width + sphere]
     }
 
-    /// The fastest that a link can turn.
+    /// The fastest that a link can rotate.
     #[inline(always)]
-    pub(super) fn turn(&self, from: usize) -> f32 {
-        self.turns[from]
+    pub(super) fn angular_speed(&self, from: usize) -> f32 {
+        self.angular[from]
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn pass<S: Simd>(
     open
 }
 
-/// Collects balls that the field does not tell enough about; false for a hit.
+/// Collects spheres that the field does not tell enough about; false for a hit.
 #[inline(always)]
 fn find<S: Simd>(
     simd: S,
@@ -40,24 +40,24 @@ fn find<S: Simd>(
 ) -> bool {
     for (index, link) in robot.links.iter().enumerate().skip(1).rev() {
         let half = simd.load(&block.half.0);
-        let reach = robot.balls[link.around].radius_m + reach_m;
+        let reach = robot.spheres[link.around].radius_m + reach_m;
         let reach = half * sweep.speed(0, link.around) + reach;
         let bounds = field.bounds(&simd.load3(&block.centres_m[link.around]));
         if bounds.least_m.all_at_least(reach) {
             continue;
         }
-        block.place_balls(simd, robot, index);
-        for ball in link.spheres.clone() {
-            let bounds = field.bounds(&simd.load3(&block.centres_m[ball]));
-            let touch = robot.balls[ball].radius_m + reach_m;
-            let sure = half * sweep.speed(0, ball) + touch;
+        block.place_spheres(simd, robot, index);
+        for sphere in link.spheres.clone() {
+            let bounds = field.bounds(&simd.load3(&block.centres_m[sphere]));
+            let touch = robot.spheres[sphere].radius_m + reach_m;
+            let sure = half * sweep.speed(0, sphere) + touch;
             if bounds.least_m.all_at_least(sure) {
                 continue;
             }
             if !bounds.most_m.all_at_least(simd.splat(touch)) {
                 return false;
             }
-            unsure.push((ball, Lanes(bounds.least_m.to_array())));
+            unsure.push((sphere, Lanes(bounds.least_m.to_array())));
         }
     }
     true
@@ -77,11 +77,11 @@ fn settle<S: Simd>(
     let near = field.near();
     let half = simd.load(&block.half.0);
     let mut open = 0;
-    for (ball, least_m) in unsure {
-        let at = &robot.balls[*ball];
-        let centre = simd.load3(&block.centres_m[*ball]);
-        let (touch, bend) = (at.radius_m + reach_m, sweep.bend(0, *ball));
-        let mut moved = half * sweep.speed(0, *ball);
+    for (sphere, least_m) in unsure {
+        let at = &robot.spheres[*sphere];
+        let centre = simd.load3(&block.centres_m[*sphere]);
+        let (touch, bend) = (at.radius_m + reach_m, sweep.bend(0, *sphere));
+        let mut moved = half * sweep.speed(0, *sphere);
         let mut velocity = [simd.splat(0.0); 3];
         if sweep.has_direction {
             velocity = block.velocity(robot, sweep, at.link, &centre);

@@ -1,16 +1,18 @@
 //! Which joints lead to a goal, and the reason when a search cannot begin.
 
-use citrange_robot::{Aim, IkSettings, IkSolution, InverseKinematics, Orientation, RobotError};
+use citrange_robot::{
+    IkSettings, IkSolution, IkTarget, InverseKinematics, Orientation, RobotError,
+};
 
 use super::escape::escape;
 use super::report::{GoalReport, GoalSettings, Kept};
 use super::retreat::retreat;
-use super::{Contacts, Goal};
-use crate::arm::Arm;
+use super::{Contacts, PlanGoal};
+use crate::arm::PlannedArm;
 use crate::config::Config;
 use crate::error::PlanError;
 use crate::motions::Motions;
-use crate::outcome::{End, Outcome};
+use crate::outcome::{PathEnd, PlanOutcome};
 
 /// Misses that are this near to the best one are as good.
 const AS_GOOD_M: f64 = 1e-3;
@@ -21,7 +23,7 @@ const FAR_M: f64 = 1000.0;
 
 /// What the parts of a check share.
 pub(super) struct Asked<'a, W> {
-    pub(super) arm: &'a Arm,
+    pub(super) arm: &'a PlannedArm,
     pub(super) world: &'a mut W,
     pub(super) reach: InverseKinematics,
     pub(super) settings: &'a GoalSettings,
@@ -35,23 +37,23 @@ pub(super) struct Asked<'a, W> {
 /// When start, goal or settings are not sensible numbers, or as many as the arm has joints.
 /// Everything else is an answer: see [`GoalReport::outcome`].
 pub fn check_goal<W: Motions + Contacts>(
-    arm: &Arm,
+    arm: &PlannedArm,
     world: &mut W,
     start: &[f64],
-    goal: &Goal,
+    goal: &PlanGoal,
     settings: &GoalSettings,
 ) -> Result<GoalReport, PlanError> {
     check_numbers(arm, start, settings)?;
     goal.check_count(arm)?;
     goal.check_numbers()?;
     let mut report = GoalReport::default();
-    if let Some(outside) = arm.outside(End::Start, start) {
+    if let Some(outside) = arm.outside(PathEnd::Start, start) {
         return Ok(report.refuse(outside));
     }
     let reach = reach_of(arm)?;
     let mut asked = Asked { arm, world, reach, settings, from: start.to_vec() };
     if !asked.world.is_free(&Config::of(start)) {
-        let why = asked.touched(start, |contact| Outcome::StartInCollision { contact });
+        let why = asked.touched(start, |contact| PlanOutcome::StartInCollision { contact });
         if !settings.proceed_anyway {
             return Ok(report.refuse(why));
         }
@@ -71,42 +73,42 @@ pub fn check_goal<W: Motions + Contacts>(
     }
     Ok(match (goal, goal.aim()) {
         (_, Some(aim)) => asked.at_aim(&aim, report),
-        (Goal::Joints(joints), _) => asked.at_joints(joints, report),
+        (PlanGoal::Joints(joints), _) => asked.at_joints(joints, report),
         _ => report,
     })
 }
 
-fn reach_of(arm: &Arm) -> Result<InverseKinematics, PlanError> {
+fn reach_of(arm: &PlannedArm) -> Result<InverseKinematics, PlanError> {
     let bad = |why: RobotError| PlanError::bad("inverse kinematics", why.to_string());
     let mut reach = InverseKinematics::new(arm.body().chain(), arm.held()).map_err(bad)?;
     reach.set_ranges(arm.limits().iter().map(|l| l.range)).map_err(bad)?;
     Ok(reach)
 }
 
-/// How far joints leave the tool from a goal: its place, and its turn where that matters.
+/// How far joints leave the tool from a goal: its place, and its orientation where that matters.
 pub(crate) fn miss(
-    arm: &Arm,
-    goal: &Goal,
+    arm: &PlannedArm,
+    goal: &PlanGoal,
     joints: &[f64],
 ) -> Result<(f64, Option<f64>), PlanError> {
     let mut reach = reach_of(arm)?;
     let aim = match (goal, goal.aim()) {
         (_, Some(aim)) => aim,
-        (Goal::Joints(wanted), _) => reach.aim_of(wanted),
+        (PlanGoal::Joints(wanted), _) => reach.aim_of(wanted),
         _ => reach.aim_of(joints),
     };
     let fit = reach.measure(&aim, joints);
-    Ok((fit.error_m, turn_of(&aim, &fit)))
+    Ok((fit.error_m, rotation_error_rad(&aim, &fit)))
 }
 
-/// The miss of a turn, where it is not free.
-fn turn_of(aim: &Aim, fit: &IkSolution) -> Option<f64> {
+/// The miss of an orientation, where it is not free.
+fn rotation_error_rad(aim: &IkTarget, fit: &IkSolution) -> Option<f64> {
     (aim.orientation != Orientation::Free).then_some(fit.angle_rad)
 }
 
 impl<W: Motions + Contacts> Asked<'_, W> {
     fn at_joints(&mut self, joints: &[f64], report: GoalReport) -> GoalReport {
-        if let Some(outside) = self.arm.outside(End::Goal, joints) {
+        if let Some(outside) = self.arm.outside(PathEnd::Goal, joints) {
             return report.refuse(outside);
         }
         let aim = self.reach.aim_of(joints);
@@ -118,11 +120,11 @@ impl<W: Motions + Contacts> Asked<'_, W> {
         self.collides(&aim, why, std::slice::from_ref(&goal), report)
     }
 
-    fn at_aim(&mut self, aim: &Aim, mut report: GoalReport) -> GoalReport {
+    fn at_aim(&mut self, aim: &IkTarget, mut report: GoalReport) -> GoalReport {
         let mut search = IkSettings {
             starts: self.settings.starts,
             seed: self.settings.seed,
-            turn_m: self.settings.turn_m(),
+            rotation_weight_m: self.settings.rotation_weight_m(),
             ..IkSettings::default()
         };
         let mut found = self.reach.solve(aim, &self.from, &search);
@@ -162,7 +164,7 @@ impl<W: Motions + Contacts> Asked<'_, W> {
                 let (nearest_m, nearest_rad) = self.nearest(aim, &search, found.misses.first());
                 let nearest_rad = (aim.orientation != Orientation::Free).then_some(nearest_rad);
                 let (tolerance_m, tolerance_rad) = self.settings.allowed();
-                report.refuse(Outcome::GoalUnreachable {
+                report.refuse(PlanOutcome::GoalUnreachable {
                     nearest_m,
                     nearest_rad,
                     tolerance_m,
@@ -186,13 +188,18 @@ impl<W: Motions + Contacts> Asked<'_, W> {
 
     /// How near the tool comes when it is turned as asked, and how it is turned there; the best
     /// miss where it cannot be turned so.
-    fn nearest(&mut self, aim: &Aim, search: &IkSettings, miss: Option<&IkSolution>) -> (f64, f64) {
+    fn nearest(
+        &mut self,
+        aim: &IkTarget,
+        search: &IkSettings,
+        miss: Option<&IkSolution>,
+    ) -> (f64, f64) {
         let (tolerance_m, tolerance_rad) = self.settings.allowed();
         let Some(miss) = miss else { return (FAR_M, std::f64::consts::PI) };
         if miss.angle_rad <= tolerance_rad && miss.error_m > tolerance_m {
             return (miss.error_m, miss.angle_rad);
         }
-        let strict = IkSettings { turn_m: 20.0 * search.turn_m, ..*search };
+        let strict = IkSettings { rotation_weight_m: 20.0 * search.rotation_weight_m, ..*search };
         let turned = self.reach.solve(aim, &self.from, &strict).misses;
         let turned = turned.iter().filter(|m| m.angle_rad <= tolerance_rad);
         let best = turned.min_by(|a, b| a.error_m.total_cmp(&b.error_m)).unwrap_or(miss);
@@ -201,8 +208,8 @@ impl<W: Motions + Contacts> Asked<'_, W> {
 
     fn collides(
         &mut self,
-        aim: &Aim,
-        why: Outcome,
+        aim: &IkTarget,
+        why: PlanOutcome,
         goals: &[IkSolution],
         mut report: GoalReport,
     ) -> GoalReport {
@@ -225,21 +232,25 @@ impl<W: Motions + Contacts> Asked<'_, W> {
     }
 
     /// Those goals that are free, in their order; or what the first one touches.
-    pub(super) fn keep_free(&mut self, aim: &Aim, goals: &[IkSolution]) -> Result<Kept, Outcome> {
+    pub(super) fn keep_free(
+        &mut self,
+        aim: &IkTarget,
+        goals: &[IkSolution],
+    ) -> Result<Kept, PlanOutcome> {
         let mut kept = Kept::default();
         for goal in goals {
             let at = self.within(&goal.joints);
             if kept.candidates.len() < self.settings.most && self.world.is_free(&at) {
                 let fit = self.reach.measure(aim, &at.positions(self.arm.joints()));
                 kept.reached_m = kept.reached_m.max(fit.error_m);
-                let turned = turn_of(aim, &fit);
+                let turned = rotation_error_rad(aim, &fit);
                 kept.reached_rad = turned.map(|rad| kept.reached_rad.unwrap_or(0.0).max(rad));
                 kept.candidates.push(at);
             }
         }
         match goals.first() {
             Some(first) if kept.candidates.is_empty() => {
-                Err(self.touched(&first.joints, |contact| Outcome::GoalInCollision { contact }))
+                Err(self.touched(&first.joints, |contact| PlanOutcome::GoalInCollision { contact }))
             }
             _ => Ok(kept),
         }
@@ -260,9 +271,13 @@ impl<W: Motions + Contacts> Asked<'_, W> {
     }
 
     /// What is touched there, as an answer.
-    fn touched(&mut self, at: &[f64], why: impl Fn(crate::Contact) -> Outcome) -> Outcome {
+    fn touched(
+        &mut self,
+        at: &[f64],
+        why: impl Fn(crate::Collision) -> PlanOutcome,
+    ) -> PlanOutcome {
         // A checker may refuse what it cannot prove free and yet name nothing that is touched.
-        let unnamed = Outcome::NoPath { iterations: 0, spent_s: 0.0 };
+        let unnamed = PlanOutcome::NoPath { iterations: 0, spent_s: 0.0 };
         self.world.contact(at).map_or(unnamed, why)
     }
 }
@@ -274,7 +289,11 @@ pub(super) fn nearest_first(goals: &mut [IkSolution], from: &[f64]) {
     goals.sort_by(|a, b| away(a).total_cmp(&away(b)));
 }
 
-fn check_numbers(arm: &Arm, start: &[f64], settings: &GoalSettings) -> Result<(), PlanError> {
+fn check_numbers(
+    arm: &PlannedArm,
+    start: &[f64],
+    settings: &GoalSettings,
+) -> Result<(), PlanError> {
     if start.len() != arm.joints() || start.iter().any(|q| !q.is_finite()) {
         let reason = format!("{start:?}; right are {} finite numbers", arm.joints());
         return Err(PlanError::bad("start", reason));

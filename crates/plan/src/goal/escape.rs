@@ -3,10 +3,10 @@
 use citrange_core::rng::Rng;
 
 use super::Contacts;
-use crate::arm::Arm;
+use crate::arm::PlannedArm;
 use crate::config::Config;
 use crate::motions::Motions;
-use crate::outcome::End;
+use crate::outcome::PathEnd;
 
 /// Deeper than this the robot or the map is not where it is thought to be: nobody should move.
 const DEEPEST_M: f64 = 0.03;
@@ -24,7 +24,7 @@ const ROUNDING_M: f64 = 1e-9;
 /// The nearest free configuration such that nothing gets deeper on the straight motion there;
 /// otherwise the reason why there is none.
 pub(super) fn escape<W: Motions + Contacts>(
-    arm: &Arm,
+    arm: &PlannedArm,
     world: &mut W,
     start: &[f64],
     seed: u64,
@@ -43,7 +43,7 @@ pub(super) fn escape<W: Motions + Contacts>(
             let end: Vec<f64> = start.iter().zip(way).map(|(q, w)| q + w * length).collect();
             let at = Config::of(&end);
             let end = at.positions(start.len());
-            if arm.outside(End::Start, &end).is_none()
+            if arm.outside(PathEnd::Start, &end).is_none()
                 && world.is_free(&at)
                 && only_outward(world, start, &end, depth_m)
             {
@@ -64,8 +64,8 @@ fn only_outward(world: &mut impl Contacts, from: &[f64], to: &[f64], depth_m: f6
     let steps = (length / STEP_RAD).ceil().max(4.0) as u32;
     let mut last_m = depth_m;
     for step in 1..=steps {
-        let share = f64::from(step) / f64::from(steps);
-        let at: Vec<f64> = from.iter().zip(to).map(|(a, b)| a + (b - a) * share).collect();
+        let fraction = f64::from(step) / f64::from(steps);
+        let at: Vec<f64> = from.iter().zip(to).map(|(a, b)| a + (b - a) * fraction).collect();
         let depth_m = world.contact(&at).map_or(0.0, |c| c.depth_m);
         if depth_m > last_m + ROUNDING_M {
             return false;

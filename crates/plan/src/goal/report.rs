@@ -3,14 +3,14 @@
 use serde::Serialize;
 
 use crate::config::Config;
-use crate::outcome::Outcome;
+use crate::outcome::PlanOutcome;
 
 /// No goal is asked for more exactly than this: it is what "exact" means.
 const EXACT_M: f64 = 1e-4;
 const EXACT_RAD: f64 = 0.1 * std::f64::consts::PI / 180.0;
 
 /// What a radian counts in metres where no tolerance says it.
-const TURN_M: f64 = 0.5;
+const ROTATION_WEIGHT_M: f64 = 0.5;
 
 /// What counts as reaching a goal.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub struct GoalSettings {
     /// How near the tool must come where it cannot come exactly; 0: exactly, which is within
     /// 0.1 mm.
     pub tolerance_m: f64,
-    /// And how nearly turned as asked; 0: exactly, which is within 0.1 degrees.
+    /// And how nearly oriented as asked; 0: exactly, which is within 0.1 degrees.
     pub tolerance_rad: f64,
     /// Whether to go to the nearest free place instead of a goal in collision, and to back out
     /// of a collision at the start.
@@ -45,18 +45,18 @@ impl Default for GoalSettings {
 }
 
 impl GoalSettings {
-    /// How far from the place and the turn a goal may be.
+    /// How far from the place and the orientation a goal may be.
     pub(super) fn allowed(&self) -> (f64, f64) {
         (self.tolerance_m.max(EXACT_M), self.tolerance_rad.max(EXACT_RAD))
     }
 
-    /// What a radian of turn counts in metres: what may be off is what is given up first.
-    pub(super) fn turn_m(&self) -> f64 {
+    /// What a radian of rotation counts in metres: what may be off is what is given up first.
+    pub(super) fn rotation_weight_m(&self) -> f64 {
         if self.tolerance_m == 0.0 && self.tolerance_rad == 0.0 {
-            return TURN_M;
+            return ROTATION_WEIGHT_M;
         }
         let (tolerance_m, tolerance_rad) = self.allowed();
-        (tolerance_m / tolerance_rad).clamp(TURN_M / 100.0, TURN_M * 100.0)
+        (tolerance_m / tolerance_rad).clamp(ROTATION_WEIGHT_M / 100.0, ROTATION_WEIGHT_M * 100.0)
     }
 }
 
@@ -69,10 +69,10 @@ pub struct GoalReport {
     /// Farthest that the tool is from the wanted point in any of them; of a plan that was found,
     /// at its end.
     pub reached_m: Option<f64>,
-    /// The same of its turn; none where any turn will do.
+    /// The same of its orientation; none where any will do.
     pub reached_rad: Option<f64>,
     /// The reason when there is nothing to search for.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<PlanOutcome>,
     /// Where to go first, slowly, when the start touches something: the straight motion there
     /// brings nothing in deeper.
     #[serde(skip)]
@@ -82,7 +82,7 @@ pub struct GoalReport {
 }
 
 impl GoalReport {
-    pub(super) fn refuse(mut self, why: Outcome) -> Self {
+    pub(super) fn refuse(mut self, why: PlanOutcome) -> Self {
         self.outcome = Some(why);
         self
     }

@@ -1,7 +1,7 @@
 //! The nearest free place to a goal that touches something: on ever larger shells around it,
 //! first of all back along the way that the hand comes.
 
-use citrange_robot::{Aim, IkSettings, IkSolution};
+use citrange_robot::{IkSettings, IkSolution, IkTarget};
 use nalgebra::Vector3;
 
 use super::Contacts;
@@ -23,7 +23,7 @@ const KEPT: usize = 4;
 /// Free configurations on the first shell that has any; `goals` are what touches something.
 pub(super) fn retreat<W: Motions + Contacts>(
     asked: &mut Asked<'_, W>,
-    aim: &Aim,
+    aim: &IkTarget,
     goals: &[IkSolution],
 ) -> Option<Kept> {
     let here = asked.reach.aim_of(&asked.from).at_m;
@@ -33,7 +33,7 @@ pub(super) fn retreat<W: Motions + Contacts>(
         let ways = std::iter::once(back).chain((0..PLACES).map(spread));
         let mut found = Vec::new();
         for way in ways {
-            let moved = Aim { at_m: aim.at_m + way * radius_m, ..*aim };
+            let moved = IkTarget { at_m: aim.at_m + way * radius_m, ..*aim };
             for near in goals.iter().take(KEPT) {
                 let few = IkSettings { starts: 1, turns: false, ..IkSettings::default() };
                 found.extend(asked.reach.solve(&moved, &near.joints, &few).solutions);

@@ -49,8 +49,8 @@ struct Link {
 #[derive(Clone, Copy, Debug, Default)]
 struct Moves {
     anchor_m: Vector3<f64>,
-    turn_rad_s: Vector3<f64>,
-    turn_rad_s2: Vector3<f64>,
+    angular_rad_s: Vector3<f64>,
+    angular_rad_s2: Vector3<f64>,
     anchor_m_s2: Vector3<f64>,
     force_n: Vector3<f64>,
     /// About the origin of the world.
@@ -145,7 +145,7 @@ impl Feedforward {
         })
     }
 
-    /// From the base outwards: how every link turns and its anchor is accelerated.
+    /// From the base outwards: how every link rotates and its anchor is accelerated.
     fn move_links(&mut self, moment: &Moment) {
         for index in 0..self.links.len() {
             let parent = self.links[index].parent.map(|p| self.links[p].moves);
@@ -155,13 +155,15 @@ impl Feedforward {
                 Some(rate) if index < self.arm_joints => axis * *rate,
                 _ => Vector3::zeros(),
             };
-            let (turn, turn_change) = (rate(&moment.velocities), rate(&moment.accelerations));
+            let (angular, angular_change) = (rate(&moment.velocities), rate(&moment.accelerations));
             let anchor_m = self.kinematics.anchor(index);
             let from_parent = anchor_m - before.anchor_m;
             self.links[index].moves = Moves {
                 anchor_m,
-                turn_rad_s: before.turn_rad_s + turn,
-                turn_rad_s2: before.turn_rad_s2 + turn_change + before.turn_rad_s.cross(&turn),
+                angular_rad_s: before.angular_rad_s + angular,
+                angular_rad_s2: before.angular_rad_s2
+                    + angular_change
+                    + before.angular_rad_s.cross(&angular),
                 anchor_m_s2: before.anchor_m_s2 + acceleration(&before, &from_parent),
                 force_n: Vector3::zeros(),
                 torque_nm: Vector3::zeros(),
@@ -179,8 +181,8 @@ impl Feedforward {
             let com_m_s2 = moves.anchor_m_s2 + acceleration(moves, &(com_m - moves.anchor_m));
             let own_n = (com_m_s2 - self.gravity_m_s2) * link.mass_kg;
             let inertia = at.rot * link.inertia * at.rot.transpose();
-            let turn = moves.turn_rad_s;
-            let own_nm = inertia * moves.turn_rad_s2 + turn.cross(&(inertia * turn));
+            let angular = moves.angular_rad_s;
+            let own_nm = inertia * moves.angular_rad_s2 + angular.cross(&(inertia * angular));
             let parent = link.parent;
             let moves = &mut self.links[index].moves;
             moves.force_n += own_n;
@@ -196,6 +198,6 @@ impl Feedforward {
 
 /// Acceleration of a point of a link relative to the link's anchor.
 fn acceleration(link: &Moves, from_anchor_m: &Vector3<f64>) -> Vector3<f64> {
-    let velocity = link.turn_rad_s.cross(from_anchor_m);
-    link.turn_rad_s2.cross(from_anchor_m) + link.turn_rad_s.cross(&velocity)
+    let velocity = link.angular_rad_s.cross(from_anchor_m);
+    link.angular_rad_s2.cross(from_anchor_m) + link.angular_rad_s.cross(&velocity)
 }

@@ -18,8 +18,8 @@ pub struct PilotSettings {
     /// Targets that are fed forward beyond a joint's range by more than this make the whole
     /// motion slower: the rig would cut them off, and the arm would lag.
     pub overrun_rad: f64,
-    /// Share of its torque that a servo may need: a motion that needs more is made slower.
-    pub torque_share: f64,
+    /// Fraction of its torque that a servo may need: a motion that needs more is made slower.
+    pub torque_fraction: f64,
 }
 
 impl Default for PilotSettings {
@@ -32,7 +32,7 @@ impl Default for PilotSettings {
             still_rad_s: 0.02,
             settle_s: 2.0,
             overrun_rad: 0.25_f64.to_radians(),
-            torque_share: 0.9,
+            torque_fraction: 0.9,
         }
     }
 }

@@ -67,8 +67,8 @@ impl Samples {
         let ends = ranges.low.0.iter().zip(&ranges.high.0);
         for (joint, (low, high)) in config.0.iter_mut().zip(ends).take(ranges.joints) {
             // 24 bits: exact in single precision, and below 1.
-            let share = (self.rng.next_u64() >> 40) as f32 * (1.0 / (1 << 24) as f32);
-            *joint = low + (high - low) * share;
+            let fraction = (self.rng.next_u64() >> 40) as f32 * (1.0 / (1 << 24) as f32);
+            *joint = low + (high - low) * fraction;
         }
         ranges.clamp(config)
     }

@@ -33,7 +33,7 @@ pub struct SimplifySettings {
     pub max_rounds: usize,
     /// Shortcuts between points of the path that are tried in a round.
     pub shortcuts: usize,
-    /// Rounds end when one shortened the path by less than this share.
+    /// Rounds end when one shortened the path by less than this fraction.
     pub min_gain: f32,
 }
 
@@ -69,7 +69,7 @@ impl SearchSettings {
         }
         let min_gain = self.simplify.min_gain;
         if !(0.0..=1.0).contains(&min_gain) {
-            let reason = format!("{min_gain} is not a share from 0 to 1");
+            let reason = format!("{min_gain} is not a fraction from 0 to 1");
             return Err(PlanError::bad("simplify.min_gain", reason));
         }
         if self.max_nodes > MAX_NODES {

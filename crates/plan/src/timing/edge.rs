@@ -87,6 +87,6 @@ fn distance_to_way(point: &Joints, from: &Joints, to: &Joints) -> f64 {
     let way: Joints = std::array::from_fn(|j| to[j] - from[j]);
     let out: Joints = std::array::from_fn(|j| point[j] - from[j]);
     let square = dot(&way, &way);
-    let share = if square > 0.0 { (dot(&out, &way) / square).clamp(0.0, 1.0) } else { 0.0 };
-    distance(point, &std::array::from_fn(|j| from[j] + way[j] * share))
+    let fraction = if square > 0.0 { (dot(&out, &way) / square).clamp(0.0, 1.0) } else { 0.0 };
+    distance(point, &std::array::from_fn(|j| from[j] + way[j] * fraction))
 }

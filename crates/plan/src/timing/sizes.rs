@@ -64,10 +64,10 @@ impl<'a> Plan<'a> {
         Blend::of(self.edges.get(index)?, self.edges.get(index + 1)?, before, after)
     }
 
-    /// Sizes at a corner stay at most a share of what they are now; 0 for a stop.
-    pub(super) fn restrict(&mut self, index: usize, share: f64) {
+    /// Sizes at a corner stay at most a fraction of what they are now; 0 for a stop.
+    pub(super) fn restrict(&mut self, index: usize, fraction: f64) {
         let corner = self.corners[index];
-        let most = [corner.before * share, corner.after * share];
+        let most = [corner.before * fraction, corner.after * fraction];
         self.corners[index].most = most;
         self.resize(index, most[0], most[1]);
     }

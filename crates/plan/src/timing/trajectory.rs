@@ -117,18 +117,18 @@ impl Trajectory {
         serde_json::to_writer(to, &moments).map_err(io::Error::from)
     }
 
-    /// The same motion at a share of its speed, above 0 and at most 1.
+    /// The same motion at a fraction of its speed, above 0 and at most 1.
     #[must_use]
-    pub fn slowed(&self, share: f64) -> Self {
-        let share = share.clamp(f64::MIN_POSITIVE, 1.0);
+    pub fn slowed(&self, fraction: f64) -> Self {
+        let fraction = fraction.clamp(f64::MIN_POSITIVE, 1.0);
         let mut slow = self.clone();
-        slow.duration_s /= share;
+        slow.duration_s /= fraction;
         for piece in &mut slow.pieces {
-            piece.begin_s /= share;
+            piece.begin_s /= fraction;
             let mut power = 1.0;
             for coefficient in &mut piece.coefficients {
                 *coefficient = coefficient.map(|c| c * power);
-                power *= share;
+                power *= fraction;
             }
         }
         slow

@@ -4,7 +4,7 @@ use crate::charts::{Chart, WIDTH};
 use crate::stats::Rate;
 use crate::survey::EpisodeFacts;
 use crate::svg::{Anchor, Scale, Svg, nice_step};
-use crate::workspace::Workspace;
+use crate::workspace::SceneFromAbove;
 
 const LEFT: f64 = 62.0;
 const TOP: f64 = 12.0;
@@ -78,7 +78,10 @@ fn drawing() -> Svg {
 }
 
 /// Where things lay at the start, and how often they were placed from there.
-pub(crate) fn starts(episodes: &[EpisodeFacts], workspace: Option<&Workspace>) -> Option<Chart> {
+pub(crate) fn starts(
+    episodes: &[EpisodeFacts],
+    workspace: Option<&SceneFromAbove>,
+) -> Option<Chart> {
     let mut things = Vec::new();
     for facts in episodes {
         let told = facts.things.iter().filter_map(|thing| Some((thing, thing.start_m?)));
@@ -160,7 +163,7 @@ fn level(fraction: f64) -> &'static str {
     LEVELS.iter().rev().find(|(from, ..)| fraction >= *from).map_or("s0", |(_, class, _)| class)
 }
 
-fn draw_marks(svg: &mut Svg, ground: &Ground, space: &Workspace) {
+fn draw_marks(svg: &mut Svg, ground: &Ground, space: &SceneFromAbove) {
     for [low, high] in &space.starts_m {
         let (from, to) = (ground.at([low[0], high[1]]), ground.at([high[0], low[1]]));
         svg.rect("range", from, [to[0] - from[0], to[1] - from[1]], "");
@@ -178,7 +181,7 @@ fn draw_marks(svg: &mut Svg, ground: &Ground, space: &Workspace) {
 }
 
 /// Where things lie in the end, measured from the goal's middle.
-pub(crate) fn ends(episodes: &[EpisodeFacts], workspace: Option<&Workspace>) -> Option<Chart> {
+pub(crate) fn ends(episodes: &[EpisodeFacts], workspace: Option<&SceneFromAbove>) -> Option<Chart> {
     let mut things = Vec::new();
     for facts in episodes {
         let Some([goal_x, goal_y]) = facts.goal_m else { continue };
@@ -246,8 +249,8 @@ mod tests {
         (0..count).map(one).collect()
     }
 
-    fn space() -> Workspace {
-        Workspace {
+    fn space() -> SceneFromAbove {
+        SceneFromAbove {
             robots_m: vec![[0.0, 0.0]],
             starts_m: vec![[[0.1, 0.0], [0.2, 0.1]]],
             goal_object: Some("<plate>".into()),

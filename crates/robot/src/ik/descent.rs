@@ -5,7 +5,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::equations::{Equations, Held};
 use super::linkage::{Linkage, MOST, Placed};
-use super::reach::{Aim, Orientation};
+use super::reach::{IkTarget, Orientation};
 use super::vectors::{LANES, Lane, Lane3, cross, dot, minus};
 
 /// Rounds that a start gets.
@@ -28,11 +28,11 @@ pub(super) type Joints = [f64; MOST];
 /// What is searched for, in the shape that the equations need.
 pub(super) struct Task<'a> {
     pub(super) linkage: &'a Linkage,
-    pub(super) aim: &'a Aim,
+    pub(super) aim: &'a IkTarget,
     /// The working point, in the frame of the tool.
     pub(super) point_m: Vector3<f64>,
     /// What a radian counts in metres.
-    pub(super) turn_m: f64,
+    pub(super) rotation_weight_m: f64,
 }
 
 /// What is remembered of every lane.
@@ -92,7 +92,7 @@ impl Task<'_> {
             Orientation::Free => {}
             Orientation::Axis { of_tool, toward } => {
                 let axis = combined(&placed, of_tool);
-                let off = minus(&fixed(toward), &axis).map(|l| l * self.turn_m);
+                let off = minus(&fixed(toward), &axis).map(|l| l * self.rotation_weight_m);
                 rest[3..].copy_from_slice(&off);
                 cost += dot(&off, &off);
                 (pointer, rows) = (Some(axis), 6);
@@ -101,10 +101,10 @@ impl Task<'_> {
                 let wanted: Matrix3<f64> = *rotation.matrix();
                 for (k, axis) in placed.tool_axes.iter().enumerate() {
                     let goal = fixed(&wanted.column(k).into_owned());
-                    let off = minus(&goal, axis).map(|l| l * self.turn_m);
+                    let off = minus(&goal, axis).map(|l| l * self.rotation_weight_m);
                     cost += dot(&off, &off) * 0.5;
                     for (rest, part) in rest[3..].iter_mut().zip(cross(axis, &goal)) {
-                        *rest += part * (0.5 * self.turn_m);
+                        *rest += part * (0.5 * self.rotation_weight_m);
                     }
                 }
                 rows = 6;
@@ -121,7 +121,7 @@ impl Task<'_> {
             let arm = minus(&placed.tool_m, &placed.anchors[j]);
             columns[j][..3].copy_from_slice(&cross(axis, &arm));
             let turns = pointer.as_ref().map_or(*axis, |pointer| cross(axis, pointer));
-            columns[j][3..].copy_from_slice(&turns.map(|l| l * self.turn_m));
+            columns[j][3..].copy_from_slice(&turns.map(|l| l * self.rotation_weight_m));
         }
         let zero = [Lane::ZERO; MOST];
         let mut made = Equations { cost, square: [zero; MOST], pull: zero };

@@ -1,8 +1,8 @@
 //! Joints for a place of the hand: a point of the tool at a point of the world, the tool pointing
-//! down as nearly as it can, the jaws turned as asked.
+//! down as nearly as it can, the jaws at the yaw asked for.
 //!
 //! Levenberg-Marquardt over the arm's joints with their ranges as bounds. The point counts most,
-//! tilt and turn less by a factor that leaves it exact, and a pull to the home pose least: it
+//! tilt and yaw less by a factor that leaves it exact, and a pull to the home pose least: it
 //! decides where an arm of seven joints is free. Started from joints nearby it takes two or three
 //! rounds and allocates nothing.
 
@@ -11,13 +11,13 @@ use nalgebra::{SMatrix, SVector, Unit, Vector3};
 
 use crate::chain::Chain;
 use crate::error::RobotError;
-use crate::joint_motion::Frame;
+use crate::joint_motion::RigidTransform;
 use crate::kinematics::Kinematics;
 
 /// Most joints an arm may have here.
 const MOST: usize = 7;
-/// What a radian of tilt or turn counts in metres of distance.
-const TURN_M: f64 = 0.003;
+/// What a radian of tilt or yaw counts in metres of distance.
+const ROTATION_WEIGHT_M: f64 = 0.003;
 /// What a radian away from home counts.
 const HOME_M: f64 = 1e-5;
 /// Longest step of a joint in one round.
@@ -73,7 +73,7 @@ pub struct Fit {
     pub error_m: f64,
     /// Angle between the tool and straight down.
     pub tilt_rad: f64,
-    /// What is missing of the turn of the jaws.
+    /// What is missing of the yaw of the jaws.
     pub yaw_error_rad: f64,
 }
 
@@ -84,7 +84,7 @@ pub struct Tolerance {
     pub error_m: f64,
     /// Largest angle between the tool and straight down.
     pub tilt_rad: f64,
-    /// Largest error of the turn.
+    /// Largest error of the yaw.
     pub yaw_rad: f64,
 }
 
@@ -111,7 +111,7 @@ impl Fit {
 pub struct ToolDownIk {
     kinematics: Kinematics,
     link: usize,
-    link_from_tool: Frame,
+    link_from_tool: RigidTransform,
     grasp: Grasp,
     point: Vector3<f64>,
     jaw: Unit<Vector3<f64>>,
@@ -142,7 +142,7 @@ impl ToolDownIk {
         Ok(Self {
             kinematics: Kinematics::new(chain),
             link: chain.tool.link,
-            link_from_tool: Frame::of(&chain.tool.link_from_site),
+            link_from_tool: RigidTransform::of(&chain.tool.link_from_site),
             point: Vector3::from(grasp.point_m),
             grasp,
             jaw: axis("jaw_axis", grasp.jaw_axis)?,
@@ -266,8 +266,8 @@ impl ToolDownIk {
     fn cost(&self, goal: &HandGoal, hand: &HandPose, joints: &[f64]) -> f64 {
         let away: f64 = joints.iter().zip(&self.home).map(|(q, home)| (home - q).powi(2)).sum();
         (goal.at_m - hand.at_m).norm_squared()
-            + TURN_M.powi(2) * (down() - hand.tool_axis).norm_squared()
-            + TURN_M.powi(2) * wrapped(goal.jaw_yaw_rad - hand.jaw_yaw_rad()).powi(2)
+            + ROTATION_WEIGHT_M.powi(2) * (down() - hand.tool_axis).norm_squared()
+            + ROTATION_WEIGHT_M.powi(2) * wrapped(goal.jaw_yaw_rad - hand.jaw_yaw_rad()).powi(2)
             + HOME_M.powi(2) * away
     }
 
@@ -279,22 +279,23 @@ impl ToolDownIk {
         joints: &[f64],
     ) -> (Square, Joints) {
         let miss = goal.at_m - hand.at_m;
-        let tilt = (down() - hand.tool_axis) * TURN_M;
-        let turn = wrapped(goal.jaw_yaw_rad - hand.jaw_yaw_rad()) * TURN_M;
+        let tilt = (down() - hand.tool_axis) * ROTATION_WEIGHT_M;
+        let yaw = wrapped(goal.jaw_yaw_rad - hand.jaw_yaw_rad()) * ROTATION_WEIGHT_M;
         let flat = hand.jaw_axis.xy().norm_squared().max(1e-6);
         let mut columns = [SVector::<f64, MOST>::zeros(); MOST];
         let mut pull = Joints::zeros();
         for (j, column) in columns.iter_mut().enumerate().take(self.home.len()) {
-            let (moves, turns) = self.kinematics.column(j, self.link, &hand.at_m);
-            let tips = turns.cross(&hand.tool_axis) * TURN_M;
-            let swings = turns.cross(&hand.jaw_axis);
-            let yaws = (hand.jaw_axis.x * swings.y - hand.jaw_axis.y * swings.x) / flat * TURN_M;
+            let (moves, rotates) = self.kinematics.column(j, self.link, &hand.at_m);
+            let tips = rotates.cross(&hand.tool_axis) * ROTATION_WEIGHT_M;
+            let swings = rotates.cross(&hand.jaw_axis);
+            let yaws = (hand.jaw_axis.x * swings.y - hand.jaw_axis.y * swings.x) / flat
+                * ROTATION_WEIGHT_M;
             column.fixed_rows_mut::<3>(0).copy_from(&moves);
             column.fixed_rows_mut::<3>(3).copy_from(&tips);
             column[6] = yaws;
             pull[j] = moves.dot(&miss)
                 + tips.dot(&tilt)
-                + yaws * turn
+                + yaws * yaw
                 + HOME_M.powi(2) * (self.home[j] - joints[j]);
         }
         let mut square = Square::zeros();

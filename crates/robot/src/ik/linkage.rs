@@ -4,8 +4,13 @@
 use nalgebra::{Matrix3, Rotation3, Vector3};
 
 use super::vectors::{Lane, Lane3};
+use crate::axis_frames::{AxisJoint, axis_frames};
 use crate::chain::{Chain, ChainJoint};
-use crate::joint_motion::Frame;
+use crate::joint_motion::RigidTransform;
+use crate::lane_chain::{LaneChain, LaneFrame};
+
+/// Axes count as parallel where double precision cannot tell.
+const PARALLEL_RAD: f64 = 1e-12;
 
 /// Most joints that can be solved for.
 pub(super) const MOST: usize = 8;
@@ -14,18 +19,16 @@ pub(super) const MOST: usize = 8;
 #[derive(Clone, Debug)]
 pub(super) struct Linkage {
     pub(super) steps: Vec<Step>,
+    chain: LaneChain<f64>,
     /// The tool in the last joint's frame.
-    pub(super) tool: Frame,
+    tool: RigidTransform,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     /// Number of the joint in the chain.
     pub(super) joint: usize,
-    /// Its frame in that of the joint before.
-    before: Frame,
     pub(super) is_slide: bool,
-    reference: f64,
     pub(super) range: [f64; 2],
     /// It turns all the way round: the search need not know its ends.
     pub(super) wraps: bool,
@@ -48,79 +51,76 @@ impl Linkage {
             route.push(joint);
             at = chain.joints.get(joint).ok_or("the tool has no link")?.parent;
         }
-        let mut rest = Frame::of(&chain.world_from_base);
-        let mut steps = Vec::new();
+        let mut rest = RigidTransform::of(&chain.world_from_base);
+        let (mut steps, mut joints) = (Vec::new(), Vec::new());
         for joint in route.into_iter().rev() {
             let link = &chain.joints[joint];
             let anchor = Vector3::from(link.anchor_m);
             let upright = upright(link);
             rest = rest
-                .then(&Frame::of(&link.parent_from_link))
-                .then(&Frame { rot: upright, pos_m: anchor });
+                .then(&RigidTransform::of(&link.parent_from_link))
+                .then(&RigidTransform { rot: upright, pos_m: anchor });
             if joint < chain.arm_joints {
-                steps.push(Step::new(joint, link, rest)?);
-                rest = Frame { rot: Matrix3::identity(), pos_m: Vector3::zeros() };
+                steps.push(Step::new(joint, link)?);
+                joints.push(AxisJoint {
+                    parent: joints.len().checked_sub(1),
+                    parent_from_axis: rest.isometry(),
+                    is_slide: link.is_slide,
+                    reference: link.reference,
+                });
+                rest = RigidTransform { rot: Matrix3::identity(), pos_m: Vector3::zeros() };
             } else {
                 let at = held.get(joint).ok_or_else(|| format!("{} is held nowhere", link.name))?;
                 rest = rest.then(&moved(link, *at));
             }
             let back = upright.transpose();
-            rest = rest.then(&Frame { rot: back, pos_m: -(back * anchor) });
+            rest = rest.then(&RigidTransform { rot: back, pos_m: -(back * anchor) });
         }
         if steps.is_empty() || steps.len() > MOST {
             return Err(format!("{} arm joints move the tool, 1 to {MOST} can", steps.len()));
         }
-        Ok(Self { steps, tool: rest.then(&Frame::of(&chain.tool.link_from_site)) })
+        let frames = axis_frames(&joints, PARALLEL_RAD);
+        let last = frames.last().map(|frame| frame.axis_from_frame).unwrap_or_default();
+        let tool = rest.then(&RigidTransform::of(&chain.tool.link_from_site));
+        let tool = RigidTransform::of(&last.inverse().into()).then(&tool);
+        Ok(Self { steps, chain: LaneChain::new(&frames), tool })
     }
 
     /// Places everything; `point_m` is the working point in the frame of the tool.
     #[inline(always)]
     pub(super) fn place(&self, joints: &[Lane; MOST], point_m: &Vector3<f64>) -> Placed {
         let origin = [Lane::ZERO; 3];
+        let nowhere = LaneFrame { axes: [origin; 3], origin_m: origin };
+        let mut frames = [nowhere; MOST + 1];
+        self.chain.place::<Lane>((), joints, &mut frames);
         let mut placed = Placed {
             axes: [origin; MOST],
             anchors: [origin; MOST],
             tool_axes: [origin; 3],
             tool_m: origin,
         };
-        let mut axes = unturned();
-        let mut pos = origin;
-        for (index, step) in self.steps.iter().enumerate() {
-            pos = point(&axes, &pos, &step.before.pos_m);
-            axes = turned(&axes, &step.before.rot);
-            placed.axes[index] = axes[2];
-            placed.anchors[index] = pos;
-            let moved = joints[index] - Lane::all(step.reference);
-            if step.is_slide {
-                for k in 0..3 {
-                    pos[k] += axes[2][k] * moved;
-                }
-                continue;
-            }
-            let (sin, cos) = moved.sin_cos();
-            for k in 0..3 {
-                let (x, y) = (axes[0][k], axes[1][k]);
-                axes[0][k] = x * cos + y * sin;
-                axes[1][k] = y * cos - x * sin;
-            }
+        for index in 0..self.steps.len() {
+            placed.axes[index] = frames[index + 1].axes[2];
+            placed.anchors[index] = frames[index + 1].origin_m;
         }
-        placed.tool_m = point(&axes, &pos, &(self.tool.pos_m + self.tool.rot * point_m));
-        placed.tool_axes = turned(&axes, &self.tool.rot);
+        let LaneFrame { axes, origin_m } = &frames[self.steps.len()];
+        placed.tool_m = point(axes, origin_m, &(self.tool.pos_m + self.tool.rot * point_m));
+        placed.tool_axes = rotated(axes, &self.tool.rot);
         placed
     }
 }
 
 impl Step {
-    fn new(joint: usize, link: &ChainJoint, before: Frame) -> Result<Self, String> {
+    fn new(joint: usize, link: &ChainJoint) -> Result<Self, String> {
         use std::f64::consts::{PI, TAU};
         let range = match (link.range, link.is_slide) {
             (Some(range), _) => range,
             (None, false) => [-PI, PI],
             (None, true) => return Err(format!("{} slides and needs a range", link.name)),
         };
-        let (is_slide, reference) = (link.is_slide, link.reference);
+        let is_slide = link.is_slide;
         let wraps = !is_slide && range[1] - range[0] > TAU - 1e-9;
-        Ok(Self { joint, before, is_slide, reference, range, wraps })
+        Ok(Self { joint, is_slide, range, wraps })
     }
 
     /// Sets the range anew.
@@ -133,27 +133,20 @@ impl Step {
 /// A rotation that brings z to the joint's axis.
 fn upright(link: &ChainJoint) -> Matrix3<f64> {
     let axis = Vector3::from(link.axis);
-    let turn = Rotation3::rotation_between(&Vector3::z(), &axis);
+    let rotation = Rotation3::rotation_between(&Vector3::z(), &axis);
     // There is none between opposite directions: half a turn about x.
-    turn.map_or_else(|| Matrix3::from_diagonal(&Vector3::new(1.0, -1.0, -1.0)), |t| t.into_inner())
+    rotation
+        .map_or_else(|| Matrix3::from_diagonal(&Vector3::new(1.0, -1.0, -1.0)), |t| t.into_inner())
 }
 
 /// What a joint at a position does in its own frame.
-fn moved(link: &ChainJoint, position: f64) -> Frame {
+fn moved(link: &ChainJoint, position: f64) -> RigidTransform {
     let by = position - link.reference;
     if link.is_slide {
-        return Frame { rot: Matrix3::identity(), pos_m: Vector3::z() * by };
+        return RigidTransform { rot: Matrix3::identity(), pos_m: Vector3::z() * by };
     }
-    let turn = Rotation3::from_axis_angle(&Vector3::z_axis(), by);
-    Frame { rot: turn.into_inner(), pos_m: Vector3::zeros() }
-}
-
-fn unturned() -> [Lane3; 3] {
-    let mut axes = [[Lane::ZERO; 3]; 3];
-    for (k, axis) in axes.iter_mut().enumerate() {
-        axis[k] = Lane::all(1.0);
-    }
-    axes
+    let rotation = Rotation3::from_axis_angle(&Vector3::z_axis(), by);
+    RigidTransform { rot: rotation.into_inner(), pos_m: Vector3::zeros() }
 }
 
 #[inline(always)]
@@ -166,7 +159,7 @@ fn point(axes: &[Lane3; 3], pos: &Lane3, by: &Vector3<f64>) -> Lane3 {
 }
 
 #[inline(always)]
-fn turned(axes: &[Lane3; 3], by: &Matrix3<f64>) -> [Lane3; 3] {
+fn rotated(axes: &[Lane3; 3], by: &Matrix3<f64>) -> [Lane3; 3] {
     let mut made = *axes;
     for (column, made) in made.iter_mut().enumerate() {
         for k in 0..3 {

@@ -9,12 +9,12 @@ use super::sift::{are_same, turns};
 use super::starts::starts;
 use crate::chain::{Chain, ChainSite};
 use crate::error::RobotError;
-use crate::joint_motion::Frame;
+use crate::joint_motion::RigidTransform;
 use crate::kinematics::Kinematics;
 
 /// Where the tool should be, in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Aim {
+pub struct IkTarget {
     /// Place of the working point.
     pub at_m: Vector3<f64>,
     /// How the tool should be oriented.
@@ -49,7 +49,7 @@ pub struct IkSettings {
     /// And at most this far from its orientation.
     pub exact_rad: f64,
     /// What a radian of orientation counts in metres, where both cannot be had.
-    pub turn_m: f64,
+    pub rotation_weight_m: f64,
     /// Whether whole turns of a joint are answers of their own; otherwise only the turn nearest
     /// to the given joints is.
     pub turns: bool,
@@ -64,7 +64,7 @@ impl Default for IkSettings {
             seed: 0,
             exact_m: 1e-6,
             exact_rad: 1e-6,
-            turn_m: 0.3,
+            rotation_weight_m: 0.3,
             turns: true,
             most: 1024,
         }
@@ -159,14 +159,14 @@ impl InverseKinematics {
     }
 
     /// The place and orientation of the tool for joints of the arm.
-    pub fn aim_of(&mut self, joints: &[f64]) -> Aim {
+    pub fn aim_of(&mut self, joints: &[f64]) -> IkTarget {
         let tool = self.place(joints);
         let orientation = Orientation::Full(Rotation3::from_matrix_unchecked(tool.rot));
-        Aim { at_m: tool.pos_m + tool.rot * self.point, orientation }
+        IkTarget { at_m: tool.pos_m + tool.rot * self.point, orientation }
     }
 
     /// How near joints of the arm bring the tool.
-    pub fn measure(&mut self, aim: &Aim, joints: &[f64]) -> IkSolution {
+    pub fn measure(&mut self, aim: &IkTarget, joints: &[f64]) -> IkSolution {
         let tool = self.place(joints);
         let angle_rad = match &aim.orientation {
             Orientation::Free => 0.0,
@@ -180,7 +180,7 @@ impl InverseKinematics {
         IkSolution { joints: joints.to_vec(), error_m, angle_rad }
     }
 
-    fn place(&mut self, joints: &[f64]) -> Frame {
+    fn place(&mut self, joints: &[f64]) -> RigidTransform {
         self.all.clear();
         self.all.extend(joints.iter().take(self.arm_joints));
         self.all.extend(&self.home[self.all.len()..]);
@@ -190,9 +190,13 @@ impl InverseKinematics {
 
     /// Looks for joints that bring the tool there. `near` are joints of the arm: the first
     /// start, and what solutions are sorted by.
-    pub fn solve(&mut self, aim: &Aim, near: &[f64], settings: &IkSettings) -> IkSolutions {
-        let task =
-            Task { linkage: &self.linkage, aim, point_m: self.point, turn_m: settings.turn_m };
+    pub fn solve(&mut self, aim: &IkTarget, near: &[f64], settings: &IkSettings) -> IkSolutions {
+        let task = Task {
+            linkage: &self.linkage,
+            aim,
+            point_m: self.point,
+            rotation_weight_m: settings.rotation_weight_m,
+        };
         let starts = starts(&self.linkage, &[near, &self.home], settings.starts, settings.seed);
         let ends = task.descend(&starts);
         let mut exact: Vec<Joints> = Vec::new();
@@ -204,7 +208,7 @@ impl InverseKinematics {
                     exact.push(end);
                 }
             } else if exact.is_empty() {
-                misses.push((end, fit.error_m.hypot(settings.turn_m * fit.angle_rad)));
+                misses.push((end, fit.error_m.hypot(settings.rotation_weight_m * fit.angle_rad)));
             }
         }
         if !exact.is_empty() {
@@ -241,7 +245,7 @@ impl InverseKinematics {
 
     fn all_turns(
         &mut self,
-        aim: &Aim,
+        aim: &IkTarget,
         near: &[f64],
         bases: &[Joints],
         settings: &IkSettings,

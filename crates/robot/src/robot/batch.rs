@@ -5,10 +5,11 @@ use nalgebra::Isometry3;
 
 use super::kernel;
 use super::self_collision::{self, LinkPair};
-use super::tree::{LaneFrame, Tree};
+use super::sphere_chain::SphereChain;
 use super::{Configs, Robot};
 use crate::error::RobotError;
-use citrange_core::solid::Form;
+use crate::lane_chain::LaneFrame;
+use citrange_core::shape::Shape;
 
 /// Forward kinematics and self-collision of one robot, sixteen configurations at a time; one per
 /// thread. All memory is its own and is used again by the next call.
@@ -17,14 +18,14 @@ use citrange_core::solid::Form;
 /// that reach up to 2 m.
 #[derive(Clone, Debug)]
 pub struct BatchKinematics {
-    pub(crate) tree: Tree,
+    pub(crate) robot: SphereChain,
     pub(crate) isa: Isa,
     /// Radii of the spheres.
     pub(crate) radii_m: Vec<f32>,
     pub(crate) pairs: Vec<LinkPair>,
     /// Shapes of every link, in its frame.
-    pub(crate) shapes: Vec<Vec<(Isometry3<f64>, Form)>>,
-    pub(crate) frames: Vec<LaneFrame>,
+    pub(crate) shapes: Vec<Vec<(Isometry3<f64>, Shape)>>,
+    pub(crate) frames: Vec<LaneFrame<Lanes>>,
     pub(crate) centres: Vec<[Lanes; 3]>,
 }
 
@@ -32,17 +33,17 @@ impl BatchKinematics {
     /// For a robot, with an instruction set that this processor has.
     #[must_use]
     pub fn new(body: &Robot, isa: Isa) -> Self {
-        let tree = Tree::new(body);
+        let robot = SphereChain::new(body);
         let nothing = Lanes::splat(0.0);
-        let frames = tree.frames();
+        let frames = robot.frames();
         let mut made = Self {
             isa,
             radii_m: body.spheres.iter().map(|s| s.radius_m as f32).collect(),
             pairs: LinkPair::all(body),
-            shapes: self_collision::shapes(body),
-            centres: vec![[nothing; 3]; tree.spheres.len()],
+            shapes: self_collision::shapes(body, &robot),
+            centres: vec![[nothing; 3]; robot.spheres.len()],
             frames,
-            tree,
+            robot,
         };
         // Spheres of the base are placed once and for all.
         made.place(&vec![nothing; body.chain.joints.len()]);
@@ -87,7 +88,7 @@ impl BatchKinematics {
 
     /// Places the robot in the sixteen configurations of a block of [`Configs::blocks`].
     pub fn place(&mut self, block: &[Lanes]) {
-        kernel::place(self.isa, &self.tree, block, &mut self.frames, &mut self.centres);
+        kernel::place(self.isa, &self.robot, block, &mut self.frames, &mut self.centres);
     }
 
     /// Centres of all spheres in the block that was placed last, in the order of [`Robot::spheres`].

@@ -1,4 +1,4 @@
-//! Whether two convex solids are apart.
+//! Whether two convex shapes are apart. A ring counts as the disc that it goes around.
 //!
 //! Looks for the point of the one's differences from the other that is nearest to the origin, by
 //! the method of Gilbert, Johnson and Keerthi. The answer "apart" is always proved: there is a
@@ -6,12 +6,12 @@
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
-use citrange_core::solid::Form;
+use citrange_core::shape::Shape;
 
-/// Directions that are tried. Solids that are still not told apart then count as touching.
+/// Directions that are tried. Shapes that are still not told apart then count as touching.
 const MOST_STEPS: usize = 32;
 
-/// A solid at a place.
+/// A shape at a place; meshes count as their convex hull.
 #[derive(Clone, Copy, Debug)]
 pub struct Convex<'a> {
     /// Its rotation.
@@ -19,21 +19,21 @@ pub struct Convex<'a> {
     /// Its middle.
     pub pos_m: Vector3<f64>,
     /// What it is.
-    pub form: &'a Form,
+    pub shape: &'a Shape,
 }
 
 impl<'a> Convex<'a> {
-    /// A form at a pose.
+    /// A shape at a pose.
     #[must_use]
-    pub fn new(at: &Isometry3<f64>, form: &'a Form) -> Self {
+    pub fn new(at: &Isometry3<f64>, shape: &'a Shape) -> Self {
         let rot = at.rotation.to_rotation_matrix().into_inner();
-        Self { rot, pos_m: at.translation.vector, form }
+        Self { rot, pos_m: at.translation.vector, shape }
     }
 
     /// Whether the surfaces are more than `margin_m` apart.
     #[must_use]
     pub fn is_apart(&self, other: &Self, margin_m: f64) -> bool {
-        let reach = self.rounding_m() + other.rounding_m() + margin_m;
+        let reach = self.shape.rounding_m() + other.shape.rounding_m() + margin_m;
         let mut corners = [Vector3::zeros(); 4];
         let mut count = 0;
         let mut nearest = self.pos_m - other.pos_m;
@@ -71,30 +71,12 @@ impl<'a> Convex<'a> {
 
     /// Radius of a sphere around it.
     fn size_m(&self) -> f64 {
-        Vector3::from(self.form.half_extents_m()).norm()
+        Vector3::from(self.shape.reach_m()).norm()
     }
 
-    /// How far the surface is from what [`Self::outermost`] goes around.
-    fn rounding_m(&self) -> f64 {
-        match *self.form {
-            Form::RoundedBox { radius_m, .. } => radius_m,
-            Form::Cylinder { .. } => 0.0,
-        }
-    }
-
-    /// The point furthest in a direction, without the rounding.
+    /// The point of the core furthest in a direction.
     fn outermost(&self, direction: &Vector3<f64>) -> Vector3<f64> {
-        let d = self.rot.tr_mul(direction);
-        let along = |half: f64, d: f64| if d < 0.0 { -half } else { half };
-        let local = match *self.form {
-            Form::RoundedBox { half_m, .. } => Vector3::from_fn(|a, _| along(half_m[a], d[a])),
-            Form::Cylinder { radius_m, half_height_m } => {
-                let across = d.x.hypot(d.y);
-                let out = if across > 0.0 { radius_m / across } else { 0.0 };
-                Vector3::new(d.x * out, d.y * out, along(half_height_m, d.z))
-            }
-        };
-        self.pos_m + self.rot * local
+        self.pos_m + self.rot * self.shape.farthest_core_m(&self.rot.tr_mul(direction))
     }
 }
 
@@ -157,8 +139,11 @@ fn holds_origin(corners: &[Vector3<f64>; 4]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use citrange_core::rng::Rng;
+    use citrange_core::shape::Mesh;
     use nalgebra::{Point3, Translation3, UnitQuaternion};
 
     fn random_pose(rng: &mut Rng) -> Isometry3<f64> {
@@ -169,23 +154,10 @@ mod tests {
 
     /// Distance by going from one solid to the other and back to the nearest points: converges
     /// for convex solids, from above.
-    fn distance(a: (&Isometry3<f64>, &Form), b: (&Isometry3<f64>, &Form)) -> f64 {
-        let nearest = |(at, form): (&Isometry3<f64>, &Form), p: Point3<f64>| {
+    fn distance(a: (&Isometry3<f64>, &Shape), b: (&Isometry3<f64>, &Shape)) -> f64 {
+        let nearest = |(at, shape): (&Isometry3<f64>, &Shape), p: Point3<f64>| {
             let q = at.inverse_transform_point(&p);
-            let q = match *form {
-                Form::RoundedBox { half_m, radius_m } => {
-                    let core =
-                        Point3::from(Vector3::from_fn(|i, _| q[i].clamp(-half_m[i], half_m[i])));
-                    let out = q - core;
-                    core + out * (radius_m / out.norm().max(radius_m).max(1e-300)).min(1.0)
-                }
-                Form::Cylinder { radius_m, half_height_m } => {
-                    let shrink = (radius_m / q.x.hypot(q.y).max(1e-300)).min(1.0);
-                    let z = q.z.clamp(-half_height_m, half_height_m);
-                    Point3::new(q.x * shrink, q.y * shrink, z)
-                }
-            };
-            at * q
+            at * Point3::from(shape.nearest_m(q.coords.into()))
         };
         let mut p = Point3::from(a.0.translation.vector);
         let mut last = f64::INFINITY;
@@ -199,19 +171,23 @@ mod tests {
 
     #[test]
     fn apart_is_what_going_to_and_fro_finds() {
-        let forms = [
-            Form::RoundedBox { half_m: [0.1, 0.05, 0.08], radius_m: 0.0 },
-            Form::RoundedBox { half_m: [0.0, 0.0, 0.15], radius_m: 0.05 },
-            Form::RoundedBox { half_m: [0.0; 3], radius_m: 0.08 },
-            Form::RoundedBox { half_m: [0.1, 0.02, 0.03], radius_m: 0.02 },
-            Form::Cylinder { radius_m: 0.06, half_height_m: 0.1 },
-            Form::Cylinder { radius_m: 0.1, half_height_m: 0.005 },
+        let corners = vec![[0.0, 0.0, 0.0], [0.2, 0.0, 0.0], [0.0, 0.2, 0.0], [0.1, 0.1, 0.15]];
+        let sides = vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+        let shapes = [
+            Shape::Box { half_m: [0.1, 0.05, 0.08] },
+            Shape::Capsule { radius_m: 0.05, half_height_m: 0.15 },
+            Shape::Sphere { radius_m: 0.08 },
+            Shape::Cylinder { radius_m: 0.06, half_height_m: 0.1 },
+            Shape::Cylinder { radius_m: 0.1, half_height_m: 0.005 },
+            Shape::Ellipsoid { radii_m: [0.1, 0.05, 0.08] },
+            Shape::Frustum { radius_m: 0.1, top_radius_m: 0.02, half_height_m: 0.08 },
+            Shape::Mesh(Arc::new(Mesh::new(corners, sides).unwrap())),
         ];
         let mut rng = Rng::new(3);
         let mut seen = [0; 2];
-        for first in &forms {
-            for second in &forms {
-                for _ in 0..12 {
+        for first in &shapes {
+            for second in &shapes {
+                for _ in 0..6 {
                     let (a, b) = (random_pose(&mut rng), random_pose(&mut rng));
                     let exact = distance((&a, first), (&b, second));
                     for margin_m in [0.0, 0.03] {

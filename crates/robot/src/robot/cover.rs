@@ -1,5 +1,6 @@
 //! Covers shapes with spheres: every point of a shape is in some sphere, and no sphere reaches further
-//! than a given overhang beyond the shape.
+//! than a given overhang beyond the shape; of an ellipsoid, frustum, ring or mesh, beyond the box or
+//! cylinder around it.
 //!
 //! A shape is cut into convex pieces, and each piece gets a sphere around it. A sphere of radius R
 //! whose centre is `depth` inside of a convex shape reaches exactly `R - depth` beyond it; the
@@ -9,8 +10,7 @@
 //!   ones e inside of the ends. Neighbours meet on the mantle when
 //!   `(r + e)² = r² + ((h - e) / (n - 1))²`, which gives the smallest e; e is also the overhang.
 //! - Box by a lattice of equal cells; a cell with half edges a, b, c has the sphere
-//!   R = |(a, b, c)| and the overhang R - min(a, b, c). Rounded boxes the same, R larger by the
-//!   rounding.
+//!   R = |(a, b, c)| and the overhang R - min(a, b, c).
 //! - Cylinder by layers. A layer of half thickness t is one sphere R² = r² + t² on the axis, or
 //!   rings of sectors. A sector between the radii r1 and r2 with half angle φ fits around a
 //!   point at `(r1 + r2) / (2 cos φ)`, where the corners of both arcs are equally far away. The
@@ -21,7 +21,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::{Sphere, link_of};
 use crate::error::RobotError;
-use citrange_core::solid::Form;
+use citrange_core::shape::Shape;
 
 /// More cells per axis, layers, rings or sectors than this are not tried.
 const MOST_CELLS: usize = 48;
@@ -45,22 +45,22 @@ struct Piece {
 /// Spheres around all shapes, without those whose piece is inside of a larger shape of the same
 /// link, and without those inside of another sphere.
 pub(crate) fn spheres(shapes: &[LinkShape], overhang_m: f64) -> Result<Vec<Sphere>, RobotError> {
-    let forms: Vec<Form> = shapes.iter().map(|s| Form::of(&s.shape)).collect();
+    let outlines: Vec<Shape> = shapes.iter().map(|s| outline(&s.shape)).collect();
     let poses: Vec<Isometry3<f64>> = shapes.iter().map(|s| s.link_from_shape.isometry()).collect();
     // Larger shapes may stand for pieces of smaller ones, never the other way round: so every
     // piece that is left out is covered by what is kept.
-    let rank = |at: usize| (forms[at].half_extents_m().iter().product::<f64>(), at);
+    let rank = |at: usize| (outlines[at].reach_m().iter().product::<f64>(), at);
     let mut all: Vec<Sphere> = Vec::new();
     for (index, shape) in shapes.iter().enumerate() {
-        let allowed_m = match forms[index] {
-            Form::RoundedBox { half_m: [x, y, half], .. }
-                if x == 0.0 && y == 0.0 && half <= overhang_m && link_of(shape) <= NEAR_BASE =>
+        let allowed_m = match outlines[index] {
+            Shape::Capsule { half_height_m, .. }
+                if half_height_m <= overhang_m && link_of(shape) <= NEAR_BASE =>
             {
                 overhang_m.min(NEAR_BASE_OVERHANG_M)
             }
             _ => overhang_m,
         };
-        let pieces = cover(&forms[index], allowed_m).ok_or_else(|| {
+        let pieces = cover(&outlines[index], allowed_m).ok_or_else(|| {
             let reason = format!("{overhang_m} is too small for {}: more than 0.005?", shape.name);
             RobotError::setting("overhang_m", reason)
         })?;
@@ -71,7 +71,7 @@ pub(crate) fn spheres(shapes: &[LinkShape], overhang_m: f64) -> Result<Vec<Spher
                     && piece.hull_m.iter().all(|corner| {
                         let in_link = poses[index] * Point3::from(*corner);
                         let there = poses[other].inverse_transform_point(&in_link);
-                        depth_m(&forms[other], &there.coords) >= piece.rounding_m
+                        depth_m(&outlines[other], &there.coords) >= piece.rounding_m
                     })
             });
             if !is_covered {
@@ -100,33 +100,41 @@ pub(super) fn without_inner(mut all: Vec<Sphere>) -> Vec<Sphere> {
     kept
 }
 
-/// Pieces that make up a form, none of whose spheres reaches more than `overhang_m` beyond it;
-/// `None` when that would take absurdly many.
-fn cover(form: &Form, overhang_m: f64) -> Option<Vec<Piece>> {
-    match *form {
-        Form::RoundedBox { half_m: [x, y, half], radius_m } if x == 0.0 && y == 0.0 => {
-            capsule(radius_m, half, overhang_m)
+/// The box, capsule or cylinder around a shape: the shape itself where it is one.
+fn outline(shape: &Shape) -> Shape {
+    match *shape {
+        Shape::Box { .. } | Shape::Capsule { .. } | Shape::Cylinder { .. } => shape.clone(),
+        Shape::Sphere { radius_m } => Shape::Capsule { radius_m, half_height_m: 0.0 },
+        Shape::Frustum { .. } | Shape::Ring { .. } => {
+            let [radius_m, _, half_height_m] = shape.reach_m();
+            Shape::Cylinder { radius_m, half_height_m }
         }
-        Form::RoundedBox { half_m, radius_m } => rounded_box(half_m, radius_m, overhang_m),
-        Form::Cylinder { radius_m, half_height_m } => cylinder(radius_m, half_height_m, overhang_m),
+        // Of a mesh the box whose middle is the shape's origin.
+        Shape::Ellipsoid { .. } | Shape::Plane { .. } | Shape::Mesh(_) => {
+            Shape::Box { half_m: shape.reach_m() }
+        }
     }
 }
 
-/// How deep a point is inside of a form; negative outside.
-fn depth_m(form: &Form, p: &Vector3<f64>) -> f64 {
-    match *form {
-        Form::RoundedBox { half_m, radius_m } => {
-            let in_box = (0..3).map(|a| half_m[a] - p[a].abs()).fold(f64::INFINITY, f64::min);
-            if in_box >= 0.0 {
-                return in_box + radius_m;
-            }
-            let out: Vector3<f64> = Vector3::from_fn(|a, _| (p[a].abs() - half_m[a]).max(0.0));
-            radius_m - out.norm()
+/// Pieces that make up an outline, none of whose spheres reaches more than `overhang_m` beyond
+/// it; `None` when that would take absurdly many.
+fn cover(outline: &Shape, overhang_m: f64) -> Option<Vec<Piece>> {
+    match *outline {
+        Shape::Capsule { radius_m, half_height_m } => capsule(radius_m, half_height_m, overhang_m),
+        Shape::Box { half_m } => match half_m {
+            [0.0, 0.0, half] => capsule(0.0, half, overhang_m),
+            _ => split_box(half_m, overhang_m),
+        },
+        Shape::Cylinder { radius_m, half_height_m } => {
+            cylinder(radius_m, half_height_m, overhang_m)
         }
-        Form::Cylinder { radius_m, half_height_m } => {
-            (radius_m - p.x.hypot(p.y)).min(half_height_m - p.z.abs())
-        }
+        _ => None,
     }
+}
+
+/// How deep a point is inside of an outline; negative outside.
+fn depth_m(outline: &Shape, p: &Vector3<f64>) -> f64 {
+    -outline.signed_m((*p).into()).0
 }
 
 fn capsule(radius: f64, half: f64, overhang: f64) -> Option<Vec<Piece>> {
@@ -157,7 +165,7 @@ fn capsule(radius: f64, half: f64, overhang: f64) -> Option<Vec<Piece>> {
     Some((0..spheres).map(piece).collect())
 }
 
-fn rounded_box(half: [f64; 3], rounding: f64, overhang: f64) -> Option<Vec<Piece>> {
+fn split_box(half: [f64; 3], overhang: f64) -> Option<Vec<Piece>> {
     let mut best: Option<([usize; 3], f64)> = None;
     for x in 1..=MOST_CELLS {
         for y in 1..=MOST_CELLS {
@@ -186,7 +194,7 @@ fn rounded_box(half: [f64; 3], rounding: f64, overhang: f64) -> Option<Vec<Piece
             centre_m + Vector3::from_fn(|a, _| sign(a) * cell[a])
         };
         let hull_m = (0..8).map(corner).collect();
-        Piece { centre_m, radius_m: cell.norm() + rounding, hull_m, rounding_m: rounding }
+        Piece { centre_m, radius_m: cell.norm(), hull_m, rounding_m: 0.0 }
     };
     Some((0..count.iter().product()).map(piece).collect())
 }
@@ -257,8 +265,8 @@ fn disc(radius: f64, half: f64, z: f64, thick: f64, overhang: f64) -> Option<Vec
             });
             let Some(sectors) = fitting else { return false };
             let (out, sphere) = sector(sectors);
-            let turn = std::f64::consts::TAU / sectors as f64;
-            pieces.extend((0..sectors).map(|k| around(out, turn * k as f64, sphere)));
+            let step = std::f64::consts::TAU / sectors as f64;
+            pieces.extend((0..sectors).map(|k| around(out, step * k as f64, sphere)));
             true
         });
         if complete && best.as_ref().is_none_or(|b| pieces.len() < b.len()) {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use citrange_core::solid::Form;
+use citrange_core::shape::Shape;
 use serde::{Deserialize, Serialize};
 
 use super::{Robot, RobotDetails, Sphere};
@@ -140,11 +140,11 @@ pub(super) fn check_details(chain: &Chain, details: &RobotDetails) -> Result<(),
 pub(super) fn check_shapes(chain: &Chain, shapes: &[LinkShape]) -> Result<(), RobotError> {
     chain.check()?;
     for shape in shapes {
-        let form = Form::of(&shape.shape);
         let pose = &shape.link_from_shape;
         let norm = pose.quat_wxyz.iter().map(|n| n * n).sum::<f64>();
-        let lengths = form.half_extents_m();
+        let lengths = shape.shape.reach_m();
         if shape.link.is_some_and(|joint| joint >= chain.joints.len())
+            || matches!(shape.shape, Shape::Plane { .. })
             || !lengths.iter().all(|l| (0.0..ABSURD_M).contains(l))
             || !pose.pos_m.iter().all(|p| p.abs() < ABSURD_M)
             || norm.is_nan()

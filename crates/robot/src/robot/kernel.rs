@@ -1,23 +1,24 @@
 //! What is done for sixteen configurations at once. One code, compiled for each instruction set;
 //! all give the same bits.
 
-use citrange_lanes::{Lanes, Simd, dot, kernel, store, sub};
+use citrange_lanes::{F32x16, Lanes, Simd, dot, kernel, store, sub};
 
 use super::self_collision::LinkPair;
-use super::tree::{LaneFrame, Tree};
+use super::sphere_chain::SphereChain;
+use crate::lane_chain::LaneFrame;
 
 kernel! {
     /// Centres of all spheres for one block.
     pub(crate) fn place(
         simd,
-        tree: &Tree,
+        robot: &SphereChain,
         block: &[Lanes],
-        frames: &mut [LaneFrame],
+        frames: &mut [LaneFrame<Lanes>],
         centres: &mut [[Lanes; 3]],
     ) {
-        tree.place(simd, block, frames);
-        for (sphere, centre) in tree.spheres.iter().zip(centres) {
-            store(&tree.centre(simd, sphere, frames), centre);
+        robot.chain.place::<F32x16<S>>(simd, block, frames);
+        for (sphere, centre) in robot.spheres.iter().zip(centres) {
+            store(&robot.centre(simd, sphere, frames), centre);
         }
     }
 }

@@ -6,7 +6,6 @@ use nalgebra::{Isometry3, Point3};
 use super::convex::Convex;
 use super::{Robot, RobotSettings, check_joints, link_of};
 use crate::error::RobotError;
-use citrange_core::solid::Form;
 
 /// Links that touch in more than this part of all poses, and at home, are made that way.
 const ALWAYS: f64 = 0.95;
@@ -56,8 +55,8 @@ pub(crate) fn find(body: &Robot, settings: &RobotSettings) -> Result<Vec<[u16; 2
     let mut joints = vec![0.0; chain.joints.len()];
     for _ in 0..settings.pair_samples {
         for (at, joint) in joints.iter_mut().zip(&chain.joints) {
-            let turn = if joint.is_slide { 0.0 } else { std::f64::consts::PI };
-            let whole = [joint.reference - turn, joint.reference + turn];
+            let half = if joint.is_slide { 0.0 } else { std::f64::consts::PI };
+            let whole = [joint.reference - half, joint.reference + half];
             let [low, high] = joint.range.unwrap_or(whole);
             *at = rng.uniform(low, high);
         }
@@ -115,10 +114,10 @@ fn shapes_touch(body: &Robot, poses: &[Isometry3<f64>], [a, b]: [u16; 2]) -> boo
     let of = |link: u16| {
         let own = body.shapes.iter().filter(move |s| link_of(s) == usize::from(link));
         let at = poses[usize::from(link)];
-        own.map(move |s| (at * s.link_from_shape.isometry(), Form::of(&s.shape)))
+        own.map(move |s| (at * s.link_from_shape.isometry(), &s.shape))
     };
-    of(a).any(|(at, form)| {
-        let one = Convex::new(&at, &form);
-        of(b).any(|(at, form)| !one.is_apart(&Convex::new(&at, &form), 0.0))
+    of(a).any(|(at, shape)| {
+        let one = Convex::new(&at, shape);
+        of(b).any(|(at, shape)| !one.is_apart(&Convex::new(&at, shape), 0.0))
     })
 }

@@ -7,10 +7,10 @@ use nalgebra::Isometry3;
 use super::batch::BatchKinematics;
 use super::convex::Convex;
 use super::kernel;
-use super::tree::link_from_axis;
+use super::sphere_chain::SphereChain;
 use super::{Configs, Robot, link_of};
 use crate::error::RobotError;
-use citrange_core::solid::Form;
+use citrange_core::shape::Shape;
 
 /// Links are placed in single precision: shapes nearer than this count as touching.
 const SLACK_M: f64 = 2e-5;
@@ -40,12 +40,12 @@ impl LinkPair {
 }
 
 /// Shapes of every link, in the frames that a checker places.
-pub(crate) fn shapes(body: &Robot) -> Vec<Vec<(Isometry3<f64>, Form)>> {
+pub(crate) fn shapes(body: &Robot, robot: &SphereChain) -> Vec<Vec<(Isometry3<f64>, Shape)>> {
     let mut links = vec![Vec::new(); body.links.len()];
     for shape in &body.shapes {
         let link = link_of(shape);
-        let at = link_from_axis(body, link).inverse() * shape.link_from_shape.isometry();
-        links[link].push((at, Form::of(&shape.shape)));
+        let at = robot.ours_from_link(link) * shape.link_from_shape.isometry();
+        links[link].push((at, shape.shape.clone()));
     }
     links
 }
@@ -110,9 +110,9 @@ impl BatchKinematics {
     fn shapes_touch(&self, pair: &LinkPair, lane: usize, margin_m: f64) -> bool {
         let [first, second] = pair.links.map(|link| {
             let (rot, pos_m) = self.frames[link].of_lane(lane);
-            self.shapes[link].iter().map(move |(at, form)| {
-                let turn = at.rotation.to_rotation_matrix().into_inner();
-                Convex { rot: rot * turn, pos_m: pos_m + rot * at.translation.vector, form }
+            self.shapes[link].iter().map(move |(at, shape)| {
+                let rotation = at.rotation.to_rotation_matrix().into_inner();
+                Convex { rot: rot * rotation, pos_m: pos_m + rot * at.translation.vector, shape }
             })
         });
         first.into_iter().any(|a| second.clone().any(|b| !a.is_apart(&b, margin_m + SLACK_M)))

@@ -11,7 +11,6 @@ use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::{Robot, Sphere, check_joints, cover, link_of};
 use crate::error::RobotError;
-use citrange_core::solid::Form;
 
 /// More copies of a sphere or a shape than this are not made.
 const MOST_COPIES: f64 = 256.0;
@@ -91,7 +90,7 @@ impl Sweep<'_> {
     fn shape(&self, shape: &LinkShape, all: &mut Vec<LinkShape>) -> Result<(), RobotError> {
         let link = link_of(shape);
         let at = shape.link_from_shape.isometry();
-        let size_m = Vector3::from(Form::of(&shape.shape).half_extents_m()).norm();
+        let size_m = Vector3::from(shape.shape.reach_m()).norm();
         let travel_m = self.travel_m(link, &Point3::from(at.translation.vector), size_m);
         // A box grows at its corners by more than at its faces.
         let (copies, grown_m) = self.copies(travel_m, self.slack_m / 2.0)?;
@@ -183,7 +182,7 @@ fn grown(shape: &Shape, by_m: f64) -> Shape {
         Shape::Capsule { radius_m, half_height_m } => {
             Shape::Capsule { radius_m: radius_m + by_m, half_height_m }
         }
-        // The forms of these are already boxes and cylinders around them.
+        // Grown, these are none of our shapes any more.
         Shape::Ellipsoid { radii_m } => Shape::Box { half_m: radii_m.map(|r| r + by_m) },
         Shape::Frustum { radius_m, top_radius_m, half_height_m } => Shape::Cylinder {
             radius_m: radius_m.max(top_radius_m) + by_m,

@@ -3,8 +3,7 @@
 
 use citrange_core::Pose;
 use citrange_core::rng::Rng;
-use citrange_core::shape::Shape;
-use citrange_core::solid::{Form, Solid};
+use citrange_core::shape::{PosedLinkShape, Shape};
 use citrange_lanes::Isa;
 use citrange_robot::Kinematics;
 use citrange_robot::{BatchKinematics, Configs, Robot, RobotSettings, Sphere};
@@ -12,21 +11,21 @@ use nalgebra::{Isometry3, Point3, Vector3};
 
 use crate::robots::{arm_with, crane, positions};
 
-/// Points in a form and on its surface, in its frame.
-fn samples(form: &Form, rng: &mut Rng, count: usize) -> Vec<Vector3<f64>> {
-    let half = form.half_extents_m();
+/// Points in a shape and on its surface, in its frame.
+fn samples(shape: &Shape, rng: &mut Rng, count: usize) -> Vec<Vector3<f64>> {
+    let half = shape.reach_m();
     let mut points = Vec::new();
     while points.len() < count {
         let direction: Vector3<f64> = Vector3::from_fn(|_, _| rng.uniform(-1.0, 1.0));
         let from = Vector3::from_fn(|a, _| rng.uniform(-half[a], half[a]));
-        if form.distance_m(from.into()) > 0.0 {
+        if shape.distance_m(from.into()) > 0.0 {
             continue;
         }
         // Outwards to the surface, by bisection.
         let (mut low, mut high) = (0.0, 10.0);
         for _ in 0..60 {
             let middle = f64::midpoint(low, high);
-            if form.distance_m((from + direction * middle).into()) > 0.0 {
+            if shape.distance_m((from + direction * middle).into()) > 0.0 {
                 high = middle;
             } else {
                 low = middle;
@@ -38,6 +37,17 @@ fn samples(form: &Form, rng: &mut Rng, count: usize) -> Vec<Vector3<f64>> {
     points
 }
 
+/// What is covered: of some shapes the one around them.
+fn outline(shape: &Shape) -> Shape {
+    match *shape {
+        Shape::Ellipsoid { radii_m } => Shape::Box { half_m: radii_m },
+        Shape::Frustum { radius_m, half_height_m, .. } => {
+            Shape::Cylinder { radius_m, half_height_m }
+        }
+        _ => shape.clone(),
+    }
+}
+
 /// Checks the cover of shapes on one link; how many spheres it has.
 fn check_cover(shapes: &[(Shape, Pose)], overhang_m: f64) -> usize {
     let (chain, link_shapes) = arm_with(shapes);
@@ -45,7 +55,7 @@ fn check_cover(shapes: &[(Shape, Pose)], overhang_m: f64) -> usize {
     let body = Robot::new(&chain, &link_shapes, &settings).unwrap();
     let mut rng = Rng::new(4);
     for shape in body.link_shapes() {
-        for point in samples(&Form::of(&shape.shape), &mut rng, 6000) {
+        for point in samples(&outline(&shape.shape), &mut rng, 6000) {
             let at = (shape.link_from_shape.isometry() * Point3::from(point)).coords;
             let is_in = |s: &Sphere| (at - Vector3::from(s.centre_m)).norm() <= s.radius_m + 1e-9;
             assert!(body.spheres().iter().any(is_in), "{at} of {shape:?} is bare");
@@ -56,8 +66,9 @@ fn check_cover(shapes: &[(Shape, Pose)], overhang_m: f64) -> usize {
         for _ in 0..2000 {
             let direction: Vector3<f64> = Vector3::from_fn(|_, _| rng.uniform(-1.0, 1.0));
             let tip = Vector3::from(sphere.centre_m) + direction.normalize() * sphere.radius_m;
-            let solids = shapes.iter().map(|(shape, pose)| Solid::new(0, pose, shape));
-            let out = solids.map(|s| s.distance_m(tip.into())).fold(f64::INFINITY, f64::min);
+            let placed =
+                shapes.iter().map(|(shape, pose)| PosedLinkShape::new(0, pose, &outline(shape)));
+            let out = placed.map(|s| s.distance_m(tip.into())).fold(f64::INFINITY, f64::min);
             assert!(out <= overhang_m + 1e-9, "{sphere:?} stands out by {out}");
         }
     }
@@ -81,6 +92,7 @@ fn covers_leave_nothing_bare_and_do_not_stand_out() {
         Shape::Box { half_m: [0.1, 0.03, 0.045] },
         Shape::Box { half_m: [0.05, 0.05, 0.002] },
         Shape::Ellipsoid { radii_m: [0.03, 0.05, 0.02] },
+        Shape::Frustum { radius_m: 0.05, top_radius_m: 0.02, half_height_m: 0.04 },
     ];
     for shape in shapes {
         for overhang_m in [0.03, 0.015, 0.008] {
@@ -110,13 +122,13 @@ fn links_are_where_the_chain_puts_them() {
     let body = Robot::new(&chain, &shapes, &RobotSettings::default()).unwrap();
     let mut kinematics = Kinematics::new(&chain);
     let mut rng = Rng::new(8);
-    let mut solids = Vec::new();
+    let mut placed = Vec::new();
     let mut poses = vec![Isometry3::identity(); chain.joints.len() + 1];
     for _ in 0..200 {
         let q = positions(&chain, &mut rng);
         kinematics.update(&q);
         body.link_poses(&q, &mut poses).unwrap();
-        body.solids_at(&q, &mut solids).unwrap();
+        body.shapes_at(&q, &mut placed).unwrap();
         for joint in 0..chain.joints.len() {
             let frame = kinematics.link(joint);
             let ours = poses[joint + 1];
@@ -124,15 +136,15 @@ fn links_are_where_the_chain_puts_them() {
             let turn = ours.rotation.to_rotation_matrix().into_inner() - frame.rot;
             assert!(turn.abs().max() < 1e-12);
         }
-        assert_eq!(solids.len(), shapes.len());
-        for (solid, shape) in solids.iter().zip(&shapes) {
-            let at = poses[usize::from(solid.link)] * shape.link_from_shape.isometry();
-            assert!((solid.world_from_solid.inverse() * at).translation.vector.norm() < 1e-12);
-            assert_eq!(solid.form, Form::of(&shape.shape));
+        assert_eq!(placed.len(), shapes.len());
+        for (found, shape) in placed.iter().zip(&shapes) {
+            let at = poses[usize::from(found.link)] * shape.link_from_shape.isometry();
+            assert!((found.world_from_shape.inverse() * at).translation.vector.norm() < 1e-12);
+            assert_eq!(found.shape, shape.shape);
         }
     }
-    assert!(body.solids_at(&[0.0], &mut solids).is_err());
-    assert!(body.solids_at(&vec![f64::NAN; chain.joints.len()], &mut solids).is_err());
+    assert!(body.shapes_at(&[0.0], &mut placed).is_err());
+    assert!(body.shapes_at(&vec![f64::NAN; chain.joints.len()], &mut placed).is_err());
 }
 
 #[test]

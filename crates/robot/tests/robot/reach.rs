@@ -6,7 +6,9 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use crate::common::{chain, direction, ready};
 use citrange_core::Pose;
 use citrange_core::rng::Rng;
-use citrange_robot::{Aim, Chain, IkSettings, InverseKinematics, Kinematics, Orientation, wrapped};
+use citrange_robot::{
+    Chain, IkSettings, IkTarget, InverseKinematics, Kinematics, Orientation, wrapped,
+};
 use nalgebra::{Isometry3, Matrix4, Rotation3, Vector3};
 use serde_json::Value;
 
@@ -31,8 +33,8 @@ fn cases(robot: &str, frame: &str, chain: &Chain) -> Vec<(Vec<f64>, Isometry3<f6
         .collect()
 }
 
-fn full(pose: &Isometry3<f64>) -> Aim {
-    Aim {
+fn full(pose: &Isometry3<f64>) -> IkTarget {
+    IkTarget {
         at_m: pose.translation.vector,
         orientation: Orientation::Full(pose.rotation.to_rotation_matrix()),
     }
@@ -178,7 +180,7 @@ fn an_so101_has_the_solutions_of_its_oracle_and_no_others() {
         let out = y.atan2(x) + (0.0001778 / x.hypot(y)).asin();
         let toward = Vector3::new(pitch.cos() * out.cos(), pitch.cos() * out.sin(), -pitch.sin());
         reach.set_point(-Vector3::z() * case["depth"].as_f64().unwrap());
-        let aim = Aim {
+        let aim = IkTarget {
             at_m: base.translation.vector + Vector3::new(at[0], at[1], at[2]),
             orientation: Orientation::Axis { of_tool: -Vector3::z(), toward },
         };
@@ -238,8 +240,10 @@ fn solutions_differ_are_sorted_and_are_the_same_each_time() {
     kinematics.update(&home);
     let tool = kinematics.site(&chain.tool);
     let toward = Vector3::new(0.3, 0.2, -0.9).normalize();
-    let aim =
-        Aim { at_m: tool.pos_m, orientation: Orientation::Axis { of_tool: Vector3::z(), toward } };
+    let aim = IkTarget {
+        at_m: tool.pos_m,
+        orientation: Orientation::Axis { of_tool: Vector3::z(), toward },
+    };
     let near = &home[..7];
     let found = reach.solve(&aim, near, &IkSettings::default());
     assert!(found.solutions.len() > 10, "{}", found.solutions.len());
@@ -273,7 +277,7 @@ fn what_is_out_of_reach_is_missed_by_as_much_as_it_must_be() {
         let mut rng = Rng::new(3);
         for _ in 0..20 {
             let at_m = base + direction(&mut rng) * 1.5;
-            let aim = Aim { at_m, orientation: Orientation::Free };
+            let aim = IkTarget { at_m, orientation: Orientation::Free };
             let settings = IkSettings { starts: 32, ..IkSettings::default() };
             let found = reach.solve(&aim, &home, &settings);
             assert!(found.solutions.is_empty());
@@ -312,15 +316,15 @@ fn a_turn_of_the_tool_about_its_own_axis_may_be_free_or_not() {
     let at_m = Vector3::new(0.4, 0.2, 0.3);
     let settings = IkSettings { starts: 128, ..IkSettings::default() };
     let exact =
-        reach.solve(&Aim { at_m, orientation: Orientation::Full(rotation) }, &home, &settings);
+        reach.solve(&IkTarget { at_m, orientation: Orientation::Full(rotation) }, &home, &settings);
     assert_eq!(exact.solutions.len(), 8);
     let orientation = Orientation::Axis { of_tool: Vector3::z(), toward: rotation * Vector3::z() };
-    let free = reach.solve(&Aim { at_m, orientation }, &home, &settings);
+    let free = reach.solve(&IkTarget { at_m, orientation }, &home, &settings);
     assert!(free.solutions.len() > 64, "{}", free.solutions.len());
     // One turn of each joint only.
     assert!(exact.solutions.iter().all(|s| s.joints.iter().all(|q| q.abs() <= PI)));
     reach.set_ranges([[-0.1, 0.1]; 6]).unwrap();
-    let none = reach.solve(&Aim { at_m, orientation }, &[TAU; 6], &settings);
+    let none = reach.solve(&IkTarget { at_m, orientation }, &[TAU; 6], &settings);
     assert!(none.solutions.is_empty());
     assert!(none.misses.iter().all(|m| m.joints.iter().all(|q| q.abs() <= 0.1)));
 }
@@ -339,7 +343,8 @@ fn what_cannot_be_solved_for_is_named() {
         let error = reach.set_ranges([[-1.0, 1.0], range]).unwrap_err().to_string();
         assert!(error.contains("joint 1") && error.contains("lowest"), "{error}");
     }
-    let nowhere = Aim { at_m: Vector3::new(f64::NAN, 0.0, 0.0), orientation: Orientation::Free };
+    let nowhere =
+        IkTarget { at_m: Vector3::new(f64::NAN, 0.0, 0.0), orientation: Orientation::Free };
     let found = reach.solve(&nowhere, &ready("panda"), &IkSettings::default());
     assert!(found.solutions.is_empty());
 }

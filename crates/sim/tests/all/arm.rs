@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use citrange_control::{Action, ControllerSettings, Velocity};
+use citrange_control::{ControllerSettings, NamedAction, Velocity};
 use citrange_core::rng::Rng;
 use citrange_core::{Command, Commanded, Observation, Rig, Want};
 use citrange_sim::{Arm, CompiledScene, Feature, SimRig};
@@ -93,9 +93,9 @@ fn a_frame_is_the_law_tick_by_tick() {
                 ("yaw_rate", number(1.0)),
                 ("gripper_delta", number(0.02)),
             ]);
-            let action = Action::from_named(&numbers, arm.joints()).unwrap();
+            let action = NamedAction::from_named(&numbers, arm.joints()).unwrap();
             let answer = arm.send(&action).unwrap();
-            let Action::Velocity(wanted) = &action else { panic!("{action:?}") };
+            let NamedAction::Velocity(wanted) = &action else { panic!("{action:?}") };
             for _ in 0..rates.ticks_per_frame() {
                 rig.observe(Want::Joints, &mut seen).unwrap();
                 controller.step(
@@ -110,7 +110,7 @@ fn a_frame_is_the_law_tick_by_tick() {
             }
             let steps = frame * u64::from(rates.steps_per_frame());
             assert_eq!((arm.rig().world().steps(0), rig.world().steps(0)), (steps, steps));
-            for (name, target) in Action::positions(arm.joints()).iter().zip(&targets) {
+            for (name, target) in NamedAction::positions(arm.joints()).iter().zip(&targets) {
                 assert_eq!(answer[name].to_bits(), target.to_bits(), "{robot}: {name}");
             }
         }
@@ -132,13 +132,13 @@ fn recorded_positions_replay() {
         let mut record = Vec::new();
         for frame in 0..60 {
             let way = if frame < 30 { 1.0 } else { -0.5 };
-            record.push(arm.send(&Action::Velocity(wanted.scaled(way))).unwrap());
+            record.push(arm.send(&NamedAction::Velocity(wanted.scaled(way))).unwrap());
         }
         let end = wrist(&arm.observe().unwrap().values);
         arm.reset(1, 1).unwrap();
         let start = wrist(&arm.observe().unwrap().values);
         for numbers in &record {
-            let action = Action::from_named(numbers, arm.joints()).unwrap();
+            let action = NamedAction::from_named(numbers, arm.joints()).unwrap();
             let echo = arm.send(&action).unwrap();
             assert_eq!(echo, *numbers, "{robot}");
         }
@@ -153,16 +153,16 @@ fn recorded_positions_replay() {
 fn bad_actions_change_nothing() {
     let mut arm = arm(common::scene("orange_plate"));
     let before = arm.rig().world().steps(0);
-    let error = arm.send(&Action::Positions(vec![0.0; 5])).unwrap_err().to_string();
+    let error = arm.send(&NamedAction::Positions(vec![0.0; 5])).unwrap_err().to_string();
     assert!(error.contains("5 given, 6 needed"), "{error}");
     let mut positions = vec![0.0; 6];
     positions[2] = f64::NAN;
-    let error = arm.send(&Action::Positions(positions)).unwrap_err().to_string();
+    let error = arm.send(&NamedAction::Positions(positions)).unwrap_err().to_string();
     assert!(error.contains("elbow_flex.pos is NaN"), "{error}");
     assert_eq!(arm.rig().world().steps(0), before);
     // A speed that is no number is a brake, and said so.
     let wanted = Velocity { roll_rad_s: f64::NAN, ..Velocity::ZERO };
-    arm.send(&Action::Velocity(wanted)).unwrap();
+    arm.send(&NamedAction::Velocity(wanted)).unwrap();
     assert!(arm.status().refused);
 }
 
@@ -193,7 +193,7 @@ fn the_simulated_wrist_moves_as_asked() {
         for frame in 1..=90 {
             let t = f64::from(frame.min(60)) / 60.0;
             let to = start.iter().zip(&q).map(|(a, b)| a + t * (b - a)).collect();
-            arm.send(&Action::Positions(to)).unwrap();
+            arm.send(&NamedAction::Positions(to)).unwrap();
         }
         let v = loop {
             let v = Vector3::from_fn(|_, _| rng.uniform(-1.0, 1.0));
@@ -201,7 +201,7 @@ fn the_simulated_wrist_moves_as_asked() {
                 break v.normalize() * 0.04;
             }
         };
-        let action = Action::Velocity(Velocity { linear_m_s: v.into(), ..Velocity::ZERO });
+        let action = NamedAction::Velocity(Velocity { linear_m_s: v.into(), ..Velocity::ZERO });
         let mut limited = false;
         let (mut at, mut tilt) = (Vec::new(), 0.0_f64);
         for _ in 0..12 {

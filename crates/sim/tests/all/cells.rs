@@ -6,11 +6,12 @@ use std::collections::BTreeSet;
 use citrange_cloud::{Cloud, Pinhole};
 use citrange_core::Pose;
 use citrange_core::rng::Rng;
+use citrange_core::shape::PosedLinkShape;
 use citrange_core::{DictObjectState, DictRobotState, DictState};
 use citrange_robot::{Robot, RobotSettings};
 use citrange_sim::DepthSensor;
 use citrange_sim::{Threads, World};
-use citrange_space::{Fate, Form, Grid, Pipeline, PipelineSettings, PosedRobot, Solid};
+use citrange_space::{Fate, Grid, Pipeline, PipelineSettings, PosedRobot};
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
 use crate::common;
@@ -26,8 +27,8 @@ struct Shot {
     pinhole: Pinhole,
     world_from_camera: Pose,
     joints: Vec<f64>,
-    /// The robot's solids as the engine has them.
-    solids: Vec<Solid>,
+    /// The robot's shapes as the engine has them.
+    shapes: Vec<PosedLinkShape>,
 }
 
 /// How good the map of one shot is.
@@ -99,13 +100,13 @@ fn shoot(world: &mut World, body: &Robot, seed: u64) -> Shot {
     let world_from_camera = isometry(data.cam_xpos()[camera], &rotation).into();
     let solid_geoms = (0..model.ffi().ngeom as usize)
         .filter(|g| robot_of(*g as i32) && model.geom_contype()[*g] != 0);
-    let solids = solid_geoms.zip(body.link_shapes()).map(|(geom, shape)| Solid {
+    let shapes = solid_geoms.zip(body.link_shapes()).map(|(geom, shape)| PosedLinkShape {
         link: 0,
-        world_from_solid: isometry(
+        world_from_shape: isometry(
             data.geom_xpos()[geom],
             &Matrix3::from_row_slice(&data.geom_xmat()[geom]),
         ),
-        form: Form::of(&shape.shape),
+        shape: shape.shape.clone(),
     });
     Shot {
         depth_m,
@@ -114,7 +115,7 @@ fn shoot(world: &mut World, body: &Robot, seed: u64) -> Shot {
         pinhole: Pinhole { fx: focal, fy: focal, cx, cy },
         world_from_camera,
         joints,
-        solids: solids.collect(),
+        shapes: shapes.collect(),
     }
 }
 
@@ -182,9 +183,9 @@ fn run(shot: &Shot, body: &Robot, voxel_m: f64, seed: u64) -> Score {
         ..PipelineSettings::default()
     })
     .unwrap();
-    let mut solids = Vec::new();
-    body.solids_at(&shot.joints, &mut solids).unwrap();
-    let robot = PosedRobot { solids: &solids, end_effector_m: None };
+    let mut shapes = Vec::new();
+    body.shapes_at(&shot.joints, &mut shapes).unwrap();
+    let robot = PosedRobot { shapes: &shapes, end_effector_m: None };
     let frame = pipeline.run_with_fates(&cloud, &shot.world_from_camera, &robot).unwrap().clone();
     let grid = frame.grid;
 
@@ -194,7 +195,7 @@ fn run(shot: &Shot, body: &Robot, voxel_m: f64, seed: u64) -> Score {
     let (mut robot_seen, mut robot_kept) = (0_usize, 0_usize);
     for (index, fate) in pipeline.fates().iter().enumerate() {
         let Some(cell) = grid.cell(points[index]) else { continue };
-        let to_robot = shot.solids.iter().map(|s| s.distance_m(points[index]));
+        let to_robot = shot.shapes.iter().map(|s| s.distance_m(points[index]));
         let to_robot = to_robot.fold(f64::INFINITY, f64::min);
         // Taken for the robot: exactly what is within the padding of its true surface.
         if *fate == Fate::Robot {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use citrange_control::{Action, ControllerSettings, Velocity};
+use citrange_control::{ControllerSettings, NamedAction, Velocity};
 use citrange_core::rng::Rng;
 use citrange_robot::Kinematics;
 use citrange_sim::{Arm, CompiledScene};
@@ -29,7 +29,7 @@ fn connect(scene: &Arc<CompiledScene>, settings: &str) -> Arm {
 fn drive(arm: &mut Arm, v: [f64; 3], frames: u32) {
     let wanted = Velocity { linear_m_s: v, ..Velocity::ZERO };
     for _ in 0..frames {
-        arm.send(&Action::Velocity(wanted)).unwrap();
+        arm.send(&NamedAction::Velocity(wanted)).unwrap();
     }
 }
 
@@ -97,7 +97,7 @@ fn the_simulated_hand_stays_above_the_floor() {
                 ..Velocity::ZERO
             };
             for _ in 0..12 {
-                arm.send(&Action::Velocity(wanted)).unwrap();
+                arm.send(&NamedAction::Velocity(wanted)).unwrap();
                 lowest = lowest.min(hand(&mut arm).3);
             }
         }

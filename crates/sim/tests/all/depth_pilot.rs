@@ -57,7 +57,7 @@ impl Pilot for Careful {
         {
             let mut looks = Vec::new();
             self.body.place(&self.looks, &seen.joint_pos, &mut looks)?;
-            let robot = PosedRobot { solids: &looks, ..PosedRobot::default() };
+            let robot = PosedRobot { shapes: &looks, ..PosedRobot::default() };
             if self.mapper.see_image(0, spec, image, &robot)?.is_some() {
                 self.newest_ns = Some(image.at_ns);
                 self.pictures += 1;

@@ -10,7 +10,7 @@ use citrange_robot::{Configs, Robot, RobotSettings};
 use citrange_sim::{CompiledScene, Threads, World};
 use citrange_space::{Checker, Isa};
 use mujoco_rs::prelude::MjData;
-use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
 use crate::common;
 
@@ -214,7 +214,9 @@ fn what_is_around_a_robot_is_all_that_is_solid() {
     let text = "name: t\ntitle: t\nrates: {physics_hz: 500, control_hz: 500, frame_hz: 50}\n\
          robots: {robot0: {model: ur5e}}\nlook: {floor_z_m: -1}\n\
          fixtures: {shelf: {pos_m: [0.5, 0, 0.2], parts: [\
-         {shape: {box: {half_m: [0.1, 0.2, 0.01]}}, pos_m: [0, 0, 0.3]}]}}\n\
+         {shape: {box: {half_m: [0.1, 0.2, 0.01]}}, pos_m: [0, 0, 0.3]}]}, cone: {parts: [\
+         {shape: {frustum: {radius_m: 0.1, top_radius_m: 0.02, half_height_m: 0.05}}, \
+         pos_m: [-0.5, 0, 0.1]}]}}\n\
          objects: {ball: {parts: [{shape: {sphere: {radius_m: 0.04}}, mass_kg: 0.1}], \
          place: {spot_m: [0.4, 0.3]}}}\n";
     let scene = common::scene_from(text, std::path::Path::new("")).unwrap();
@@ -234,5 +236,18 @@ fn what_is_around_a_robot_is_all_that_is_solid() {
     let floor = find(&|s| matches!(s, Shape::Box { half_m } if half_m[0] > 5.0));
     let Shape::Box { half_m } = floor.solid.shape else { panic!() };
     assert!((floor.solid.pose.pos_m[2] + half_m[2] + 1.0).abs() < 1e-9);
+    // The engine has a mesh of flat sides for a cone: beside its top there is nothing.
+    let cone = find(&|s| matches!(s, Shape::Mesh(_)));
+    assert_eq!(cone.body, "cone");
+    let distance_m = |point_m: [f64; 3]| {
+        let local = cone.solid.pose.isometry().inverse() * Point3::from(point_m);
+        cone.solid.shape.distance_m(local.coords.into())
+    };
+    let exact = Shape::Frustum { radius_m: 0.1, top_radius_m: 0.02, half_height_m: 0.05 };
+    for p in [[0.09, 0.0, 0.045], [0.0, 0.2, 0.0], [0.05, 0.05, 0.2], [0.0, 0.0, -0.2]] {
+        let found = distance_m([p[0] - 0.5, p[1], p[2] + 0.1]);
+        assert!((found - exact.distance_m(p)).abs() < 1e-3, "{p:?} {found}");
+    }
+    assert!(distance_m([-0.41, 0.0, 0.145]) > 0.04);
     assert!(world.solids_around(0, "robot1").is_err());
 }

@@ -1,8 +1,9 @@
-//! Whether a voxel's cube comes nearer to a solid than a limit.
+//! Whether a voxel's cube comes nearer to a part of a robot than a limit. A ring counts as the
+//! disc that it goes around.
 
 use nalgebra::{Point3, Vector3};
 
-use crate::solid::{Form, Solid};
+use citrange_core::shape::PosedLinkShape;
 
 /// Steps after which the question counts as answered: the bounds are then within nanometres for
 /// all but needles of cubes and solids that lie edge to edge.
@@ -12,7 +13,12 @@ const STEPS: usize = 2_000;
 ///
 /// Cube and solid are convex, so going back and forth between their nearest points finds the gap
 /// from above; the planes between these points bound it from below.
-pub(crate) fn nearer_than(centre_m: [f64; 3], half_m: f64, solid: &Solid, limit_m: f64) -> bool {
+pub(crate) fn nearer_than(
+    centre_m: [f64; 3],
+    half_m: f64,
+    solid: &PosedLinkShape,
+    limit_m: f64,
+) -> bool {
     let at_centre = solid.distance_m(centre_m);
     if at_centre - half_m * 3.0_f64.sqrt() >= limit_m {
         return false;
@@ -44,44 +50,27 @@ pub(crate) fn nearer_than(centre_m: [f64; 3], half_m: f64, solid: &Solid, limit_
 }
 
 /// The point of a solid next to a point of the world.
-fn nearest(solid: &Solid, point: Vector3<f64>) -> Vector3<f64> {
-    let p = solid.world_from_solid.inverse_transform_point(&Point3::from(point)).coords;
-    let inside = match solid.form {
-        Form::RoundedBox { half_m, radius_m } => {
-            let core = Vector3::from_fn(|a, _| p[a].clamp(-half_m[a], half_m[a]));
-            let out = (p - core).norm();
-            if out <= radius_m { p } else { core + (p - core) * (radius_m / out) }
-        }
-        Form::Cylinder { radius_m, half_height_m } => {
-            let across = p.x.hypot(p.y);
-            let shrink = if across > radius_m { radius_m / across } else { 1.0 };
-            Vector3::new(p.x * shrink, p.y * shrink, p.z.clamp(-half_height_m, half_height_m))
-        }
-    };
-    (solid.world_from_solid * Point3::from(inside)).coords
+fn nearest(solid: &PosedLinkShape, point: Vector3<f64>) -> Vector3<f64> {
+    let p = solid.world_from_shape.inverse_transform_point(&Point3::from(point));
+    let on = solid.shape.nearest_m(p.coords.into());
+    (solid.world_from_shape * Point3::from(on)).coords
 }
 
 /// How far a solid reaches along a direction of length 1, from the world's origin.
-fn farthest(solid: &Solid, along: Vector3<f64>) -> f64 {
-    let n = solid.world_from_solid.inverse_transform_vector(&along);
-    let reach = match solid.form {
-        Form::RoundedBox { half_m, radius_m } => n.abs().dot(&Vector3::from(half_m)) + radius_m,
-        Form::Cylinder { radius_m, half_height_m } => {
-            radius_m * n.x.hypot(n.y) + half_height_m * n.z.abs()
-        }
-    };
-    reach + solid.world_from_solid.translation.vector.dot(&along)
+fn farthest(solid: &PosedLinkShape, along: Vector3<f64>) -> f64 {
+    let n = solid.world_from_shape.inverse_transform_vector(&along);
+    let reach = solid.shape.farthest_core_m(&n).dot(&n) + solid.shape.rounding_m();
+    reach + solid.world_from_shape.translation.vector.dot(&along)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use citrange_core::Pose;
     use citrange_core::shape::Shape;
 
-    use super::*;
-
     /// Smallest distance of a fine lattice of points of the cube.
-    fn by_lattice(centre_m: [f64; 3], half_m: f64, solid: &Solid) -> f64 {
+    fn by_lattice(centre_m: [f64; 3], half_m: f64, solid: &PosedLinkShape) -> f64 {
         let steps = 40;
         let at = |i: i32| half_m * f64::from(i) / f64::from(steps);
         let mut least = f64::MAX;
@@ -104,9 +93,11 @@ mod tests {
             Shape::Capsule { radius_m: 0.06, half_height_m: 0.2 },
             Shape::Cylinder { radius_m: 0.1, half_height_m: 0.15 },
             Shape::Sphere { radius_m: 0.1 },
+            Shape::Frustum { radius_m: 0.12, top_radius_m: 0.03, half_height_m: 0.1 },
+            Shape::Ellipsoid { radii_m: [0.2, 0.05, 0.1] },
         ];
         for shape in shapes {
-            let solid = Solid::new(0, &pose, &shape);
+            let solid = PosedLinkShape::new(0, &pose, &shape);
             for centre in [[0.0; 3], [0.5, 0.1, 0.0], [0.3, -0.5, 0.3], [0.1, -0.2, -0.4]] {
                 let gap = by_lattice(centre, 0.025, &solid);
                 // The lattice is at most 1.1 mm from the nearest point of the cube.
@@ -119,7 +110,7 @@ mod tests {
 
     #[test]
     fn faces_at_the_limit_are_not_nearer() {
-        let solid = Solid::new(0, &Pose::IDENTITY, &Shape::Box { half_m: [1.0; 3] });
+        let solid = PosedLinkShape::new(0, &Pose::IDENTITY, &Shape::Box { half_m: [1.0; 3] });
         assert!(!nearer_than([1.75, 0.0, 0.0], 0.25, &solid, 0.5));
         assert!(nearer_than([1.75, 0.0, 0.0], 0.25, &solid, 0.5 + 1e-9));
         assert!(!nearer_than([0.0; 3], 0.25, &solid, 0.0));

@@ -6,7 +6,7 @@ use crate::error::SpaceError;
 use crate::frame::Fate;
 use crate::grid::Grid;
 use crate::settings::PipelineSettings;
-use crate::solid::Solid;
+use citrange_core::shape::{PosedLinkShape, Shape};
 use citrange_lanes::Isa;
 
 /// Bits of [`super::slots::Slot::near`]; part `i` has bit `i % BITS`.
@@ -15,8 +15,8 @@ const BITS: usize = 32;
 /// The robot as posed when the cloud was taken.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PosedRobot<'a> {
-    /// Its links.
-    pub solids: &'a [Solid],
+    /// The shapes of its links.
+    pub shapes: &'a [PosedLinkShape],
     /// Where its hand is in the world, for `end_effector_spheres`.
     pub end_effector_m: Option<[f64; 3]>,
 }
@@ -32,7 +32,7 @@ pub(crate) struct RobotVolume {
 
 #[derive(Clone, Debug)]
 struct RobotPart {
-    solid: Solid,
+    shape: PosedLinkShape,
     /// Points within this distance of the surface are taken away...
     reach_m: f64,
     /// ...with this fate.
@@ -52,7 +52,7 @@ impl RobotVolume {
     /// Gets ready for a frame.
     ///
     /// # Errors
-    /// When a solid or the hand is not at finite numbers.
+    /// When a shape or the hand is not at finite numbers.
     pub(crate) fn pose(
         &mut self,
         settings: &PipelineSettings,
@@ -62,12 +62,15 @@ impl RobotVolume {
         self.parts.clear();
         self.half_diagonal_m = to_cell.grid().voxel_m() * 0.75_f64.sqrt();
         if let Some(filter) = &settings.self_filter {
-            for (number, solid) in robot.solids.iter().enumerate() {
-                if solid.bounds_m(0.0).iter().flatten().any(|v| !v.is_finite()) {
-                    let reason = format!("solid {number} must have finite numbers: {solid:?}");
+            for (number, shape) in robot.shapes.iter().enumerate() {
+                if matches!(shape.shape, Shape::Plane { .. })
+                    || shape.bounds_m(0.0).iter().flatten().any(|v| !v.is_finite())
+                {
+                    let reason =
+                        format!("shape {number} must have an end and finite numbers: {shape:?}");
                     return Err(SpaceError::bad("robot", reason));
                 }
-                self.parts.push(RobotPart::new(*solid, filter.padding_m, Fate::Robot, to_cell));
+                self.parts.push(RobotPart::new(shape, filter.padding_m, Fate::Robot, to_cell));
             }
         }
         if let (Some(spheres), Some(hand)) = (&settings.end_effector_spheres, robot.end_effector_m)
@@ -78,11 +81,11 @@ impl RobotVolume {
                     let reason = format!("end_effector_m {hand:?} must be three finite numbers");
                     return Err(SpaceError::bad("robot", reason));
                 }
-                let sphere = Solid::capsule(0, centre, centre, spheres.radius_m);
-                self.parts.push(RobotPart::new(sphere, 0.0, Fate::EndEffector, to_cell));
+                let sphere = PosedLinkShape::capsule(0, centre, centre, spheres.radius_m);
+                self.parts.push(RobotPart::new(&sphere, 0.0, Fate::EndEffector, to_cell));
             }
         }
-        let bounds = self.parts.iter().map(|part| part.solid.bounds_m(part.reach_m));
+        let bounds = self.parts.iter().map(|part| part.shape.bounds_m(part.reach_m));
         let all = bounds.reduce(|a, b| {
             let pick = |i: usize, of: fn(f64, f64) -> f64| {
                 std::array::from_fn(|axis| of(a[i][axis], b[i][axis]))
@@ -107,7 +110,7 @@ impl RobotVolume {
         let mut bits = 0;
         for (i, part) in self.parts.iter().enumerate() {
             let limit_m = part.reach_m + self.half_diagonal_m + 1e-9;
-            if part.cells.contains(narrow) && part.solid.distance_m(centre_m) <= limit_m {
+            if part.cells.contains(narrow) && part.shape.distance_m(centre_m) <= limit_m {
                 bits |= 1 << (i % BITS);
             }
         }
@@ -156,13 +159,14 @@ impl RobotVolume {
 }
 
 impl RobotPart {
-    fn new(solid: Solid, reach_m: f64, fate: Fate, to_cell: &CellTransform) -> Self {
-        let cells = CellBox::around(to_cell.grid(), solid.bounds_m(reach_m));
-        Self { solid, reach_m, fate, cells, quick: Quick::new(&solid, reach_m, to_cell) }
+    fn new(shape: &PosedLinkShape, reach_m: f64, fate: Fate, to_cell: &CellTransform) -> Self {
+        let cells = CellBox::around(to_cell.grid(), shape.bounds_m(reach_m));
+        let quick = Quick::new(shape, reach_m, to_cell);
+        Self { shape: shape.clone(), reach_m, fate, cells, quick }
     }
 
     fn takes(&self, point_m: [f64; 3]) -> bool {
-        self.solid.distance_m(point_m) <= self.reach_m
+        self.shape.distance_m(point_m) <= self.reach_m
     }
 }
 

@@ -4,7 +4,7 @@ use super::gap;
 use super::slots::{Slot, Slots};
 use crate::frame::{Counts, Fate, Voxel};
 use crate::grid::Grid;
-use crate::solid::Solid;
+use citrange_core::shape::PosedLinkShape;
 
 /// Which voxels stay.
 pub(crate) struct Rules<'a> {
@@ -17,7 +17,7 @@ pub(crate) struct Rules<'a> {
     /// How near to the robot a voxel may be.
     pub(crate) safe_distance_m: Option<f64>,
     /// The robot.
-    pub(crate) solids: &'a [Solid],
+    pub(crate) shapes: &'a [PosedLinkShape],
 }
 
 impl Rules<'_> {
@@ -53,6 +53,6 @@ impl Rules<'_> {
     fn near_robot(&self, key: u32, limit_m: f64) -> bool {
         let centre_m = self.grid.centre_m(self.grid.cell_of(key));
         let half_m = 0.5 * self.grid.voxel_m();
-        self.solids.iter().any(|solid| gap::nearer_than(centre_m, half_m, solid, limit_m))
+        self.shapes.iter().any(|shape| gap::nearer_than(centre_m, half_m, shape, limit_m))
     }
 }

@@ -17,7 +17,7 @@ const CHUNK: usize = 256;
 
 /// Which map a voxel is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Layer {
+pub enum MapLayer {
     /// The fine one.
     #[default]
     Fine,
@@ -34,7 +34,7 @@ pub struct LayeredMap {
 
 /// Snapshots of both, asked as one. The cubes are those of both.
 #[derive(Clone, Debug)]
-pub struct Layered {
+pub struct LayeredSnapshot {
     fine: Arc<MapSnapshot>,
     coarse: Arc<MapSnapshot>,
 }
@@ -68,12 +68,12 @@ impl LayeredMap {
 
     /// What both maps know now.
     #[must_use]
-    pub fn snapshot(&self) -> Layered {
-        Layered::new(self.fine.snapshot(), self.coarse.snapshot())
+    pub fn snapshot(&self) -> LayeredSnapshot {
+        LayeredSnapshot::new(self.fine.snapshot(), self.coarse.snapshot())
     }
 }
 
-impl Layered {
+impl LayeredSnapshot {
     /// Two snapshots whose cubes are asked together.
     #[must_use]
     pub fn new(fine: Arc<MapSnapshot>, coarse: Arc<MapSnapshot>) -> Self {
@@ -82,10 +82,10 @@ impl Layered {
 
     /// The snapshot of a layer.
     #[must_use]
-    pub fn layer(&self, layer: Layer) -> &MapSnapshot {
+    pub fn layer(&self, layer: MapLayer) -> &MapSnapshot {
         match layer {
-            Layer::Fine => &self.fine,
-            Layer::Coarse => &self.coarse,
+            MapLayer::Fine => &self.fine,
+            MapLayer::Coarse => &self.coarse,
         }
     }
 
@@ -103,17 +103,17 @@ impl Layered {
 
     /// As [`MapSnapshot::distance`], and the layer that the voxel is in.
     #[must_use]
-    pub fn distance(&self, point_m: [f64; 3]) -> (Nearest, Layer) {
+    pub fn distance(&self, point_m: [f64; 3]) -> (Nearest, MapLayer) {
         let fine = self.fine.distance(point_m);
         // Nothing can be nearer than 0.
         if fine.distance_m == 0.0 {
-            return (fine, Layer::Fine);
+            return (fine, MapLayer::Fine);
         }
         let coarse = self.coarse.distance(point_m);
         let (nearest, layer) = if coarse.distance_m < fine.distance_m {
-            (coarse, Layer::Coarse)
+            (coarse, MapLayer::Coarse)
         } else {
-            (fine, Layer::Fine)
+            (fine, MapLayer::Fine)
         };
         let reach_m = self.reach_m();
         if nearest.distance_m >= reach_m {
@@ -131,11 +131,11 @@ impl Layered {
         batch: &RayBatch,
         distances_m: &mut [f64],
         voxels: &mut [u32],
-        layers: &mut [Layer],
+        layers: &mut [MapLayer],
     ) -> Result<(), SpaceError> {
         same_length("layers of rays", layers.len(), batch.max_m.len())?;
         self.fine.rays(batch, distances_m, voxels)?;
-        layers.fill(Layer::Fine);
+        layers.fill(MapLayer::Fine);
         for start in (0..layers.len()).step_by(CHUNK) {
             let part = start..(start + CHUNK).min(layers.len());
             let some = RayBatch {
@@ -150,7 +150,7 @@ impl Layered {
                 if coarse_m[i] < distances_m[at] {
                     distances_m[at] = coarse_m[i];
                     voxels[at] = keys[i];
-                    layers[at] = Layer::Coarse;
+                    layers[at] = MapLayer::Coarse;
                 }
             }
         }

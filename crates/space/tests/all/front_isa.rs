@@ -3,9 +3,9 @@
 use citrange_cloud::Cloud;
 use citrange_core::Pose;
 use citrange_core::rng::Rng;
-use citrange_core::shape::Shape;
+use citrange_core::shape::{PosedLinkShape, Shape};
 use citrange_space::{
-    EndEffectorSpheres, Fate, Isa, Outliers, Pipeline, PipelineSettings, PosedRobot, Solid,
+    EndEffectorSpheres, Fate, Isa, Outliers, Pipeline, PipelineSettings, PosedRobot,
 };
 
 /// A table and a box before a wall, seen by a camera with noise, holes and points in the air.
@@ -39,12 +39,12 @@ fn frames_are_the_same_bit_by_bit() {
     // Looks along the world's +x, a little down.
     let pose = Pose { pos_m: [-0.7, 0.1, 0.6], quat_wxyz: [0.45, -0.55, 0.45, -0.55] };
     let boxed = Pose { pos_m: [0.1, 0.0, 0.5], quat_wxyz: [0.9, 0.1, 0.4, 0.1] };
-    let solids = [
-        Solid::capsule(0, [0.2, 0.0, 0.0], [0.3, 0.1, 0.9], 0.06),
-        Solid::new(1, &boxed, &Shape::Box { half_m: [0.1, 0.05, 0.2] }),
-        Solid::new(2, &boxed, &Shape::Cylinder { radius_m: 0.12, half_height_m: 0.03 }),
+    let shapes = [
+        PosedLinkShape::capsule(0, [0.2, 0.0, 0.0], [0.3, 0.1, 0.9], 0.06),
+        PosedLinkShape::new(1, &boxed, &Shape::Box { half_m: [0.1, 0.05, 0.2] }),
+        PosedLinkShape::new(2, &boxed, &Shape::Cylinder { radius_m: 0.12, half_height_m: 0.03 }),
     ];
-    let robot = PosedRobot { solids: &solids, end_effector_m: Some([0.0, 0.2, 0.3]) };
+    let robot = PosedRobot { shapes: &shapes, end_effector_m: Some([0.0, 0.2, 0.3]) };
     for voxel_size_m in [0.1, 0.05, 0.02] {
         for outliers in [None, Some(Outliers::default())] {
             let settings = PipelineSettings {

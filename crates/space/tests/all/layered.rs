@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use citrange_space::{
-    Grid, Layer, Layered, LayeredMap, MapSettings, MapSnapshot, NO_VOXEL, RayBatch,
+    Grid, LayeredMap, LayeredSnapshot, MapLayer, MapSettings, MapSnapshot, NO_VOXEL, RayBatch,
 };
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::synthetic::{Camera, frame, thing};
 const TINY_M: f64 = 1e-9;
 
 /// Lower and upper corners of all cubes of both layers.
-fn cubes(layered: &Layered) -> Vec<[[f64; 3]; 2]> {
+fn cubes(layered: &LayeredSnapshot) -> Vec<[[f64; 3]; 2]> {
     let of_layer = |layer| {
         let snapshot = layered.layer(layer);
         let (grid, half) = (snapshot.grid(), snapshot.grid().voxel_m() / 2.0);
@@ -21,7 +21,7 @@ fn cubes(layered: &Layered) -> Vec<[[f64; 3]; 2]> {
             [centre.map(|c| c - half), centre.map(|c| c + half)]
         })
     };
-    of_layer(Layer::Fine).chain(of_layer(Layer::Coarse)).collect()
+    of_layer(MapLayer::Fine).chain(of_layer(MapLayer::Coarse)).collect()
 }
 
 fn distance_m([low, high]: &[[f64; 3]; 2], p: [f64; 3]) -> f64 {
@@ -58,7 +58,7 @@ proptest! {
         };
         let fine = MapSnapshot::from_voxels_within(&fine, &keys(&fine, true), 0.3).unwrap();
         let coarse = MapSnapshot::from_voxels(&coarse, &keys(&coarse, false)).unwrap();
-        let layered = Layered::new(Arc::new(fine), Arc::new(coarse));
+        let layered = LayeredSnapshot::new(Arc::new(fine), Arc::new(coarse));
         let cubes = cubes(&layered);
         let nearest_m = |p| cubes.iter().map(|c| distance_m(c, p)).fold(f64::INFINITY, f64::min);
         let [mut o, mut d] = [(); 2].map(|()| [vec![], vec![], vec![]]);
@@ -84,7 +84,7 @@ proptest! {
         let max_m = vec![f64::INFINITY; asked.len()];
         let (origins_m, directions) = ([&o[0][..], &o[1], &o[2]], [&d[0][..], &d[1], &d[2]]);
         let (mut found_m, mut voxels) = (max_m.clone(), vec![0; max_m.len()]);
-        let mut layers = vec![Layer::Fine; max_m.len()];
+        let mut layers = vec![MapLayer::Fine; max_m.len()];
         let batch = RayBatch { origins_m, directions, max_m: &max_m };
         layered.rays(&batch, &mut found_m, &mut voxels, &mut layers).unwrap();
         for i in 0..max_m.len() {
@@ -119,13 +119,13 @@ fn a_layered_map_has_every_thing_in_one_layer() {
     let both = [&frames[0], &frames[1]];
     map.integrate(0, &cloud, &camera.view(), both).unwrap();
     let layered = map.snapshot();
-    assert_eq!(layered.layer(Layer::Fine).voxels().len(), frames[0].voxels.len());
-    for voxel in layered.layer(Layer::Coarse).voxels() {
+    assert_eq!(layered.layer(MapLayer::Fine).voxels().len(), frames[0].voxels.len());
+    for voxel in layered.layer(MapLayer::Coarse).voxels() {
         let y = coarse.centre_m(coarse.cell_of(voxel.key))[1];
         assert!(y > 0.3, "{voxel:?} is in the fine map already");
     }
     // The same frame again is refused by both.
     assert!(map.integrate(0, &cloud, &camera.view(), both).is_err());
-    assert_eq!(map.snapshot().layer(Layer::Fine).sequence(), 1);
-    assert_eq!(map.snapshot().layer(Layer::Coarse).sequence(), 1);
+    assert_eq!(map.snapshot().layer(MapLayer::Fine).sequence(), 1);
+    assert_eq!(map.snapshot().layer(MapLayer::Coarse).sequence(), 1);
 }

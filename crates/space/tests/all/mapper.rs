@@ -2,7 +2,8 @@
 
 use citrange_cloud::{Cloud, DepthImage, Pinhole, Points as _, View, Workspace};
 use citrange_core::Pose;
-use citrange_space::{Map, MapSettings, Mapper, Pipeline, PipelineSettings, PosedRobot, Solid};
+use citrange_core::shape::PosedLinkShape;
+use citrange_space::{Map, MapSettings, Mapper, Pipeline, PipelineSettings, PosedRobot};
 
 const SIZE: [usize; 2] = [96, 64];
 const PINHOLE: Pinhole = Pinhole { fx: 80.0, fy: 80.0, cx: 47.5, cy: 31.5 };
@@ -58,8 +59,8 @@ fn a_depth_slice_becomes_an_answer() {
 fn the_slice_and_the_cloud_make_the_same_map() {
     let depth_m = tower();
     let image = DepthImage::metres(SIZE, &depth_m, PINHOLE, 1_000_000);
-    let robot = [Solid::capsule(0, [0.04, 0.0, 0.3], [0.3, 0.0, 0.3], 0.01)];
-    let robot = PosedRobot { solids: &robot, ..PosedRobot::default() };
+    let robot = [PosedLinkShape::capsule(0, [0.04, 0.0, 0.3], [0.3, 0.0, 0.3], 0.01)];
+    let robot = PosedRobot { shapes: &robot, ..PosedRobot::default() };
     let mut mapper = Mapper::new(settings(), &MapSettings::default()).unwrap();
     mapper.see_depth(0, &image, &from_above(), &robot).unwrap();
 

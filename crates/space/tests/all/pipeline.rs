@@ -1,12 +1,14 @@
 //! The pipeline against a plain f64 loop: same cells, same counts, same colours.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use citrange_cloud::{Cloud, Workspace};
 use citrange_core::Pose;
+use citrange_core::shape::{Mesh, PosedLinkShape, Shape};
 use citrange_space::{
     Clusters, EndEffectorSpheres, Fate, Grid, Isa, Pipeline, PipelineSettings, PosedRobot,
-    SelfFilter, Solid, SpaceError, VoxelFrame,
+    SelfFilter, SpaceError, VoxelFrame,
 };
 use proptest::prelude::*;
 
@@ -129,16 +131,10 @@ proptest! {
     fn the_robot_is_taken_away_to_the_point(
         points in prop::collection::vec(prop::array::uniform3(-0.9..0.9_f32), 1..1500),
         pose in poses(),
-        solids in 0..80_usize,
+        shapes in 0..80_usize,
         voxel_size_m in 0.03..0.2_f64,
     ) {
-        let solids: Vec<Solid> = (0..solids)
-            .map(|i| {
-                let t = i as f64 * 0.37;
-                let from = [t.sin() * 0.8, t.cos() * 0.8, (0.5 * t).sin().abs()];
-                Solid::capsule(0, from, [from[0], from[2], 0.2 * from[1]], 0.02 + 0.001 * t)
-            })
-            .collect();
+        let shapes: Vec<PosedLinkShape> = (0..shapes).map(robot_part).collect();
         let hand = [0.2, 0.1, 0.3];
         let spheres = EndEffectorSpheres::default();
         let settings = PipelineSettings {
@@ -148,7 +144,7 @@ proptest! {
         };
         let grid = settings.grid().unwrap();
         let cloud = cloud_of(points, 0);
-        let on_robot = |at: [f64; 3]| solids.iter().any(|s| s.distance_m(at) <= 0.025);
+        let on_robot = |at: [f64; 3]| shapes.iter().any(|s| s.distance_m(at) <= 0.025);
         let in_sphere = |at: [f64; 3]| spheres.offsets_m.iter().any(|o| {
             let squared: f64 = (0..3).map(|a| (at[a] - hand[a] - o[a]).powi(2)).sum();
             squared.sqrt() <= spheres.radius_m
@@ -158,7 +154,7 @@ proptest! {
         let robots = inside.filter(|at| on_robot(*at)).count() as u64;
         for isa in Isa::available() {
             let mut pipeline = Pipeline::new(settings.clone()).unwrap().with_isa(isa);
-            let robot = PosedRobot { solids: &solids, end_effector_m: Some(hand) };
+            let robot = PosedRobot { shapes: &shapes, end_effector_m: Some(hand) };
             let frame = pipeline.run_with_fates(&cloud, &pose, &robot).unwrap();
             assert_same(frame, &sums);
             prop_assert_eq!(frame.counts.of(Fate::Robot), robots);
@@ -192,6 +188,27 @@ proptest! {
         prop_assert_eq!(got, want);
         prop_assert_eq!(frame.clusters, groups);
     }
+}
+
+/// A part of a robot; every kind of shape in turn.
+fn robot_part(index: usize) -> PosedLinkShape {
+    let t = index as f64 * 0.37;
+    let from = [t.sin() * 0.8, t.cos() * 0.8, (0.5 * t).sin().abs()];
+    let size_m = 0.02 + 0.001 * t;
+    let vertices = [[0.0, 0.0, 0.0], [0.3, 0.0, 0.1], [0.0, 0.2, 0.0], [0.1, 0.1, 0.25]];
+    let triangles = vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+    let shape = match index % 7 {
+        0 | 4 => {
+            return PosedLinkShape::capsule(0, from, [from[0], from[2], 0.2 * from[1]], size_m);
+        }
+        1 => Shape::Mesh(Arc::new(Mesh::new(vertices.to_vec(), triangles).unwrap())),
+        2 => Shape::Ellipsoid { radii_m: [0.1, size_m, 0.05] },
+        3 => Shape::Frustum { radius_m: 0.1, top_radius_m: size_m, half_height_m: 0.08 },
+        5 => Shape::Ring { radius_m: 0.15, bar_radius_m: size_m },
+        _ => Shape::Cylinder { radius_m: 0.1, half_height_m: size_m },
+    };
+    let quat_wxyz = [t.cos(), 0.3, t.sin(), 0.2 * t.sin()];
+    PosedLinkShape::new(0, &Pose { pos_m: from, quat_wxyz }, &shape)
 }
 
 /// Breadth first, from the lowest key on.
@@ -265,8 +282,8 @@ fn voxels_near_the_robot_go_by_the_distance_of_their_surface() {
     // A sphere whose surface is at the lower face of cell 10, along x.
     let centre = grid.centre_m([10, 20, 5]);
     let at = [centre[0] - 0.025 + 0.2, centre[1], centre[2]];
-    let sphere = [Solid::capsule(0, at, at, 0.2)];
-    let robot = PosedRobot { solids: &sphere, end_effector_m: None };
+    let sphere = [PosedLinkShape::capsule(0, at, at, 0.2)];
+    let robot = PosedRobot { shapes: &sphere, end_effector_m: None };
     let frame = pipeline.run(&cloud_of(points, 0), &Pose::IDENTITY, &robot).unwrap();
     let left: Vec<usize> = frame.voxels.iter().map(|v| grid.cell_of(v.key)[0]).collect();
     // Cell 7 ends 10 cm before the surface; rounding of the faces decides, so it is left out.
@@ -359,8 +376,8 @@ fn poses_and_robots_that_are_none_are_named() {
         let error = pipeline.run(&cloud, &pose, &PosedRobot::default()).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     }
-    let solids = [Solid::capsule(0, [f64::NAN; 3], [0.0; 3], 0.1)];
-    let robot = PosedRobot { solids: &solids, end_effector_m: None };
+    let shapes = [PosedLinkShape::capsule(0, [f64::NAN; 3], [0.0; 3], 0.1)];
+    let robot = PosedRobot { shapes: &shapes, end_effector_m: None };
     let error = pipeline.run(&cloud, &Pose::IDENTITY, &robot).unwrap_err().to_string();
     assert!(error.contains("solid 0"), "{error}");
 }

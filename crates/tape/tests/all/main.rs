@@ -5,4 +5,5 @@ mod common;
 mod crash;
 mod dataset;
 mod demo;
+mod depth;
 mod format;

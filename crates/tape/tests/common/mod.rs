@@ -92,6 +92,7 @@ pub fn header(rig: &RigSpec, task: &str) -> TapeHeader {
         began_utc: "2026-01-01T00:00:00Z".into(),
         repeatable: false,
         features: Default::default(),
+        depth: Default::default(),
         task: task.into(),
         pilot: "script".into(),
         seed: 1,

@@ -1,0 +1,169 @@
+//! A robot among what stands around it, and motions from goal to goal there: one call.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use citrange_core::names::suggestion;
+use citrange_core::robot::{RobotDescription, Servo};
+use citrange_core::shape::PosedShape;
+use citrange_robot::Robot;
+use citrange_space::MapSnapshot;
+
+use crate::arm::PlannedArm;
+use crate::collide::{Collider, ColliderSettings};
+use crate::error::PlanError;
+use crate::goal::{GoalSettings, PlanGoal};
+use crate::legs::{Leg, Legs};
+use crate::make::{PlanRequest, make_plan};
+use crate::obstacles::Obstacles;
+use crate::pilot::Feedforward;
+use crate::search::{Effort, Planner, SearchSettings};
+use crate::start::PlanStart;
+use crate::words::ObstacleNames;
+
+/// A robot and what stands around it: of a simulated scene, of a real cell, or made by hand.
+#[derive(Clone, Debug)]
+pub struct PlanScene {
+    /// What the robot is called, its poses and limits.
+    pub description: RobotDescription,
+    /// Its body, where it stands in the world.
+    pub robot: Robot,
+    /// Positions of all its joints now.
+    pub joints: Vec<f64>,
+    /// The gains in force, for targets that are sent ahead; none for robots that follow by
+    /// themselves.
+    pub servo: Option<Servo>,
+    /// What is solid around it.
+    pub solids: Vec<SceneSolid>,
+    /// What a camera saw. It takes the place of everything that can move: it knows better where
+    /// things are.
+    pub map: Option<Arc<MapSnapshot>>,
+}
+
+/// A solid piece of something around a robot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SceneSolid {
+    /// What it is called when something touches it.
+    pub name: String,
+    /// Whether it can be moved: a part of an object, or of another robot.
+    pub can_move: bool,
+    /// What it is, and where in the world.
+    pub solid: PosedShape,
+}
+
+/// A goal as people write it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GoalText {
+    /// Where the tool should come: `x y z` in metres, or with `roll pitch yaw` in radians.
+    Place(String),
+    /// A pose of the robot by name, or positions of the arm's joints in radians.
+    Joints(String),
+}
+
+/// How motions in a scene are planned.
+#[derive(Clone, Debug, Default)]
+pub struct SceneSettings {
+    /// Where the arm starts, as [`PlanStart::new`] reads it; none: where the scene has it.
+    pub start: Option<String>,
+    /// The gripper's opening, as [`PlanStart::new`] reads it; none: as it is at the start.
+    pub gripper: Option<String>,
+    /// How near things may come.
+    pub collider: ColliderSettings,
+    /// What counts as a goal, how long is searched, how fast the arm moves.
+    pub request: PlanRequest,
+}
+
+/// Plans from goal to goal, until one cannot be reached.
+///
+/// # Errors
+/// When the robot, a goal or a setting makes no sense. That a goal cannot be reached is an answer:
+/// [`Legs::reason`].
+pub fn plan_in_scene(
+    scene: &PlanScene,
+    goals: &[GoalText],
+    settings: &SceneSettings,
+) -> Result<Legs, PlanError> {
+    let (robot, body) = (&scene.description, &scene.robot);
+    let inertias = Some(body.details().inertias.as_slice()).filter(|known| !known.is_empty());
+    let servo = scene.servo.as_ref();
+    let feedforward = servo.map(|servo| Feedforward::new(body.chain(), servo, inertias));
+    let feedforward = feedforward.transpose()?;
+    let home = robot.pose(&robot.home).map_err(|reason| PlanError::bad("home", reason))?;
+    let plain = PlannedArm::described(body.clone(), robot, home)?;
+    let (start, gripper) = (settings.start.as_deref(), settings.gripper.as_deref());
+    let start = PlanStart::new(&plain, robot, &scene.joints, start, gripper)?;
+    let (body, held) = start.gripper.body(body.clone(), home)?;
+    let arm = PlannedArm::described(body, robot, &held)?;
+    let goals: Result<Vec<_>, _> = goals.iter().map(|goal| goal.read(&arm, robot)).collect();
+    let goals = goals?;
+    let (obstacles, names) = scene.obstacles();
+    let mut collider = Collider::new(&arm, &obstacles, &settings.collider)?;
+    let request = &settings.request;
+    let mut planner = Planner::new(arm.limits(), request.search.clone())?;
+    let mut from = start.arm.clone();
+    let mut legs = Vec::new();
+    for (text, goal) in goals {
+        let made = make_plan(&arm, &mut collider, &mut planner, &from, &goal, request)?;
+        let end = made.trajectory.as_ref().map(|motion| motion.goal().to_vec());
+        legs.push(Leg { start: from, goal: text, made });
+        let Some(end) = end else { break };
+        from = end;
+    }
+    let (mounts, settings) = (collider.mounts().to_vec(), settings.clone());
+    Ok(Legs { arm, start, obstacles, names, mounts, feedforward, settings, legs })
+}
+
+impl SceneSettings {
+    /// One seed for goals and searches, one time limit for each search and for all of them.
+    #[must_use]
+    pub fn with_seed_and_time(seed: u64, time_limit: Duration) -> Self {
+        let time_limit_s = Some(time_limit.as_secs_f64());
+        let request = PlanRequest {
+            goal: GoalSettings { seed, ..GoalSettings::default() },
+            search: SearchSettings { seed, time_limit_s, ..SearchSettings::default() },
+            effort: Effort { rounds: 1, time_limit: Some(time_limit) },
+            ..PlanRequest::default()
+        };
+        Self { request, ..Self::default() }
+    }
+}
+
+impl PlanScene {
+    /// What is in the robot's way, and what it is called.
+    #[must_use]
+    pub fn obstacles(&self) -> (Obstacles, ObstacleNames) {
+        let counts = |solid: &&SceneSolid| self.map.is_none() || !solid.can_move;
+        let solids = self.solids.iter().filter(counts);
+        let (names, solids) = solids.map(|s| (s.name.clone(), s.solid.clone())).unzip();
+        (Obstacles { solids, map: self.map.clone() }, ObstacleNames { solids: names })
+    }
+}
+
+impl GoalText {
+    /// The text as it was written, and what it means.
+    fn read(
+        &self,
+        arm: &PlannedArm,
+        robot: &RobotDescription,
+    ) -> Result<(String, PlanGoal), PlanError> {
+        let (text, goal) = match self {
+            Self::Place(text) => (text, PlanGoal::parse(text)?),
+            Self::Joints(text) => (text, joints(text, arm, robot)?),
+        };
+        Ok((text.clone(), goal))
+    }
+}
+
+/// Joints of the arm by the name of a pose, or as numbers.
+fn joints(text: &str, arm: &PlannedArm, robot: &RobotDescription) -> Result<PlanGoal, PlanError> {
+    let name = if text == "home" { &robot.home } else { text };
+    if let Some(pose) = robot.poses.get(name) {
+        return Ok(PlanGoal::Joints(pose[..arm.joints().min(pose.len())].to_vec()));
+    }
+    if text.contains(char::is_alphabetic) {
+        let known = robot.poses.keys().map(String::as_str).chain(["home"]);
+        let reason = suggestion(text, known);
+        return Err(PlanError::Bad { what: format!("the robot has no pose {text:?}"), reason });
+    }
+    PlanGoal::parse_joints(text, arm)
+}

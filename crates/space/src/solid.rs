@@ -1,3 +1,0 @@
-//! Parts of a robot in the world.
-
-pub use citrange_core::solid::{Form, Solid};
