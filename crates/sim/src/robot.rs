@@ -38,6 +38,12 @@ impl CompiledScene {
 /// As [`CompiledScene::new`] and [`CompiledScene::robot`].
 pub fn compiled_robot(model: &str, folder: &Path) -> Result<Robot, SimError> {
     const NAME: &str = "robot";
+    let scene = scene_of(NAME, model);
+    CompiledScene::new(&SceneSource { scene, folder: folder.to_owned() })?.robot(NAME)
+}
+
+/// A scene of nothing but one robot.
+pub(crate) fn scene_of(name: &str, model: &str) -> Scene {
     let placement = RobotPlacement {
         model: model.to_owned(),
         pos_m: [0.0; 3],
@@ -49,19 +55,18 @@ pub fn compiled_robot(model: &str, folder: &Path) -> Result<Robot, SimError> {
         friction_factor: None,
         floor_z_m: None,
     };
-    let scene = Scene {
+    Scene {
         name: "cell".into(),
         title: "A robot alone".into(),
         task: String::new(),
         rates: Rates { physics_hz: 100, control_hz: 100, frame_hz: 100 },
         physics: Physics::default(),
         look: Appearance::default(),
-        robots: [(NAME.to_owned(), placement)].into(),
+        robots: [(name.to_owned(), placement)].into(),
         fixtures: BTreeMap::new(),
         objects: BTreeMap::new(),
         cameras: BTreeMap::new(),
         job: None,
         roots: BTreeMap::new(),
-    };
-    CompiledScene::new(&SceneSource { scene, folder: folder.to_owned() })?.robot(NAME)
+    }
 }
