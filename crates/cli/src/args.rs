@@ -55,11 +55,7 @@ impl RecordArgs {
             seed: self.seed,
             robots: self.robots.clone(),
             cameras: cameras(self.cameras.as_deref()),
-            depth: match self.depth.as_slice() {
-                [] => DepthChoice::Off,
-                [all] if all == "all" => DepthChoice::All,
-                named => DepthChoice::Of(named.to_vec()),
-            },
+            depth: DepthChoice::named(&self.depth),
             images: self.images.iter().cloned().collect(),
             unit: self.unit,
             features: self.features,

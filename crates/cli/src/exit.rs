@@ -102,18 +102,3 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     output::error(ErrorKind::Usage, first.strip_prefix("error: ").unwrap_or(first));
     ExitCode::from(code(ErrorKind::Usage))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn where_it_went_wrong_does_not_change_what_went_wrong() {
-        let io = || std::io::Error::from(std::io::ErrorKind::NotFound);
-        let told = Err::<(), _>(io()).context(|| "cannot read x".to_owned()).unwrap_err();
-        assert_eq!(told.text, format!("cannot read x: {}", io()));
-        assert_eq!(code(told.kind), 3);
-        let told = Err::<(), _>(problems_found("2 of 3")).context(|| "all".to_owned());
-        assert_eq!(code(told.unwrap_err().kind), 4);
-    }
-}

@@ -1,5 +1,7 @@
 //! The kind of an error decides the exit code: the same fault is the same kind whoever meets it.
 
+mod common;
+
 use std::io;
 use std::path::PathBuf;
 
@@ -76,4 +78,18 @@ fn what_was_found_or_asked_for_is_no_failure() {
     assert_eq!(EpisodesError::Usage("give one".into()).kind(), ErrorKind::Usage);
     assert_eq!(TapeError::Missing("episode 9".into()).kind(), ErrorKind::BadInput);
     assert_eq!(TapeError::Busy("set".into()).kind(), ErrorKind::Failed);
+}
+
+/// What went wrong is told with where, down to the system's reason, and decides the code.
+#[test]
+fn an_error_is_told_to_its_end() {
+    let folder = common::temp();
+    let said = common::fails(folder.path(), "plan bench problems.json", 3);
+    assert!(said.starts_with("citrange: ") && said.contains("problems.json"), "{said}");
+    std::fs::write(folder.path().join("cloud.npz"), "").unwrap();
+    let said = common::fails(folder.path(), "space run cloud.npz", 3);
+    assert!(said.contains("cloud.npz"), "{said}");
+    let words = "space simulate ur5_cell --camera depth -o cloud.npz";
+    let said = common::fails(folder.path(), words, 3);
+    assert!(said.contains("cannot create cloud.npz: "), "{said}");
 }

@@ -20,8 +20,10 @@ fn commands() -> Vec<String> {
 fn shell(folder: &Path, line: &str) -> Command {
     let binary = Path::new(env!("CARGO_BIN_EXE_citrange"));
     let path = std::env::var("PATH").unwrap();
-    let mut command = Command::new("bash");
-    command.args(["-c", &format!("exec {line}")]).current_dir(folder).stdin(Stdio::null());
+    // Who runs the tests in the background may ignore interrupts; a person's shell does not.
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT", "bash", "-c", &format!("exec {line}")]);
+    command.current_dir(folder).stdin(Stdio::null());
     command.env("PATH", format!("{}:{path}", binary.parent().unwrap().display()));
     command.env_remove("LD_LIBRARY_PATH").env_remove("CITRANGE_MUJOCO");
     command

@@ -137,6 +137,18 @@ pub enum DepthChoice {
     Of(Vec<String>),
 }
 
+impl DepthChoice {
+    /// As people write it: no name for none, `all`, or names of cameras.
+    #[must_use]
+    pub fn named(cameras: &[String]) -> Self {
+        match cameras {
+            [] => Self::Off,
+            [all] if all == "all" => Self::All,
+            named => Self::Of(named.to_vec()),
+        }
+    }
+}
+
 /// What people see of a rig at a moment.
 #[derive(Clone, Debug, Default)]
 pub struct Shown {

@@ -14,6 +14,7 @@ mod plan;
 mod show;
 mod tally;
 mod worker;
+mod workers;
 mod writer;
 
 use citrange_tape::Dataset;
@@ -28,6 +29,7 @@ use writer::Writer;
 pub use goal::{EpisodeOutcome, Goal, Quota};
 pub use plan::{CollectOptions, Plan};
 pub use tally::Tally;
+pub use workers::worker_count;
 
 /// What a collection is to do beside its [`Plan`].
 #[derive(Clone, Debug)]

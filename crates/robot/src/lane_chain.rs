@@ -114,7 +114,7 @@ pub struct LaneFrame<T> {
     pub origin_m: [T; 3],
 }
 
-/// Joints whose links have the frames of [`crate::axis_frames`], ready to be placed. Frame 0 is
+/// Joints whose links have the frames of [`crate::axis_frames()`], ready to be placed. Frame 0 is
 /// the world's, frame `j + 1` that of the link that joint `j` moves.
 #[derive(Clone, Debug)]
 pub struct LaneChain<C> {

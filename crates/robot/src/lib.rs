@@ -43,7 +43,7 @@
 //! | poses of all links | filters, tests, planners | [`Robot::forward_kinematics`] |
 //! | many configurations at once, in lanes | all of those: [`BatchKinematics`] and `plan` (sixteen, single precision), inverse kinematics (eight, double) | [`LaneChain`] |
 //!
-//! The form in lanes rotates about z in frames of its own ([`axis_frames`], Denavit and
+//! The form in lanes rotates about z in frames of its own ([`axis_frames()`], Denavit and
 //! Hartenberg's where a link carries one other): a joint then mixes two columns.
 //!
 //! | to change | look in |

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use citrange_core::{Classified as _, ErrorKind};
-use citrange_episodes::collect::{CollectOptions, Goal, Order, Plan, Quota, collect};
+use citrange_episodes::collect::{CollectOptions, Goal, Order, Plan, Quota, collect, worker_count};
 use citrange_episodes::{EpisodesError, check_new};
 
 use crate::args::{PilotArgs, RecordArgs};
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     pilot: PilotArgs,
     /// Episodes made at a time: a number, or auto for one per core.
-    #[arg(long, default_value = "auto", value_parser = workers)]
+    #[arg(long, default_value = "auto", value_parser = worker_count)]
     workers: usize,
     /// Draw colours, light, cameras, friction and mass anew for every episode: a YAML file with
     /// ranges, or "default".
@@ -53,15 +53,6 @@ pub(crate) struct Args {
     /// begin and frame.
     #[arg(long)]
     json: bool,
-}
-
-/// How many workers a word means.
-fn workers(text: &str) -> Result<usize, String> {
-    if text == "auto" {
-        return Ok(std::thread::available_parallelism().map_or(1, usize::from));
-    }
-    let number = text.parse().ok().filter(|n| *n > 0);
-    number.ok_or_else(|| format!("\"{text}\": give auto or a number above 0"))
 }
 
 pub(crate) fn run(args: &Args) -> exit::Result {

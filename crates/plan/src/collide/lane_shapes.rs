@@ -149,7 +149,7 @@ impl ReachableShapes {
                 self.tori.push(LaneTorus {
                     centre_m,
                     axes,
-                    radius_m: radius_m as f32,
+                    circle_m: radius_m as f32,
                     bar_radius_m,
                 });
             }

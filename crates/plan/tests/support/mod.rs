@@ -147,6 +147,12 @@ impl<'a> Brute<'a> {
             let [w, x, y, z] = solid.pose.quat_wxyz;
             let orientation = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
             let local = orientation.inverse() * (point.coords - Vector3::from(solid.pose.pos_m));
+            // Slow ones are looked at only where they matter.
+            let (centre_m, half_m) = solid.shape.bounds_m().unwrap();
+            let far_m = outside(local - Vector3::from(centre_m), half_m);
+            if far_m > 0.0 && far_m >= least {
+                continue;
+            }
             least = least.min(match &solid.shape {
                 Shape::Box { half_m } => outside(local, *half_m),
                 Shape::Sphere { radius_m } => local.norm() - radius_m,
@@ -169,7 +175,7 @@ impl<'a> Brute<'a> {
                 Shape::Mesh(mesh) => {
                     let found = mesh.hull().signed_m(&local).0.max(0.0);
                     // Slow, so not every time.
-                    if local.x.to_bits() % 64 == 0 {
+                    if local.x.to_bits().is_multiple_of(4096) {
                         let exact = hull_m(mesh, &local);
                         assert!((found - exact).abs() < 2e-6, "{found} {exact} {local}");
                     }
@@ -211,7 +217,7 @@ pub(crate) fn frustum_m([wide, top]: [f64; 2], half: f64, p: &Vector3<f64>) -> f
     };
     let (mut low, mut high) = (-half, half);
     let golden = (5.0_f64.sqrt() - 1.0) / 2.0;
-    for _ in 0..100 {
+    for _ in 0..50 {
         let (a, b) = (high - golden * (high - low), low + golden * (high - low));
         if to_disc(a) < to_disc(b) { high = b } else { low = a }
     }

@@ -11,7 +11,7 @@ use crate::lane_chain::{LaneChain, LaneFrame};
 /// Axes nearer than this count as parallel: it moves nothing by a micrometre.
 pub(crate) const PARALLEL_RAD: f64 = 1e-7;
 
-/// Constants of a robot. Every link has the frame of [`crate::axis_frames`]; that of the base is
+/// Constants of a robot. Every link has the frame of [`crate::axis_frames()`]; that of the base is
 /// the world's.
 #[derive(Clone, Debug)]
 pub(crate) struct SphereChain {

@@ -13,7 +13,7 @@ pub(in crate::collide) struct LaneTorus {
     pub(super) centre_m: [f32; 3],
     pub(super) axes: [[f32; 3]; 3],
     /// From the middle to the middle of the bar.
-    pub(super) radius_m: f32,
+    pub(super) circle_m: f32,
     pub(super) bar_radius_m: f32,
 }
 
@@ -28,7 +28,7 @@ impl LaneShape for LaneTorus {
         let round = (x * x + y * y).sqrt();
         let is_on_axis = round.lt(axis);
         let (x, round) = (is_on_axis.select(axis, x), round.max(axis));
-        let part = (round - self.radius_m) / round;
+        let part = (round - self.circle_m) / round;
         [x * part, y * part, z]
     }
 
