@@ -70,14 +70,14 @@ fn state_goes_round(scene: &Arc<CompiledScene>) -> Result<Result<(), SimError>, 
     }
     let again = world.get_state(Some(&[1]), &query)?;
     let differs = read.robots.iter().zip(&again.robots).find(|((_, a), (_, b))| {
-        let same = |a: &Option<ndarray::Array2<f64>>, b: &Option<ndarray::Array2<f64>>| {
-            match (a, b) {
-                (Some(a), Some(b)) => {
-                    a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()))
-                }
-                (None, None) => true,
-                _ => false,
-            }
+        let same = |a: &Option<ndarray::Array2<f64>>, b: &Option<ndarray::Array2<f64>>| match (a, b)
+        {
+            (Some(a), Some(b)) => a
+                .iter()
+                .zip(b)
+                .all(|(a, b)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())),
+            (None, None) => true,
+            _ => false,
         };
         !(same(&a.joint_pos, &b.joint_pos)
             && same(&a.joint_vel, &b.joint_vel)
@@ -104,7 +104,8 @@ fn drives(arm: &mut Arm) -> Result<Result<(), String>, SimError> {
         arm.reset(0, 0)?;
         let hand = |arm: &mut Arm| -> Result<[f64; 3], SimError> {
             let seen = arm.observe()?.values;
-            Ok(["x", "y", "z"].map(|axis| seen.get(&format!("ee.pos_{axis}")).copied().unwrap_or(f64::NAN)))
+            Ok(["x", "y", "z"]
+                .map(|axis| seen.get(&format!("ee.pos_{axis}")).copied().unwrap_or(f64::NAN)))
         };
         // First it comes to rest where its weight lets it.
         for _ in 0..frames {
@@ -145,8 +146,10 @@ fn closes(scene: &CompiledScene, arm: &mut Arm) -> Result<Option<Result<(), Stri
     let mut reached = Vec::new();
     for end in [&gripper.open, &gripper.closed, &gripper.open] {
         let seen = arm.observe()?.values;
-        let mut targets: Vec<f64> =
-            names.iter().map(|name| seen.get(&format!("{name}.pos")).copied().unwrap_or(0.0)).collect();
+        let mut targets: Vec<f64> = names
+            .iter()
+            .map(|name| seen.get(&format!("{name}.pos")).copied().unwrap_or(0.0))
+            .collect();
         for (joint, at) in gripper.joints.iter().zip(end) {
             if let Some(place) = place(joint) {
                 targets[place] = *at;
