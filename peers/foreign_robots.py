@@ -111,7 +111,7 @@ class Trial:
         report = json.loads(self.sane(0.02))
         deepest = report["deepest_overlap_m"]
         if deepest > 0.003:
-            return f"as built something is {deepest * 1e3:.1f} mm deep in something else"
+            return next((p for p in report["problems"] if "overlap" in p), f"{deepest * 1e3:.1f} mm deep")
 
     def sane(self, seconds):
         # What is found is told in the report; only no report is a refusal.

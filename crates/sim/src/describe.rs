@@ -169,19 +169,16 @@ impl Guesser<'_> {
         }
         let keys = key_names(self.model, self.name);
         let mut qpos = self.qpos.to_vec();
-        if choose_home && keys.is_empty() {
-            qpos = self.better_home(&chain, &mut notes);
-        }
         let hand = hand::find(self.model, self.tree, &chain, &qpos, self.ctrl);
-        if choose_home
-            && keys.is_empty()
-            && let Some(gripper) = hand.as_ref().map(|hand| &hand.gripper)
-        {
-            for (name, open) in gripper.joints.iter().zip(&gripper.open) {
-                if let Some(joint) = joints.iter().find(|joint| joint.name == *name) {
-                    qpos[joint.qpos] = *open;
+        if choose_home && keys.is_empty() {
+            for gripper in hand.iter().map(|hand| &hand.gripper) {
+                for (name, open) in gripper.joints.iter().zip(&gripper.open) {
+                    if let Some(joint) = joints.iter().find(|joint| joint.name == *name) {
+                        qpos[joint.qpos] = *open;
+                    }
                 }
             }
+            qpos = self.better_home(&chain, &qpos, &mut notes);
         }
         if hand.is_none() && !chain.jaws.is_empty() {
             notes.push("nothing drives what hangs on its hand: no gripper".to_owned());
@@ -249,7 +246,7 @@ impl Guesser<'_> {
     }
 
     /// The first of some usual poses in which the robot touches neither itself nor its floor.
-    fn better_home(&self, chain: &ArmChain, notes: &mut Vec<String>) -> Vec<f64> {
+    fn better_home(&self, chain: &ArmChain, start: &[f64], notes: &mut Vec<String>) -> Vec<f64> {
         let mut data = MjData::new(self.model);
         let base_z = self.model.body_pos()[self.tree.bodies.start][2];
         let mut depth = |qpos: &[f64]| {
@@ -269,7 +266,7 @@ impl Guesser<'_> {
             overlap.max(moved.fold(0.0, f64::max))
         };
         let posed = |fraction: &dyn Fn(usize, [f64; 2]) -> f64| {
-            let mut qpos = self.qpos.to_vec();
+            let mut qpos = start.to_vec();
             for (number, j) in chain.arm.iter().enumerate() {
                 let joint = &self.tree.joints[*j];
                 let range = joint.range.unwrap_or([-1.5, 1.5]);
@@ -282,7 +279,7 @@ impl Guesser<'_> {
         let inside = |range: [f64; 2], at: f64| at.clamp(range[0], range[1]);
         let bends = [0.0, -0.6, 0.9, -0.9, 0.9, 0.6, 0.0, 0.0];
         let candidates = [
-            self.qpos.to_vec(),
+            start.to_vec(),
             posed(&|_, range| between(range, 0.5)),
             posed(&|n, range| inside(range, bends.get(n).copied().unwrap_or(0.0))),
             posed(&|n, range| inside(range, -bends.get(n).copied().unwrap_or(0.0))),
@@ -301,7 +298,7 @@ impl Guesser<'_> {
                 depths[best] * 1e3
             ));
         }
-        candidates.into_iter().nth(best).unwrap_or_else(|| self.qpos.to_vec())
+        candidates.into_iter().nth(best).unwrap_or_else(|| start.to_vec())
     }
 
     /// Names the tool's frame, and answers how the gripper takes things.

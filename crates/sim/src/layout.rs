@@ -33,6 +33,8 @@ pub(crate) struct Tree {
     /// Names without the prefix.
     pub(crate) body_names: Vec<String>,
     pub(crate) root: Root,
+    /// Whether joints of its own move the root, as those of a gantry do.
+    pub(crate) root_moves: bool,
     pub(crate) joints: Vec<Joint>,
     /// Joints that a rig commands, in the order of its commands: of a robot those of its
     /// description, all where there is none.
@@ -222,7 +224,18 @@ fn tree(
     let articulated = bodies.len() > 1;
     let driven = (0..joints.len()).collect();
     let row = TreeRow::default();
-    Ok(Tree { bodies, body_names, root: held, joints, driven, actuators, articulated, row })
+    let root_moves = held == Root::Fixed && model.body_jntnum()[first] > 0;
+    Ok(Tree {
+        root_moves,
+        bodies,
+        body_names,
+        root: held,
+        joints,
+        driven,
+        actuators,
+        articulated,
+        row,
+    })
 }
 
 /// How the first of some bodies is held, and all their joints with what drives them.

@@ -252,15 +252,23 @@ impl World {
     fn check_derived(&self, env: usize, row: usize, plan: &[Assignment]) -> Result<(), SimError> {
         let row_len = self.scene.layout.row_len;
         for a in plan {
-            let Field::Body(body) = a.field else { continue };
+            // Which of the numbers of a body, and where its orientation is among them.
+            let (body, part, quat) = match a.field {
+                Field::Body(body) => (body, 0..BODY_STATE, 3..7),
+                Field::RootPos if a.tree.root_moves => (0, 0..3, 0..0),
+                Field::RootQuat if a.tree.root_moves => (0, 3..7, 0..4),
+                Field::RootLin if a.tree.root_moves => (0, 7..10, 0..0),
+                Field::RootAng if a.tree.root_moves => (0, 10..13, 0..0),
+                _ => continue,
+            };
             let at = env * row_len + a.tree.row.bodies + body * BODY_STATE;
-            let computed = &self.rows[at..at + BODY_STATE];
+            let computed = &self.rows[at..at + BODY_STATE][part];
             let given = a.numbers(row);
             // A quaternion and its negative are the same orientation.
-            let dot: f64 = (3..7).map(|i| computed[i] * given[i]).sum();
+            let dot: f64 = quat.clone().map(|i| computed[i] * given[i]).sum();
             let sign = if dot < 0.0 { -1.0 } else { 1.0 };
             for (index, (c, g)) in computed.iter().zip(&given).enumerate() {
-                let c = if (3..7).contains(&index) { sign * c } else { *c };
+                let c = if quat.contains(&index) { sign * c } else { *c };
                 let error = (c - g).abs();
                 if error > DERIVED_TOLERANCE * (1.0 + c.abs()) {
                     return Err(SimError::State {
@@ -312,6 +320,12 @@ fn set_field(data: &mut Data, a: &Assignment, n: &[f64]) -> Result<bool, String>
     };
     let body = a.tree.bodies.start;
     match (a.field, a.tree.root) {
+        // It follows from the joints; compared with what they make of it.
+        (Field::RootPos | Field::RootQuat | Field::RootLin | Field::RootAng, Root::Fixed)
+            if a.tree.root_moves =>
+        {
+            Ok(false)
+        }
         (Field::RootPos, Root::Fixed) => fixed(data.xpos()[body], "position"),
         (Field::RootLin | Field::RootAng, Root::Fixed) => fixed([0.0; 3], "velocity"),
         (Field::RootQuat, Root::Fixed) => {
