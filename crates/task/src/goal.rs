@@ -9,6 +9,7 @@ use crate::choice::Obstacle;
 use crate::error::TaskError;
 use crate::hull::Body3;
 use crate::judge::{PlateWatch, Region};
+use crate::spots::Area;
 
 /// Name of walls that are no object.
 pub(crate) const WALLS: &str = "the goal's wall";
@@ -124,6 +125,19 @@ impl Goal {
         match self {
             Self::Virtual { .. } | Self::VirtualTray { .. } => Some(PlateWatch::of_virtual_plate()),
             _ => self.seen(seen).map(PlateWatch::begin),
+        }
+    }
+
+    /// Where things may be put beside each other now; `None` for a goal of one place.
+    pub(crate) fn area(&self, seen: &Observation) -> Option<Area> {
+        let region = self.region(seen)?;
+        let [x, y, _] = region.center_m();
+        match region {
+            Region::Top { .. } => None,
+            Region::Disc { radius_m, .. } => Some(Area::Disc { center_xy: [x, y], radius_m }),
+            Region::Inside { half_m, yaw_rad, .. } => {
+                Some(Area::Rectangle { center_xy: [x, y], half_m, yaw_rad })
+            }
         }
     }
 

@@ -70,6 +70,8 @@ pub(crate) struct Memory {
     pub(crate) plan: GraspPlan,
     /// Height at which the thing's middle is carried.
     pub(crate) carry_z_m: f64,
+    /// Where the thing's middle is, averaged over frames.
+    pub(crate) middle_m: Vector3<f64>,
     /// Height at which the open jaws travel to it.
     pub(crate) travel_z_m: f64,
     /// Height to which it is lifted.
@@ -104,6 +106,7 @@ impl Memory {
             swing: None,
             plan: GraspPlan::default(),
             carry_z_m: hand.at_m.z,
+            middle_m: hand.at_m,
             travel_z_m: hand.at_m.z,
             lift_z_m: hand.at_m.z,
             failed_yaws: [None; FAILED_YAWS],
@@ -143,6 +146,7 @@ impl Memory {
         out.extend([plan.aside_m, plan.open, plan.contact, plan.release]);
         out.extend([plan.half_width_m, plan.tip_below_m]);
         out.extend([self.carry_z_m, self.travel_z_m, self.lift_z_m]);
+        out.extend(&self.middle_m);
         for yaw in self.failed_yaws {
             put(out, yaw.map(|t| [t]));
         }
@@ -203,6 +207,7 @@ impl Memory {
             tip_below_m,
         };
         let [carry_z_m, travel_z_m, lift_z_m] = array(numbers)?;
+        let middle_m = vector(numbers)?;
         let mut failed_yaws = [None; FAILED_YAWS];
         for yaw in &mut failed_yaws {
             *yaw = take::<1>(numbers)?.map(|[t]| t);
@@ -246,6 +251,7 @@ impl Memory {
             swing: has_swing.then_some(swing),
             plan,
             carry_z_m,
+            middle_m,
             travel_z_m,
             lift_z_m,
             failed_yaws,

@@ -136,6 +136,8 @@ pub struct AutopilotSettings {
     pub release_open_steps: f64,
     /// Longest time until a thing must lie still.
     pub release_duration_steps: f64,
+    /// Whether the hand is brought exactly over a thing, and held there, before it goes down.
+    pub enable_posture_correction: bool,
     /// Hand within this distance of where it should be, sideways, before it goes down.
     pub posture_tolerance_m: f64,
     /// Jaws and tool within this angle.
@@ -346,8 +348,44 @@ fn merged(text: &str, file: &str, depth: u32) -> Result<Value, TaskError> {
         Some(other) => return Err(fail(format!("profile: {other} is no profile to start from"))),
     };
     let mut base = merged(profile(&name)?, &format!("profiles/{name}.yaml"), depth + 1)?;
+    to_their_sections(&mut own, &base);
     lay_over(&mut base, own, "").map_err(fail)?;
     Ok(base)
+}
+
+/// Moves keys that stand in another section than ours to the section that has them: the first
+/// script kept some of the placement's beside those of the grasp, or in none.
+fn to_their_sections(own: &mut Value, base: &Value) {
+    let (Some(map), Some(known)) = (own.as_object_mut(), base.as_object()) else { return };
+    let has = |section: &str, key: &str| known.get(section).is_some_and(|s| s.get(key).is_some());
+    let home = |key: &str| known.keys().find(|section| has(section, key));
+    let mut moved: Vec<(String, String, Value)> = Vec::new();
+    let names: Vec<String> = map.keys().cloned().collect();
+    for name in names {
+        if let Some(inner) = map.get_mut(&name).and_then(Value::as_object_mut) {
+            let strays: Vec<String> = inner
+                .keys()
+                .filter(|key| !has(&name, key) && home(key).is_some())
+                .cloned()
+                .collect();
+            for key in strays {
+                if let (Some(section), Some(value)) = (home(&key), inner.remove(&key)) {
+                    moved.push((section.clone(), key, value));
+                }
+            }
+        } else if !known.contains_key(&name)
+            && let Some(section) = home(&name)
+            && let Some(value) = map.remove(&name)
+        {
+            moved.push((section.clone(), name, value));
+        }
+    }
+    for (section, key, value) in moved {
+        let place = map.entry(section).or_insert_with(|| Value::Object(serde_json::Map::new()));
+        if let Some(place) = place.as_object_mut() {
+            place.entry(key).or_insert(value);
+        }
+    }
 }
 
 fn lay_over(base: &mut Value, own: Value, path: &str) -> Result<(), String> {

@@ -101,7 +101,7 @@ pub enum Area {
 
 impl Area {
     /// Places in it for a thing that takes `object_radius_m`, the innermost first.
-    fn places(&self, settings: &SpotSettings, object_radius_m: f64) -> Vec<[f64; 2]> {
+    pub(crate) fn places(&self, settings: &SpotSettings, object_radius_m: f64) -> Vec<[f64; 2]> {
         let margin = settings.safety_margin_edge.max(object_radius_m);
         match *self {
             Self::Disc { center_xy: [x, y], radius_m } => {

@@ -34,7 +34,7 @@ impl Autopilot {
         let away = (self.hand.at_m - m.hand.at_m).norm();
         if away > limits.blocked_m {
             let down = m.hand.at_m.z - self.hand.at_m.z;
-            let is_load = row.holds.is_some() && down > 0.7 * away;
+            let is_load = row.holds.is_some() && down > 0.4 * away;
             let mm = (away * 1e3).round();
             self.because(if is_load {
                 format!("the hand hangs {mm} mm below where it was sent: too heavy, or held fast")

@@ -6,7 +6,7 @@ use nalgebra::Vector3;
 
 use crate::choice::{Around, Obstacle};
 use crate::goal::WALLS;
-use crate::grasp_plan::over_z_m;
+use crate::grasp_plan::{all_yaws, over_z_m};
 use crate::judge::checks::{middle_in_world, usable};
 use crate::judge::{GraspSettings, NotPlaced, Placed, PlacementDetector, Region, Resting};
 use crate::memory::Memory;
@@ -135,6 +135,41 @@ impl Autopilot {
         let object = self.goal.object().map(|index| self.objects[index].name.as_str());
         let is_goal = |o: &&Obstacle| object == Some(o.name.as_str()) || o.name == WALLS;
         around.obstacles.iter().filter(is_goal).map(|o| o.top_m).reduce(f64::max)
+    }
+
+    /// Why no place of the goal is within reach, if none is.
+    pub(crate) fn goal_out_of_reach(
+        &mut self,
+        thing: &Thing,
+        seen: &Observation,
+    ) -> Option<String> {
+        let region = self.goal.region(seen)?;
+        let [x, y, surface_m] = region.center_m();
+        let z = surface_m + thing.middle_m.z - thing.lowest_m + self.settings.release_height;
+        let places = match self.goal.area(seen) {
+            Some(area) => area.places(&self.settings.spots, thing.radius_m()),
+            None => vec![[x, y]],
+        };
+        let home = self.body.home.clone();
+        let mut reaches = |at: &[f64; 2]| {
+            let at_m = Vector3::new(at[0], at[1], z);
+            all_yaws().into_iter().any(|relative_yaw_rad| {
+                self.body.reach(&HandTarget { at_m, relative_yaw_rad }, &home).is_some()
+            })
+        };
+        if places.iter().any(&mut reaches) {
+            return None;
+        }
+        let away = (Vector3::new(x, y, z) - self.body.base(z)).norm();
+        let [near, far] = self.body.ring_m;
+        let mm = |m: f64| (m * 1e3).round();
+        Some(format!(
+            "no place of the goal is within reach: its middle is {} mm from the arm's axis, \
+             the hand reaches from {} to {} mm",
+            mm(away),
+            mm(near),
+            mm(far)
+        ))
     }
 
     /// Height at which the open jaws travel to a thing: over what stands around, where the arm

@@ -21,6 +21,8 @@ const RELIEF: f64 = 0.02;
 const DROP_GAP_M: f64 = 0.004;
 /// Room that the hand should have when it lets go.
 const ROOM_M: f64 = 0.002;
+/// The least gap between things on a full goal.
+const TIGHT_M: f64 = 0.003;
 /// Things this near to a goal count as lying there.
 const NEAR_M: f64 = 0.02;
 
@@ -119,9 +121,19 @@ fn release_place(
     let heights = if top_m > low_m + DROP_GAP_M { vec![low_m, top_m] } else { vec![low_m] };
     let tries = [ROOM_M, f64::NEG_INFINITY];
     let tries = tries.iter().flat_map(|room| heights.iter().map(move |z| (*z, *room)));
-    let found = tries.into_iter().find_map(|(z, room_m)| {
+    let mut found = tries.into_iter().find_map(|(z, room_m)| {
         search.find(&mut pilot.body, m, z - m.carried_m.z, room_m).map(|spot| (spot, z))
     });
+    // Where nothing keeps the usual gap, what is left is taken.
+    let tight =
+        SpotSettings { min_object_distance: 0.0, min_object_gap_m: TIGHT_M, ..settings.clone() };
+    if found.is_none() {
+        let (region, others) = (search.region.clone(), search.others.clone());
+        let search = SpotSearch { settings: &tight, remaining: 1, region, others, ..search };
+        let hand_z_m = low_m - m.carried_m.z;
+        let spot = search.find(&mut pilot.body, m, hand_z_m, f64::NEG_INFINITY);
+        found = spot.map(|spot| (spot, low_m));
+    }
     let Some((spot, z)) = found else {
         let mm = |m: f64| (m * 1e3).round();
         pilot.because(format!(

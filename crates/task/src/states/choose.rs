@@ -72,7 +72,17 @@ pub(crate) fn idle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) ->
             return Step::Refuse(refusal.reason());
         }
     };
+    let m_point = m.plan.point_m;
+    pilot.body.hold(&plan.point_m);
+    if let Some(why) = pilot.goal_out_of_reach(&thing, seen) {
+        pilot.body.hold(&m_point);
+        m.fetches[next].attempts -= 1;
+        m.fetches[next].refused_at = Some(placed);
+        pilot.because(why);
+        return Step::Refuse(Reason::NoSpot);
+    }
     m.plan = plan;
+    m.middle_m = at_m;
     pilot.body.hold(&plan.point_m);
     m.hand = pilot.body.place(&m.joints);
     m.carry_z_m = pilot.carry_z_m(&thing, &around, seen);

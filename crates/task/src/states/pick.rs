@@ -18,6 +18,12 @@ const CORRECT_PER_SEC: f64 = 4.0;
 const STEADY_FRAMES: u32 = 3;
 /// Fastest joint of an arm that stands.
 const STANDS_RAD_S: f64 = 0.08;
+/// Weight of a new look at a thing against those before.
+const NEW_LOOK: f64 = 0.15;
+/// What moved farther than this is somewhere else.
+const JUMP_M: f64 = 0.02;
+/// The hand is sent anew when the thing is this far from where it was sent for.
+const RESEND_M: f64 = 0.0007;
 
 /// Over the thing, jaws open and rotated.
 pub(crate) fn approach(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
@@ -53,20 +59,29 @@ pub(crate) fn approach(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation
     if is_open && is_there && is_last { Step::To(State::PostureAdjust) } else { Step::Stay }
 }
 
-/// Where the hand should be over the thing as it is now.
-fn over_target(pilot: &Autopilot, m: &Memory, seen: &Observation) -> Option<HandTarget> {
+/// Where the hand should be over the thing as it is now; looks that differ a little are averaged.
+fn over_target(pilot: &Autopilot, m: &mut Memory, seen: &Observation) -> Option<HandTarget> {
     let thing = pilot.current_thing(m, seen)?;
-    let mut over = beside(&pilot.body, &m.plan, &thing.middle_m);
-    over.at_m.z = over_z_m(&pilot.body, &pilot.settings, &thing, &m.plan);
+    let off = thing.middle_m - m.middle_m;
+    if off.norm() > JUMP_M {
+        m.middle_m = thing.middle_m;
+    } else if pilot.is_frame(seen) {
+        m.middle_m += off * NEW_LOOK;
+    }
+    let mut over = beside(&pilot.body, &m.plan, &m.middle_m);
+    over.at_m.z = over_z_m(&pilot.body, &pilot.settings, &thing, &m.plan).min(m.travel_z_m);
     Some(over)
 }
 
 /// Measures what the hand misses, and corrects it: the arm hangs, the thing may have rolled.
 pub(crate) fn posture_adjust(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
+    if !pilot.settings.enable_posture_correction {
+        return Step::To(State::Descend);
+    }
     let Some(over) = over_target(pilot, m, seen) else {
         return Step::Fail(Reason::TargetNotSeen);
     };
-    if m.line.is_none() && (over.at_m - m.hand.at_m).norm() > 0.0005 {
+    if m.line.is_none() && (over.at_m - m.hand.at_m).xy().norm() > RESEND_M {
         pilot.send(m, over, pilot.settings.descend_step_size);
     }
     or_fail!(pilot.follow(m));
@@ -104,8 +119,7 @@ pub(crate) fn descend(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
         if m.plate.is_none() {
             return Step::Fail(Reason::PlateNotSeen);
         }
-        let middle = pilot.target_middle(m, seen).map_or(thing.pose.pos_m, |t| t.pose.pos_m);
-        let z = middle[2] + pilot.settings.grasp_offset_m;
+        let z = m.middle_m.z + pilot.settings.grasp_offset_m;
         let low = HandTarget { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, z), ..m.hand };
         pilot.send(m, low, pilot.settings.descend_step_size);
     }

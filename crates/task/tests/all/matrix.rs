@@ -4,6 +4,7 @@
 //! `CITRANGE_EPISODES=100 cargo test -r -p citrange-task --test all whole_matrix -- --ignored --nocapture`
 //! (`CITRANGE_CELLS=panda/ball` for some of its rows). Rows with a `*` are those that nothing was
 //! tuned on.
+#![allow(unreachable_pub)] // shared by the test files
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

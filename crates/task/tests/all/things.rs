@@ -1,4 +1,5 @@
 //! Things to be taken: shapes and sizes, as scene files say them.
+#![allow(unreachable_pub)] // shared by the test files
 
 use std::fmt::Write as _;
 
