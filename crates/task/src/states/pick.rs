@@ -19,11 +19,11 @@ const STEADY_FRAMES: u32 = 3;
 /// Fastest joint of an arm that stands.
 const STANDS_RAD_S: f64 = 0.08;
 /// Weight of a new look at a thing against those before.
-const NEW_LOOK: f64 = 0.15;
+const NEW_LOOK: f64 = 0.06;
 /// What moved farther than this is somewhere else.
 const JUMP_M: f64 = 0.02;
 /// The hand is sent anew when the thing is this far from where it was sent for.
-const RESEND_M: f64 = 0.0007;
+const RESEND_M: f64 = 0.001;
 
 /// Over the thing, jaws open and rotated.
 pub(crate) fn approach(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
@@ -111,7 +111,9 @@ pub(crate) fn posture_adjust(pilot: &mut Autopilot, m: &mut Memory, seen: &Obser
 
 /// Down around the thing, until the line between the jaws goes through it.
 pub(crate) fn descend(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
-    let Some(thing) = pilot.target(m, seen) else { return Step::Fail(Reason::TargetNotSeen) };
+    if pilot.target(m, seen).is_none() {
+        return Step::Fail(Reason::TargetNotSeen);
+    }
     if m.ticks == 0 {
         if m.plate.is_none() {
             m.plate = pilot.goal.watch(seen);

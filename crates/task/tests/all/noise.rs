@@ -32,15 +32,19 @@ impl Prank for NoisyPoses {
 
 #[test]
 fn noise_costs_attempts_and_makes_no_lies() {
-    for sigma_mm in [0.0, 1.0, 3.0, 6.0] {
+    // More noise costs minutes of vain attempts: measured by hand.
+    let is_by_hand = episodes(0) > 0;
+    let sigmas = if is_by_hand { &[0.0, 1.0, 3.0, 6.0][..] } else { &[0.0, 1.0] };
+    for sigma_mm in sigmas.iter().copied() {
         let tally = many(episodes(4), |seed, episode, kept| {
             let sigma_m = sigma_mm / 1000.0;
             let mut noise = NoisyPoses { sigma_m, seed, episode, ticks_per_frame: 6 };
             kept.get_or_insert_with(|| site("orange_plate", |_| {}))
                 .pranked(seed, episode, &mut noise)
         });
+        let first = tally.failures.first().map_or("", String::as_str);
         eprintln!(
-            "{sigma_mm} mm: {} of {} at once, {} in the end, false {} and {}",
+            "{sigma_mm} mm: {} of {} at once, {} in the end, false {} and {} {first}",
             tally.at_once,
             tally.things,
             tally.placed,
