@@ -178,6 +178,10 @@ pub struct Physics {
     pub multi_contact: bool,
     /// Gravity in the world frame.
     pub gravity_m_s2: [f64; 3],
+    /// Take all options but the time step from the model of this robot; then the other keys do
+    /// not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
 }
 
 impl Default for Physics {
@@ -189,6 +193,7 @@ impl Default for Physics {
             noslip_iterations: 5,
             multi_contact: false,
             gravity_m_s2: [0.0, 0.0, -9.81],
+            from: None,
         }
     }
 }
@@ -517,6 +522,12 @@ impl Scene {
         self.rates.check().map_err(|e| format!("rates: {e}"))?;
         if !self.roots.is_empty() {
             return Err("roots: only recordings' own models have them; leave it out".into());
+        }
+        if let Some(robot) = &self.physics.from
+            && !self.robots.contains_key(robot)
+        {
+            let hint = crate::names::suggestion(robot, self.robots.keys().map(String::as_str));
+            return Err(format!("physics.from: there is no robot \"{robot}\", {hint}"));
         }
         if self.look.floor_square_m <= 0.0 {
             return Err("look.floor_square_m must be above 0".into());

@@ -9,7 +9,7 @@ use nalgebra::Point3;
 
 use crate::compile::CompiledScene;
 use crate::contact_sensor::free;
-use crate::shapes::shape;
+use crate::shapes::shapes;
 
 /// Directions in which the outermost points of a mesh's hull are kept.
 const DIRECTIONS: u32 = 160;
@@ -57,7 +57,7 @@ fn geom_hull(model: &MjModel, geom: usize) -> Option<ConvexBody> {
         let count = model.mesh_vertnum()[mesh] as usize;
         return Some(ConvexBody::of_points(outermost(&model.mesh_vert()[first..first + count])));
     }
-    let (shape, geom_from_shape) = shape(model, geom)?;
+    let (shape, geom_from_shape) = shapes(model, geom)?.pop()?;
     let hull = ConvexBody::of(&shape)?;
     let at = |p: [f64; 3]| (geom_from_shape * Point3::from(p)).coords.into();
     Some(ConvexBody {
