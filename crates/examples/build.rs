@@ -19,7 +19,7 @@ let targets = vec![0.0; 64 * 6];
         "use citrange_plan::*;
 fn main() {}
 fn plan(
-    (arm, joints): (&Arm, &[f64]),
+    (arm, joints): (&PlannedArm, &[f64]),
     [obstacles, newer]: [&Obstacles; 2],
     (start, goals): (Config, Vec<Config>),
 ) -> Result<(), PlanError> {

@@ -5,6 +5,7 @@
 //! | `quick_start.rs` | simulated worlds, stepped, looked at, drawn, restored |
 //! | `own_pilot.rs` | something that decides |
 //! | `own_rig.rs` | something that carries commands out |
+//! | `record_and_replay.rs` | an episode into a dataset, repeated to the bit |
 //! | `map_and_plan.rs` | points become a map, an arm plans around what is in it |
 //!
 //! `cargo run -p citrange-examples --bin quick_start` runs one. Tests run them all and look at what

@@ -379,7 +379,7 @@ fn poses_and_robots_that_are_none_are_named() {
     let shapes = [PosedLinkShape::capsule(0, [f64::NAN; 3], [0.0; 3], 0.1)];
     let robot = PosedRobot { shapes: &shapes, end_effector_m: None };
     let error = pipeline.run(&cloud, &Pose::IDENTITY, &robot).unwrap_err().to_string();
-    assert!(error.contains("solid 0"), "{error}");
+    assert!(error.contains("shape 0"), "{error}");
 }
 
 #[test]
