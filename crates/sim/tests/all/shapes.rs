@@ -6,7 +6,7 @@ use citrange_core::rng::Rng;
 use citrange_core::shape::Shape;
 use citrange_core::{DictObjectState, DictRobotState, DictState};
 use citrange_robot::{Chain, Kinematics, LinkShape};
-use citrange_robot::{Configs, LinkShape, Robot, RobotSettings};
+use citrange_robot::{Configs, Robot, RobotSettings};
 use citrange_sim::{CompiledScene, Threads, World};
 use citrange_space::{Checker, Isa};
 use mujoco_rs::prelude::MjData;
