@@ -17,7 +17,7 @@ const ARM: &str = r#"<mujoco model="arm"><compiler angle="radian" autolimits="tr
 <body name="turret" pos="0 0 0.1"><joint name="pan" axis="0 0 1" range="-2 2"/><geom type="sphere" size="0.04"/>
 <body name="upper" pos="0 0 0.05"><joint name="lift" axis="0 1 0" range="-1.5 1.5"/><geom type="capsule" fromto="0 0 0.06 0 0 0.2" size="0.03"/>
 <body name="lower" pos="0 0 0.25"><joint name="bend" axis="0 1 0" range="0.2 2.5"/><geom type="capsule" fromto="0 0 0.06 0 0 0.16" size="0.025"/>
-<body name="hand" pos="0 0 0.22"><joint name="roll" axis="0 0 1" range="-3 3"/><geom type="box" size="0.03 0.05 0.02"/>
+<body name="hand" pos="0 0 0.22"><joint name="tilt" axis="0 1 0" range="-3 3"/><geom type="box" size="0.03 0.05 0.02"/>
 <body name="left" pos="0 0.03 0.03"><joint name="left" type="slide" axis="0 1 0" range="0 0.03"/><geom type="box" size="0.01 0.005 0.03" pos="0 0 0.03"/></body>
 <body name="right" pos="0 -0.03 0.03"><joint name="right" type="slide" axis="0 -1 0" range="0 0.03"/><geom type="box" size="0.01 0.005 0.03" pos="0 0 0.03"/></body>
 </body></body></body></body></body></worldbody>
@@ -25,7 +25,7 @@ const ARM: &str = r#"<mujoco model="arm"><compiler angle="radian" autolimits="tr
 <tendon><fixed name="split"><joint joint="left" coef="0.5"/><joint joint="right" coef="0.5"/></fixed></tendon>
 <equality><joint joint1="left" joint2="right"/></equality>
 <actuator><position joint="pan" kp="300" kv="20" ctrlrange="-2 2"/><position joint="lift" kp="300" kv="20" ctrlrange="-1.5 1.5"/>
-<position joint="bend" kp="300" kv="20" ctrlrange="0.2 2.5"/><position joint="roll" kp="50" kv="4" ctrlrange="-3 3"/>
+<position joint="bend" kp="300" kv="20" ctrlrange="0.2 2.5"/><position joint="tilt" kp="50" kv="4" ctrlrange="-3 3"/>
 <general tendon="split" ctrlrange="0 255" gainprm="0.02352941" biastype="affine" biasprm="0 -200 -20"/></actuator>
 <keyframe><key name="home" qpos="0 0.3 1.2 0 0.02 0.02" ctrl="0 0.3 1.2 0 170"/><key name="low" qpos="0.5 0.6 1.5 0 0.03 0.03"/></keyframe></mujoco>"#;
 
@@ -47,7 +47,7 @@ fn a_gripper_on_a_tendon_is_guessed_driven_and_closed() {
     let folder = written("arm.xml", ARM);
     let guess = describe("arm.xml", folder.path(), None).unwrap();
     let found = &guess.description;
-    assert_eq!(found.arm_joints, ["pan", "lift", "bend", "roll"]);
+    assert_eq!(found.arm_joints, ["pan", "lift", "bend", "tilt"]);
     let gripper = found.gripper.as_ref().unwrap();
     assert_eq!(gripper.joints, ["left", "right"]);
     assert!((gripper.open[0] - 0.03).abs() < 1e-6 && gripper.closed[0] == 0.0);
@@ -205,12 +205,12 @@ fn one_of_two_arms_in_a_file_is_a_robot_of_its_own() {
     let (from, to) = (ARM.find("<worldbody>").unwrap() + 11, ARM.find("</worldbody>").unwrap());
     let body = &ARM[from..to];
     let mut second = body.replace("name=\"base\"", "name=\"base2\" pos=\"0 1 0\"");
-    for name in ["turret", "upper", "lower", "hand", "left", "right", "pan", "lift", "bend", "roll"]
+    for name in ["turret", "upper", "lower", "hand", "left", "right", "pan", "lift", "bend", "tilt"]
     {
         second = second.replace(&format!("name=\"{name}\""), &format!("name=\"{name}2\""));
     }
     let both = ARM.replace(body, &format!("{body}{second}"));
-    let both = both.replace("<actuator>", "<actuator><position joint=\"pan2\" kp=\"300\" kv=\"20\"/><position joint=\"lift2\" kp=\"300\" kv=\"20\"/><position joint=\"bend2\" kp=\"300\" kv=\"20\"/><position joint=\"roll2\" kp=\"50\" kv=\"4\"/>");
+    let both = both.replace("<actuator>", "<actuator><position joint=\"pan2\" kp=\"300\" kv=\"20\"/><position joint=\"lift2\" kp=\"300\" kv=\"20\"/><position joint=\"bend2\" kp=\"300\" kv=\"20\"/><position joint=\"tilt2\" kp=\"50\" kv=\"4\"/>");
     let both = both.replace("<keyframe>", "<!--").replace("</keyframe>", "-->");
     let folder = written("two.xml", &both);
     for (root, file, joint) in [("base", "one.yaml", "pan"), ("base2", "other.yaml", "pan2")] {
