@@ -1,6 +1,7 @@
 """What a robot file of somebody's can do here: loads, renders, starts valid, is stable, its State
 goes round, is driven, planned with, closes its gripper. One row per model, each cell `works` or the
-true reason. `python foreign_robots.py FILE.md` writes the table of docs/robots.md."""
+true reason. `python foreign_robots.py LIST` prints the table of docs/robots.md; a line of the list
+is `name | path` or `name | path#body`."""
 
 import json
 import os
@@ -9,8 +10,6 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-
-import yaml
 
 CITRANGE = os.environ["CITRANGE_BIN"]
 COLUMNS = ["loads", "renders", "starts valid", "stable", "State round trip", "drive", "plan", "gripper"]
@@ -60,8 +59,9 @@ cameras:
 class Trial:
     """One model, tried in a folder of its own."""
 
-    def __init__(self, model, folder, root=None):
+    def __init__(self, model, folder, root=None, plans=True):
         self.model, self.folder, self.root = Path(model), Path(folder), root
+        self.plans = plans
         self.scene = self.folder / "scene.yaml"
         self.described = self.folder / "robot.yaml"
         self.cells = {}
@@ -78,8 +78,8 @@ class Trial:
         root = ["--root", self.root] if self.root else []
         why_not = None
         try:
-            citrange("robot", "describe", str(self.model), "-o", str(self.described), *root)
-            self.description = yaml.safe_load(self.described.read_text())
+            said = citrange("robot", "describe", str(self.model), "-o", str(self.described), "--json", *root)
+            self.description = json.loads(said)["description"]
         except Refused as refused:
             why_not = short(str(refused), self.folder)
         self.scene.write_text(scene_text(self.described if self.description else self.model))
@@ -94,7 +94,8 @@ class Trial:
             self.cells.update({"drive": why_not, "plan": "-", "gripper": "-"})
             return self.cells
         self.step("drive", lambda: self.answer("drive"))
-        self.step("plan", self.plan)
+        if self.plans:
+            self.step("plan", self.plan)
         self.step("gripper", lambda: self.answer("gripper"))
         return self.cells
 
@@ -166,3 +167,15 @@ def table(tried):
     for name, cells in tried:
         lines.append(f"| {name} | " + " | ".join(cells[column] for column in COLUMNS) + " |")
     return "\n".join(lines)
+
+
+def listed(path):
+    for line in Path(path).read_text().splitlines():
+        name, _, rest = line.partition("|")
+        file, _, root = rest.strip().partition("#")
+        if file:
+            yield name.strip(), file, root or None
+
+
+if __name__ == "__main__":
+    print(table(rows(listed(sys.argv[1]))))

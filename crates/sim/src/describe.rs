@@ -358,15 +358,11 @@ impl Guesser<'_> {
         None
     }
 
-    /// The joint before the last, around which arms of 5 joints tilt their hand.
+    /// The joint before the last, around which arms of 5 joints tilt their hand; of 4 the last.
     fn wrist(&self, chain: &ArmChain) -> BodyFrame {
         let arm = &chain.arm;
-        let axis = |j: usize| self.model.jnt_axis()[self.tree.joints[j].id];
-        let last = arm[arm.len() - 1];
-        let before = arm[arm.len() - 2];
-        // Arms of 4 tilt with the last one: it turns as the one before does.
-        let parallel: f64 = axis(last).iter().zip(axis(before)).map(|(a, b)| a * b).sum();
-        let joint = if arm.len() == 4 && parallel.abs() > 0.9 { last } else { before };
+        // The first three joints of an arm must move its wrist.
+        let joint = arm[if arm.len() == 4 { 3 } else { arm.len() - 2 }];
         let id = self.tree.joints[joint].id;
         on(
             self.body_name(self.model.jnt_bodyid()[id] as usize),

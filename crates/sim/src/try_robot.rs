@@ -44,7 +44,12 @@ pub fn try_robot(scene: &Arc<CompiledScene>) -> Result<RobotTrial, SimError> {
     let arm = Arm::connect(Arc::clone(scene), &settings, Some(&[]));
     let mut arm = match arm {
         Ok(arm) => arm,
-        Err(error) => return Ok(RobotTrial { state, drive: Err(text(error)), gripper: None }),
+        Err(error) => {
+            let described = scene.robots.values().next();
+            let has_gripper = described.is_some_and(|d| d.gripper.is_some());
+            let gripper = has_gripper.then(|| Err("the arm cannot be driven".to_owned()));
+            return Ok(RobotTrial { state, drive: Err(text(error)), gripper });
+        }
     };
     let drive = drives(&mut arm).map_err(text);
     arm.reset(0, 0)?;
