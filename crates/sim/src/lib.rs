@@ -64,6 +64,7 @@ mod mesh_boxes;
 mod mjcf;
 mod model_file;
 mod model_limits;
+mod object_specs;
 mod options;
 mod picture;
 pub mod priority;

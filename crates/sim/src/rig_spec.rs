@@ -5,9 +5,9 @@ use citrange_core::rig::{ArmSpec, CameraSpec, JointSpec};
 use mujoco_rs::prelude::MjtJoint;
 
 use crate::compile::CompiledScene;
-use crate::contact_sensor::object_specs;
 use crate::drive::why_not_driven;
 use crate::error::SimError;
+use crate::object_specs::object_specs;
 
 /// These robots of a scene, seen by the cameras named (all when `None`).
 pub(crate) fn spec(
