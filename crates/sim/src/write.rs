@@ -137,7 +137,7 @@ impl World {
         self.set_targets(robot, tree, &(0..tree.joints.len()).collect::<Vec<_>>(), targets)
     }
 
-    /// As [`World::set_joint_targets`], for the joints of [`CompiledScene::driven_joints`] only;
+    /// As [`World::set_joint_targets`], for the joints of [`crate::CompiledScene::driven_joints`] only;
     /// all others keep their commands.
     ///
     /// # Errors
