@@ -133,10 +133,13 @@ fn depths_survive_a_kill() {
     for camera in ["front", "wrist"] {
         let depths = set.depth(0, camera).unwrap();
         assert_eq!(depths.len(), shown.len());
-        let lost = depths.lost().to_vec();
-        for frame in (0..shown.len()).step_by(7).filter(|frame| !lost.contains(frame)) {
-            let drawn = drawn(rig.as_mut(), &set, frame, camera);
-            assert!(depths.units(frame).unwrap() == drawn, "{camera} {frame}");
+        for frame in (0..shown.len()).step_by(7) {
+            // On a busy machine a picture may be dropped, and the one before stands for it; which
+            // ones is told at an episode's end, which a killed one does not have.
+            let kept = depths.units(frame).unwrap();
+            let mut before = (frame.saturating_sub(9)..=frame).rev();
+            let is_known = before.any(|f| drawn(rig.as_mut(), &set, f, camera) == kept);
+            assert!(is_known, "{camera} {frame}");
         }
     }
     ok(here, "data check set --deep");
