@@ -110,8 +110,6 @@ pub(crate) enum ModelSource {
 pub(crate) struct RobotSource {
     pub(crate) description: Option<RobotDescription>,
     pub(crate) model: ModelSource,
-    /// Folder that relative paths of the description start from.
-    pub(crate) folder: Option<PathBuf>,
 }
 
 /// A built-in robot's description.
@@ -133,17 +131,15 @@ pub(crate) fn load_robot(name_or_path: &str, folder: &Path) -> Result<RobotSourc
         Some("xml" | "urdf" | "mjcf") => Ok(RobotSource {
             description: None,
             model: ModelSource::File(existing(folder.join(name_or_path))?),
-            folder: None,
         }),
         Some("yaml" | "yml") => {
             let path = folder.join(name_or_path);
             let description: RobotDescription =
                 checked(from_yaml(&read(&path)?, &path.display().to_string())?)?;
-            let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+            let beside = path.parent().unwrap_or(Path::new("")).join(&description.model);
             Ok(RobotSource {
-                model: ModelSource::File(existing(folder.join(&description.model))?),
                 description: Some(description),
-                folder: Some(folder),
+                model: ModelSource::File(existing(beside)?),
             })
         }
         _ => {
@@ -151,8 +147,7 @@ pub(crate) fn load_robot(name_or_path: &str, folder: &Path) -> Result<RobotSourc
             let text = ROBOTS.iter().find(|(known, ..)| *known == name_or_path);
             let (.., xml) =
                 text.ok_or_else(|| SimError::unknown("robot", name_or_path, robot_names()))?;
-            let model = ModelSource::Text(xml);
-            Ok(RobotSource { description: Some(description), model, folder: None })
+            Ok(RobotSource { description: Some(description), model: ModelSource::Text(xml) })
         }
     }
 }

@@ -17,8 +17,6 @@ pub(crate) enum Step {
     To(State),
     /// The attempt failed.
     Fail(Reason),
-    /// It is not even tried.
-    Refuse(Reason),
     /// Everything is done.
     End(Outcome),
 }

@@ -12,7 +12,6 @@ mod depth_pilot;
 mod depth_sensor;
 mod draw;
 mod engine;
-mod foreign;
 mod oracle;
 mod rig;
 mod shapes;
