@@ -6,7 +6,7 @@ use clap::Command;
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Teach and record", &["demo", "drive", "collect"]),
     ("Repeat and check", &["replay", "data", "report"]),
-    ("See and plan", &["scene", "sim", "space", "plan"]),
+    ("See and plan", &["scene", "robot", "sim", "space", "plan"]),
     ("Set up", &["setup", "doctor", "config", "completions", "help"]),
 ];
 

@@ -45,6 +45,9 @@ enum Verb {
     /// List, describe and draw scenes.
     #[command(subcommand)]
     Scene(verbs::scene::Command),
+    /// Describe a robot of somebody's: what is guessed from its MJCF or URDF, to mend.
+    #[command(subcommand)]
+    Robot(verbs::robot::Command),
     /// Simulate many environments; speed, energy and contact sanity.
     Sim(verbs::sim::Args),
     /// Drive an arm from a browser or a terminal, and record.
@@ -92,6 +95,7 @@ impl Verb {
             Self::Setup => verbs::setup::run(),
             Self::Doctor(args) => verbs::doctor::run(args),
             Self::Scene(command) => verbs::scene::run(command),
+            Self::Robot(command) => verbs::robot::run(command),
             Self::Sim(args) => verbs::sim::run(args),
             Self::Drive(args) => verbs::drive::run(args),
             Self::Collect(args) => verbs::collect::run(args),

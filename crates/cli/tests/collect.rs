@@ -247,6 +247,6 @@ fn the_autopilot_is_told_what_to_fetch_and_wrong_words_are_named() {
         let said = fails(here, &format!("{collect} --resume {words}"), 3);
         assert!(said.contains(expected), "{words}: {said}");
     }
-    let said = fails(here, "collect block_box --cameras none --out other --retries 1", 3);
-    assert!(said.contains("block_box") && said.contains("job"), "{said}");
+    let said = fails(here, "collect ur5_cell --cameras none --out other --retries 1", 3);
+    assert!(said.contains("ur5_cell") && said.contains("job"), "{said}");
 }

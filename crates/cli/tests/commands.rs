@@ -57,19 +57,20 @@ fn scenes_are_listed_shown_and_drawn() {
     assert!(!folder.path().join("MUJOCO_LOG.TXT").exists());
 }
 
+/// The export of a whole scene, taken for one robot: what lies loose in it is part of its State.
 #[test]
-fn a_model_with_several_free_bodies_is_refused_as_one_robot() {
+fn loose_bodies_of_a_robots_file_are_in_its_state() {
     let folder = temp();
     let xml =
         stdout(&citrange(folder.path(), &["scene", "show", "multi_table_assembly", "--mjcf"], &[]));
     std::fs::write(folder.path().join("all.xml"), &xml).unwrap();
     let scene = "name: again\ntitle: t\nrates: {physics_hz: 500, control_hz: 20, frame_hz: 20}\n\
                  robots: {robot0: {model: all.xml}}\n";
-    // The export holds free objects too; as one robot that is one free joint too many.
     std::fs::write(folder.path().join("again.yaml"), scene).unwrap();
-    let shown = citrange(folder.path(), &["scene", "show", "again.yaml"], &[]);
-    assert_eq!(shown.status.code(), Some(3));
-    assert!(stderr(&shown).contains("free joint"), "{}", stderr(&shown));
+    let state = stdout(&ok(folder.path(), "scene show again.yaml --state"));
+    for number in ["cubeA:px", "cubeB:qz", "robot0/joint7"] {
+        assert!(state.contains(number), "{number}: {state}");
+    }
 }
 
 #[test]

@@ -195,6 +195,9 @@ pub struct AttemptFailed {
     /// Where the thing was.
     #[serde(default)]
     pub object_m: Option<[f64; 3]>,
+    /// The figures, for people: `the jaw tips would be 4 mm below the table`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
 }
 
 /// How all the work went.

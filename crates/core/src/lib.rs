@@ -33,6 +33,7 @@ pub mod dict;
 pub mod error_kind;
 pub mod event;
 pub mod names;
+mod object_spec;
 pub mod observation;
 pub mod one_arm;
 pub mod origin;

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 pub use crate::camera::{CameraKind, CameraSpec, Intrinsics};
+pub use crate::object_spec::{ConvexBody, ObjectSpec};
+
 use crate::command::{Command, Commanded};
 use crate::observation::{Observation, Want};
 use crate::rates::Rates;
@@ -112,15 +114,6 @@ impl RigSpec {
     pub fn check_rates(&self) -> Result<(), crate::rates::RateError> {
         if self.own_clock { self.rates.check_own_clock() } else { self.rates.check() }
     }
-}
-
-/// A thing that moves and that a rig can see.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ObjectSpec {
-    /// Name.
-    pub name: String,
-    /// Lowest and highest corner of the box around what of it can be touched, in its own frame.
-    pub box_m: [[f64; 3]; 2],
 }
 
 /// One joint of a rig.

@@ -16,6 +16,13 @@ pub struct RobotDescription {
     pub title: String,
     /// MJCF or URDF file, beside the description.
     pub model: String,
+    /// The body of the model that this robot hangs on, where the model holds several robots; the
+    /// others are left out. Keyframes and all names are those of the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    /// Folders with the packages that a URDF names, from the description's own folder.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub packages: Vec<String>,
     /// Height of the base frame above the surface on which the robot stands.
     #[serde(default)]
     pub base_height_m: f64,
@@ -30,6 +37,9 @@ pub struct RobotDescription {
     /// Sites with a meaning: `tool`, `wrist`.
     #[serde(default)]
     pub sites: BTreeMap<String, String>,
+    /// Frames with those meanings on bodies of the model, where it has no site for them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub frames: BTreeMap<String, BodyFrame>,
     /// Name of the pose a robot starts in.
     pub home: String,
     /// Joint vectors by name, in the order of [`RobotDescription::joints`].
@@ -37,9 +47,35 @@ pub struct RobotDescription {
     /// Limits of motion per joint.
     #[serde(default)]
     pub joint_limits: BTreeMap<String, JointLimits>,
-    /// Gain sets by name; `default` is what the model file has.
+    /// Gain sets by name; `default` is what the model file has. Joints that have a motor there, or
+    /// nothing, get a position servo with the gains of `default`.
     #[serde(default)]
     pub servos: BTreeMap<String, Servo>,
+}
+
+/// A frame fixed to a body.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BodyFrame {
+    /// The body's name in the model.
+    pub body: String,
+    /// Where, in the body.
+    #[serde(default)]
+    pub pos_m: [f64; 3],
+    /// Turned how.
+    #[serde(default = "unturned")]
+    pub quat_wxyz: [f64; 4],
+}
+
+impl BodyFrame {
+    fn is_sane(&self) -> bool {
+        let length = self.quat_wxyz.iter().map(|n| n * n).sum::<f64>();
+        self.pos_m.iter().all(|n| n.abs() < 1e6) && (length - 1.0).abs() < 1e-3
+    }
+}
+
+fn unturned() -> [f64; 4] {
+    [1.0, 0.0, 0.0, 0.0]
 }
 
 /// A gripper's joints and their extreme positions.
@@ -70,10 +106,13 @@ pub struct Grasp {
     pub from_face: bool,
 }
 
-/// How fast and how strongly a joint may move. Slide joints use the metre fields.
+/// How far, how fast and how strongly a joint may move. Slide joints use the metre fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct JointLimits {
+    /// From, to, where the model's ends are too far or the joint has none (rad or m).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<[f64; 2]>,
     /// Largest speed of a hinge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub velocity_rad_s: Option<f64>,
@@ -174,6 +213,21 @@ impl RobotDescription {
                 "joint_limits of {} names \"{joint}\", {}",
                 self.name,
                 suggestion(joint, self.joints())
+            ));
+        }
+        let odd = |range: &[f64; 2]| !(range[0] < range[1] && range.iter().all(|n| n.is_finite()));
+        if let Some((joint, _)) =
+            self.joint_limits.iter().find(|(_, limits)| limits.range.as_ref().is_some_and(odd))
+        {
+            return Err(format!(
+                "joint_limits of {}: the range of {joint} must be [lowest, highest]",
+                self.name
+            ));
+        }
+        if let Some((role, frame)) = self.frames.iter().find(|(_, f)| !f.is_sane()) {
+            return Err(format!(
+                "frames of {}: {role} on {} needs finite numbers and a quaternion of length 1",
+                self.name, frame.body
             ));
         }
         if let Some(g) = &self.gripper

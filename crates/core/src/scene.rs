@@ -83,6 +83,32 @@ pub enum Goal {
         /// Its radius.
         radius_m: f64,
     },
+    /// Beside each other into an object with a rectangular flat inside: a tray, a box.
+    Tray {
+        /// The object.
+        object: String,
+        /// Half the sides of its inside, along its own X and Y.
+        half_m: [f64; 2],
+        /// Height of the inside above the object's origin.
+        surface_m: f64,
+        /// Height of its walls above that.
+        #[serde(default)]
+        wall_m: f64,
+    },
+    /// Beside each other into a rectangle that is no object that moves: a marked place, a box or
+    /// a shelf among the fixtures.
+    VirtualTray {
+        /// Its middle, on the surface.
+        center_m: [f64; 3],
+        /// Half its sides.
+        half_m: [f64; 2],
+        /// Its rotation about the vertical.
+        #[serde(default)]
+        yaw_deg: f64,
+        /// Height of the walls around it.
+        #[serde(default)]
+        wall_m: f64,
+    },
     /// Onto the top of an object: one thing.
     TopOf {
         /// The object.
@@ -113,6 +139,8 @@ impl Job {
         let (object, radius_m) = match &self.goal {
             Goal::Plate { object, radius_m, .. } => (Some(object), *radius_m),
             Goal::VirtualPlate { radius_m, .. } => (None, *radius_m),
+            Goal::Tray { object, half_m, .. } => (Some(object), half_m[0].min(half_m[1])),
+            Goal::VirtualTray { half_m, .. } => (None, half_m[0].min(half_m[1])),
             Goal::TopOf { object } => (Some(object), 1.0),
         };
         if let Some(object) = object {
@@ -126,7 +154,7 @@ impl Job {
             return Err(format!("targets: {count} things cannot all go onto one top; name one"));
         }
         if radius_m.is_nan() || radius_m <= 0.0 {
-            return Err(format!("goal: radius_m must be above 0, not {radius_m}"));
+            return Err(format!("goal: radius_m or half_m must be above 0, not {radius_m}"));
         }
         Ok(())
     }
@@ -144,8 +172,16 @@ pub struct Physics {
     pub impratio: f64,
     /// Extra solver passes against slip.
     pub noslip_iterations: u32,
+    /// Several points of contact between convex bodies (cylinders, meshes) that touch along a
+    /// line or a face, instead of one: things lie and are held more steadily.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub multi_contact: bool,
     /// Gravity in the world frame.
     pub gravity_m_s2: [f64; 3],
+    /// Take all options but the time step from the model of this robot; then the other keys do
+    /// not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
 }
 
 impl Default for Physics {
@@ -155,7 +191,9 @@ impl Default for Physics {
             cone: Cone::Elliptic,
             impratio: 10.0,
             noslip_iterations: 5,
+            multi_contact: false,
             gravity_m_s2: [0.0, 0.0, -9.81],
+            from: None,
         }
     }
 }
@@ -484,6 +522,12 @@ impl Scene {
         self.rates.check().map_err(|e| format!("rates: {e}"))?;
         if !self.roots.is_empty() {
             return Err("roots: only recordings' own models have them; leave it out".into());
+        }
+        if let Some(robot) = &self.physics.from
+            && !self.robots.contains_key(robot)
+        {
+            let hint = crate::names::suggestion(robot, self.robots.keys().map(String::as_str));
+            return Err(format!("physics.from: there is no robot \"{robot}\", {hint}"));
         }
         if self.look.floor_square_m <= 0.0 {
             return Err("look.floor_square_m must be above 0".into());

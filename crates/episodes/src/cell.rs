@@ -11,7 +11,7 @@ use citrange_cloud::View;
 use citrange_core::restore::BodyPose;
 use citrange_core::{RestoreReport, Rig, RigSpec, RobotDescription, Scene, Snapshot, StartData};
 use citrange_plan::PlanScene;
-use citrange_robot::Chain;
+use citrange_robot::{Chain, LinkShape};
 use citrange_tape::Episode;
 use citrange_teleop::telemetry::SceneInfo;
 
@@ -178,6 +178,8 @@ pub struct RigIdentity {
 pub struct ArmDescription {
     /// Its chain.
     pub chain: Chain,
+    /// The solid shapes of its links.
+    pub shapes: Vec<LinkShape>,
     /// Height of the floor under it, in the world.
     pub floor_z_m: f64,
     /// Joints of the pose in which it starts.

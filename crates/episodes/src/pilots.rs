@@ -115,6 +115,7 @@ pub(crate) fn autopilot(
     let arm = rig.arm()?;
     Ok(Autopilot::new(Setup {
         chain: &arm.chain,
+        shapes: &arm.shapes,
         home: &arm.home,
         floor_z_m: arm.floor_z_m,
         spec: rig.spec(),

@@ -191,7 +191,8 @@ impl EpisodeRig for SimRig {
         let named = scene.scene.robots[robot].pose.as_ref().unwrap_or(&description.home);
         let home = description.pose(named).map(<[f64]>::to_vec).map_err(EpisodesError::Failed)?;
         let (chain, floor_z_m) = (scene.chain(robot)?, scene.floor_z_m(robot)?);
-        Ok(ArmDescription { chain, floor_z_m, home })
+        let shapes = scene.link_shapes(robot)?;
+        Ok(ArmDescription { chain, shapes, floor_z_m, home })
     }
 
     fn plan_scene(&self) -> Result<PlanScene> {

@@ -39,7 +39,8 @@ impl SceneFromAbove {
         let (goal_object, goal_radius_m) = match &job.goal {
             Goal::Plate { object, radius_m, .. } => (Some(object.clone()), Some(*radius_m)),
             Goal::VirtualPlate { radius_m, .. } => (None, Some(*radius_m)),
-            Goal::TopOf { object } => (Some(object.clone()), None),
+            Goal::Tray { object, .. } | Goal::TopOf { object } => (Some(object.clone()), None),
+            Goal::VirtualTray { .. } => (None, None),
         };
         let rectangle = |name: &String| {
             let place = scene.objects.get(name)?.place.rectangle.as_ref()?;

@@ -110,6 +110,8 @@ pub(crate) enum ModelSource {
 pub(crate) struct RobotSource {
     pub(crate) description: Option<RobotDescription>,
     pub(crate) model: ModelSource,
+    /// Folder that relative paths of the description start from.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 /// A built-in robot's description.
@@ -131,15 +133,17 @@ pub(crate) fn load_robot(name_or_path: &str, folder: &Path) -> Result<RobotSourc
         Some("xml" | "urdf" | "mjcf") => Ok(RobotSource {
             description: None,
             model: ModelSource::File(existing(folder.join(name_or_path))?),
+            folder: None,
         }),
         Some("yaml" | "yml") => {
             let path = folder.join(name_or_path);
             let description: RobotDescription =
                 checked(from_yaml(&read(&path)?, &path.display().to_string())?)?;
-            let beside = path.parent().unwrap_or(Path::new("")).join(&description.model);
+            let folder = path.parent().unwrap_or(Path::new("")).to_owned();
             Ok(RobotSource {
+                model: ModelSource::File(existing(folder.join(&description.model))?),
                 description: Some(description),
-                model: ModelSource::File(existing(beside)?),
+                folder: Some(folder),
             })
         }
         _ => {
@@ -147,7 +151,8 @@ pub(crate) fn load_robot(name_or_path: &str, folder: &Path) -> Result<RobotSourc
             let text = ROBOTS.iter().find(|(known, ..)| *known == name_or_path);
             let (.., xml) =
                 text.ok_or_else(|| SimError::unknown("robot", name_or_path, robot_names()))?;
-            Ok(RobotSource { description: Some(description), model: ModelSource::Text(xml) })
+            let model = ModelSource::Text(xml);
+            Ok(RobotSource { description: Some(description), model, folder: None })
         }
     }
 }

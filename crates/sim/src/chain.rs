@@ -4,11 +4,12 @@ use citrange_core::robot::JointLimits;
 use citrange_core::{Pose, RobotDescription};
 use citrange_robot::{Chain, ChainJoint, ChainSite, Guard};
 use mujoco_rs::prelude::*;
-use nalgebra::{Isometry3, Point3, Vector3};
+use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
 use crate::compile::CompiledScene;
 use crate::error::SimError;
-use crate::layout::{Joint, name_of};
+use crate::layout::{Joint, Tree};
+use crate::world::Data;
 
 /// Points around the rim of a cylinder's end; they stand a little outside of it.
 const RIM_POINTS: u32 = 8;
@@ -25,22 +26,11 @@ impl CompiledScene {
             reason: format!("{robot} cannot be driven: {reason}"),
         };
         let tree = self.layout.robot(robot)?;
-        let description = self.robots.get(robot).ok_or_else(|| {
-            fail("its model has no robot.yaml that names arm joints and sites".into())
-        })?;
-        let known: Vec<&str> = tree.joints.iter().map(|j| j.name.as_str()).collect();
-        let wanted: Vec<&str> = description.joints().collect();
-        if known != wanted {
-            return Err(fail(format!(
-                "robot.yaml lists the joints {}, the model has {}; list all of them, in the \
-                 model's order, arm first",
-                wanted.join(", "),
-                known.join(", ")
-            )));
-        }
-        let bodies = Bodies::new(self, &tree.joints, tree.bodies.start);
+        let description =
+            self.robots.get(robot).ok_or_else(|| fail(self.why_not_described(robot)))?;
+        let bodies = Bodies::new(self, tree);
         let mut joints = Vec::new();
-        for (index, joint) in tree.joints.iter().enumerate() {
+        for (index, joint) in tree.driven_joints().enumerate() {
             joints.push(bodies.joint(index, joint, description));
         }
         for body in tree.bodies.clone() {
@@ -65,13 +55,15 @@ impl CompiledScene {
         Ok(chain)
     }
 
-    /// The site of a robot's wrist in the model, where its description names one.
-    pub(crate) fn wrist_site(&self, robot: &str) -> Option<usize> {
-        let name = self.robots.get(robot)?.sites.get("wrist")?;
-        let full = format!("{robot}/{name}");
-        let model = &self.model;
-        (0..model.ffi().nsite as usize)
-            .find(|id| name_of(model, MjtObjBase::mjOBJ_SITE, *id, "site") == full)
+    /// Where a robot's wrist is in the model, where its description names one.
+    pub(crate) fn wrist_at(&self, robot: &str) -> Option<FrameAt> {
+        frame_of(&self.model, robot, self.robots.get(robot)?, "wrist").ok()
+    }
+
+    /// The body that carries a frame of a robot's description, and the frame's pose there.
+    pub(crate) fn frame_at(&self, robot: &str, role: &str) -> Option<(usize, Isometry3<f64>)> {
+        let frame = frame_of(&self.model, robot, self.robots.get(robot)?, role).ok()?;
+        Some(frame.in_body(&self.model))
     }
 
     /// Height below which nothing of a robot's hand may be driven: what the scene says, or the
@@ -99,27 +91,34 @@ pub(crate) struct Bodies<'a> {
 }
 
 impl<'a> Bodies<'a> {
-    pub(crate) fn new(scene: &'a CompiledScene, known: &[Joint], root: usize) -> Self {
+    pub(crate) fn new(scene: &'a CompiledScene, tree: &Tree) -> Self {
         let model = scene.model.as_ref();
+        let root = tree.bodies.start;
         let pose = |body: usize| isometry(model.body_pos()[body], model.body_quat()[body]);
         let world_from_base = pose(root);
         let nbody = model.ffi().nbody as usize;
         let mut links: Vec<Option<(usize, Isometry3<f64>)>> = vec![None; nbody];
         let mut fixed = vec![Isometry3::identity(); nbody];
-        let mut joints = Vec::new();
+        let mut joints = vec![(0, None, Isometry3::identity()); tree.driven.len()];
         for body in root..nbody {
             let parent = model.body_parentid()[body] as usize;
             let (mut link, mut link_from_body) = match links[parent] {
                 _ if body == root => (None, Isometry3::identity()),
                 Some((link, link_from_parent)) => (Some(link), link_from_parent * pose(body)),
+                // A robot may stand in the world with several roots; the first is its base.
+                None if parent == 0 => (None, world_from_base.inverse() * pose(body)),
                 None => (None, fixed[parent] * pose(body)),
             };
             let first = model.body_jntadr()[body];
             for number in 0..model.body_jntnum()[body] {
                 let joint = (first + number) as usize;
-                let dof = model.jnt_dofadr()[joint] as usize;
-                let Some(index) = known.iter().position(|j| j.dof == dof) else { continue };
-                joints.push((joint, link, link_from_body));
+                let index = tree.driven_joints().position(|j| j.id == joint);
+                let Some(index) = index else {
+                    // Nobody drives it: it stays as it stands at home.
+                    link_from_body *= moved(model, joint, &scene.home_qpos);
+                    continue;
+                };
+                joints[index] = (joint, link, link_from_body);
                 link = Some(index);
                 link_from_body = Isometry3::identity();
             }
@@ -146,13 +145,7 @@ impl<'a> Bodies<'a> {
     fn joint(&self, index: usize, joint: &Joint, description: &RobotDescription) -> ChainJoint {
         let (id, parent, parent_from_link) = self.joints[index];
         let model = self.model;
-        let range = match joint.position_servo {
-            Some(servo) if model.actuator_ctrllimited()[servo] => {
-                Some(model.actuator_ctrlrange()[servo])
-            }
-            _ if model.jnt_limited()[id] => Some(model.jnt_range()[id]),
-            _ => None,
-        };
+        let range = joint.commanded_range(model, Some(description));
         let is_slide = model.jnt_type()[id] == MjtJoint::mjJNT_SLIDE;
         let limits = description.joint_limits.get(&joint.name);
         let limit = |of: fn(&JointLimits) -> [Option<f64>; 2]| {
@@ -171,17 +164,12 @@ impl<'a> Bodies<'a> {
             is_slide,
             reference: model.qpos0()[joint.qpos],
             range,
-            stiffness: joint.position_servo.map(|servo| model.actuator_gainprm()[servo][0]),
+            stiffness: joint.drive.map(|drive| drive.stiffness(model)),
             max_speed: limit(|l| [l.velocity_rad_s, l.velocity_m_s]),
             max_acceleration: limit(|l| [l.acceleration_rad_s2, l.acceleration_m_s2]),
             max_jerk: limit(|l| [l.jerk_rad_s3, l.jerk_m_s3]),
-            damping: joint
-                .position_servo
-                .map(|servo| (-model.actuator_biasprm()[servo][2]).max(0.0)),
-            max_effort: joint
-                .position_servo
-                .filter(|servo| model.actuator_forcelimited()[*servo])
-                .map(|servo| model.actuator_forcerange()[servo][1]),
+            damping: joint.drive.map(|drive| drive.damping(model)),
+            max_effort: joint.max_effort(model),
             mass_kg: 0.0,
             com_m: [0.0; 3],
             gripper,
@@ -194,19 +182,10 @@ impl<'a> Bodies<'a> {
         description: &RobotDescription,
         role: &str,
     ) -> Result<ChainSite, String> {
-        let name = description
-            .sites
-            .get(role)
-            .ok_or_else(|| format!("robot.yaml names no site for \"{role}\" under sites"))?;
-        let full = format!("{robot}/{name}");
-        let count = self.model.ffi().nsite as usize;
-        let at = (0..count)
-            .find(|id| name_of(self.model, MjtObjBase::mjOBJ_SITE, *id, "site") == full)
-            .ok_or_else(|| format!("the model has no site \"{name}\" ({role} in robot.yaml)"))?;
-        let (link, link_from_body) = self
-            .at(self.model.site_bodyid()[at] as usize)
-            .ok_or_else(|| format!("site \"{name}\" ({role}) is moved by no joint"))?;
-        let body_from_site = isometry(self.model.site_pos()[at], self.model.site_quat()[at]);
+        let frame = frame_of(self.model, robot, description, role)?;
+        let (body, body_from_site) = frame.in_body(self.model);
+        let (link, link_from_body) =
+            self.at(body).ok_or_else(|| format!("its frame \"{role}\" is moved by no joint"))?;
         Ok(ChainSite { link, link_from_site: (link_from_body * body_from_site).into() })
     }
 
@@ -232,6 +211,85 @@ impl<'a> Bodies<'a> {
         }
         guards
     }
+}
+
+/// A frame that a description names, in the model.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FrameAt {
+    /// A site of the model.
+    Site(usize),
+    /// A place on a body.
+    Body(usize, Isometry3<f64>),
+}
+
+impl FrameAt {
+    /// The body that carries it and its pose there.
+    fn in_body(&self, model: &MjModel) -> (usize, Isometry3<f64>) {
+        match *self {
+            Self::Body(body, pose) => (body, pose),
+            Self::Site(site) => {
+                let pose = isometry(model.site_pos()[site], model.site_quat()[site]);
+                (model.site_bodyid()[site] as usize, pose)
+            }
+        }
+    }
+
+    /// Where it is in the world now.
+    pub(crate) fn position(&self, data: &Data) -> [f64; 3] {
+        match *self {
+            Self::Site(site) => data.site_xpos()[site],
+            Self::Body(body, pose) => {
+                let world = isometry(data.xpos()[body], data.xquat()[body]);
+                (world * pose).translation.vector.into()
+            }
+        }
+    }
+}
+
+/// The frame of a description for a role: `tool`, `wrist`.
+fn frame_of(
+    model: &MjModel,
+    robot: &str,
+    description: &RobotDescription,
+    role: &str,
+) -> Result<FrameAt, String> {
+    let find = |kind: MjtObjBase, count: i64, name: &str| {
+        let full = format!("{robot}/{name}");
+        (0..count as usize).find(|id| model.id_to_name(kind, *id) == Some(full.as_str()))
+    };
+    if let Some(frame) = description.frames.get(role) {
+        let bodies = model.ffi().nbody;
+        let body = find(MjtObjBase::mjOBJ_BODY, bodies, &frame.body).ok_or_else(|| {
+            let body = &frame.body;
+            format!("the model has no body \"{body}\" (frames: {role} in robot.yaml)")
+        })?;
+        return Ok(FrameAt::Body(body, isometry(frame.pos_m, frame.quat_wxyz)));
+    }
+    let name = description
+        .sites
+        .get(role)
+        .ok_or_else(|| format!("robot.yaml names no \"{role}\" under sites or frames"))?;
+    find(MjtObjBase::mjOBJ_SITE, model.ffi().nsite, name)
+        .map(FrameAt::Site)
+        .ok_or_else(|| format!("the model has no site \"{name}\" ({role} in robot.yaml)"))
+}
+
+/// How a joint at some position moves its body; nothing for a free one, whose body is the root.
+fn moved(model: &MjModel, joint: usize, qpos: &[f64]) -> Isometry3<f64> {
+    let at = model.jnt_qposadr()[joint] as usize;
+    let axis = Vector3::from(model.jnt_axis()[joint]);
+    let by = qpos[at] - model.qpos0()[at];
+    let turn = match model.jnt_type()[joint] {
+        MjtJoint::mjJNT_SLIDE => return Translation3::from(axis * by).into(),
+        MjtJoint::mjJNT_FREE => return Isometry3::identity(),
+        MjtJoint::mjJNT_HINGE => UnitQuaternion::new(axis * by),
+        MjtJoint::mjJNT_BALL => {
+            let quat_wxyz = std::array::from_fn(|i| qpos[at + i]);
+            isometry([0.0; 3], quat_wxyz).rotation
+        }
+    };
+    let anchor = Translation3::from(model.jnt_pos()[joint]);
+    anchor * turn * anchor.inverse()
 }
 
 /// Spheres whose hull covers a shape, in the shape's frame.

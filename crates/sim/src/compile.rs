@@ -4,17 +4,21 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use citrange_core::restore::JointSlot;
-use citrange_core::robot::PerJoint;
-use citrange_core::scene::RobotPlacement;
 use citrange_core::{Pose, RobotDescription, Scene};
 use mujoco_rs::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::catalog::{ModelSource, SceneSource, existing, load_robot};
-use crate::engine::start_engine;
+use crate::attach::Attachment;
+use crate::catalog::{SceneSource, existing, load_robot};
+use crate::describe::guess_missing;
+use crate::engine::{engine_messages, start_engine};
 use crate::error::SimError;
+use crate::home::home;
 use crate::layout::{Layout, Root};
 use crate::mjcf::world_text;
+use crate::model_file::{ModelFile, Origin};
+use crate::options;
+use crate::servos::set_gains;
 
 /// Room for the model's XML; scenes are far smaller.
 const XML_BYTES: usize = 16 << 20;
@@ -37,6 +41,21 @@ pub struct CompiledScene {
     pub(crate) home_qpos: Vec<f64>,
     /// Commands that hold the start pose.
     pub(crate) home_ctrl: Vec<f64>,
+    /// What was read of the robots' model files.
+    pub(crate) foreign: BTreeMap<String, Origin>,
+    /// Robots whose description could not be guessed, and why.
+    pub(crate) undescribed: BTreeMap<String, String>,
+}
+
+/// What is other than the scene has it, of one robot.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Change<'a> {
+    /// The robot.
+    pub(crate) robot: &'a str,
+    /// Only what hangs on this body of its model.
+    pub(crate) root: Option<&'a str>,
+    /// Its description.
+    pub(crate) description: Option<&'a RobotDescription>,
 }
 
 impl CompiledScene {
@@ -45,6 +64,11 @@ impl CompiledScene {
     /// # Errors
     /// When the engine is missing, a file cannot be read, or the model does not compile.
     pub fn new(source: &SceneSource) -> Result<Self, SimError> {
+        Self::changed(source, Change::default())
+    }
+
+    /// As [`CompiledScene::new`], with one robot other than the scene has it.
+    pub(crate) fn changed(source: &SceneSource, change: Change<'_>) -> Result<Self, SimError> {
         let _span = tracing::info_span!("compile_scene", scene = source.scene.name).entered();
         start_engine()?;
         let scene = source.scene.clone();
@@ -52,32 +76,60 @@ impl CompiledScene {
         let mut spec = MjSpec::from_xml_string(&world_text(&scene))
             .map_err(|e| fail(format!("the world does not parse: {e}")))?;
         let mut robots = BTreeMap::new();
+        let mut foreign = BTreeMap::new();
         for (name, placement) in &scene.robots {
-            let robot = load_robot(&placement.model, &source.folder)?;
-            let lift = robot.description.as_ref().map_or(0.0, |d| d.base_height_m);
+            let mut read = load_robot(&placement.model, &source.folder)?;
+            let change = if name == change.robot { change } else { Change::default() };
+            read.description = change.description.cloned().or(read.description);
+            let mut opened = ModelFile::open(name, &read).map_err(&fail)?;
+            let description = read.description.as_ref();
+            let lift = description.map_or(0.0, |d| d.base_height_m);
             let [x, y, z] = placement.pos_m;
             let pose = Pose::from_yaw([x, y, z + lift], placement.yaw_deg.to_radians());
-            let friction = placement.friction_factor;
-            attach(&mut spec, name, &robot.model, &pose, false, friction).map_err(&fail)?;
-            set_gains(&mut spec, name, placement, robot.description.as_ref()).map_err(&fail)?;
-            if let Some(description) = robot.description {
+            let attachment = Attachment {
+                name,
+                pose: &pose,
+                free: false,
+                friction_factor: placement.friction_factor,
+                root: change.root.or(description.and_then(|d| d.root.as_deref())),
+            };
+            opened.notes.extend(options::take(&mut spec, &opened, name, &scene.physics));
+            attachment.attach(&mut spec, &mut opened.spec).map_err(&fail)?;
+            // Which options clash is named above; the engine only says that some do.
+            let heard = engine_messages().into_iter().filter(|m| !m.contains("Attach conflict"));
+            opened.notes.extend(heard);
+            set_gains(&mut spec, name, placement, description).map_err(&fail)?;
+            for note in &opened.notes {
+                tracing::warn!(robot = name, "{note}");
+            }
+            if let Some(description) = read.description {
                 robots.insert(name.clone(), description);
             }
+            foreign.insert(name.clone(), opened.origin());
         }
         for (name, object) in &scene.objects {
             if let Some(path) = &object.model {
                 let file = existing(source.folder.join(path))?;
+                let mut opened = ModelFile::open_file(name, &file, &[]).map_err(&fail)?;
                 // A fixed root cannot move later, so it is built where it stands.
                 let pose = object.fixed_pose().unwrap_or(Pose::IDENTITY);
-                let source = ModelSource::File(file);
                 let free = !object.fixed_root;
-                attach(&mut spec, name, &source, &pose, free, None).map_err(&fail)?;
+                let attachment =
+                    Attachment { name, pose: &pose, free, friction_factor: None, root: None };
+                attachment.attach(&mut spec, &mut opened.spec).map_err(&fail)?;
             }
         }
         add_cameras(&mut spec, &scene).map_err(&fail)?;
         let model = spec.compile().map_err(|e| fail(format!("does not compile: {e}")))?;
+        // What it says of meshes and textures is no matter of the physics.
+        for message in engine_messages() {
+            tracing::warn!(scene = scene.name, "{message}");
+        }
         let xml = spec.save_xml_string(XML_BYTES).unwrap_or_default();
-        Self::of_model(model, scene, robots, xml)
+        let guesses = guess_missing(&model, &scene, &mut robots, &foreign)?;
+        let mut compiled = Self::of_model(model, scene, robots, xml)?;
+        (compiled.foreign, compiled.undescribed) = (foreign, guesses);
+        Ok(compiled)
     }
 
     /// A scene whose model was kept as MuJoCo's binary file ([`CompiledScene::to_mjb`]): exactly
@@ -110,7 +162,7 @@ impl CompiledScene {
         xml: String,
     ) -> Result<Self, SimError> {
         let fail = |reason: String| SimError::Scene { scene: scene.name.clone(), reason };
-        let layout = Layout::new(&model, &scene)?;
+        let layout = Layout::new(&model, &scene, &robots)?;
         let (home_qpos, home_ctrl) = home(&model, &layout, &scene, &robots).map_err(fail)?;
         Ok(Self {
             model_hash: hash(&model)?,
@@ -121,7 +173,37 @@ impl CompiledScene {
             layout,
             home_qpos,
             home_ctrl,
+            foreign: BTreeMap::new(),
+            undescribed: BTreeMap::new(),
         })
+    }
+
+    /// What was done differently when the robots' files were read, for people: by robot.
+    pub fn notes(&self) -> impl Iterator<Item = (&str, &str)> {
+        let all = self.foreign.iter();
+        all.flat_map(|(name, origin)| {
+            origin.notes.iter().map(|note| (name.as_str(), note.as_str()))
+        })
+    }
+
+    /// Why a robot has no description, for people.
+    pub(crate) fn why_not_described(&self, robot: &str) -> String {
+        let reason = self.undescribed.get(robot).map_or_else(
+            || "its model has no robot.yaml that names arm joints and sites".to_owned(),
+            Clone::clone,
+        );
+        let model = self.scene.robots.get(robot).map_or("model.xml", |placed| &placed.model);
+        format!(
+            "{reason}; `citrange robot describe {model} -o robot.yaml` writes what it finds, to mend"
+        )
+    }
+
+    /// Names of the joints that a rig of a robot commands, in the order of its commands.
+    ///
+    /// # Errors
+    /// When there is no such robot.
+    pub fn driven_joints(&self, robot: &str) -> Result<Vec<&str>, SimError> {
+        Ok(self.layout.robot(robot)?.driven_joints().map(|j| j.name.as_str()).collect())
     }
 
     /// Names of the robots.
@@ -232,93 +314,6 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// Puts a model into the world with its names prefixed `name/`, its friction times a factor.
-fn attach(
-    spec: &mut MjSpec,
-    name: &str,
-    source: &ModelSource,
-    pose: &Pose,
-    free: bool,
-    friction_factor: Option<f64>,
-) -> Result<(), String> {
-    let mut child = match source {
-        ModelSource::Text(text) => MjSpec::from_xml_string(text),
-        ModelSource::File(path) => MjSpec::from_xml(path),
-    }
-    .map_err(|e| match source {
-        ModelSource::Text(_) => format!("model of {name}: {e}"),
-        ModelSource::File(path) => format!("model of {name} ({}): {e}", path.display()),
-    })?;
-    if free {
-        let root = child.world_body_mut().body_iter_mut().next();
-        let root = root.ok_or_else(|| format!("model of {name} has no body"))?;
-        root.add_free_joint();
-    }
-    if let Some(factor) = friction_factor {
-        for geom in child.world_body_mut().geom_iter_mut(true) {
-            geom.friction_mut().iter_mut().for_each(|f| *f *= factor);
-        }
-    }
-    let frame = spec.world_body_mut().add_frame();
-    frame.with_pos(pose.pos_m).with_quat(pose.quat_wxyz);
-    frame
-        .attach_by_deep_copy(&mut child, &format!("{name}/"), "")
-        .map_err(|e| format!("model of {name} cannot be attached: {e}"))
-}
-
-/// Replaces the servo gains by the set that the scene asks for.
-fn set_gains(
-    spec: &mut MjSpec,
-    name: &str,
-    placement: &RobotPlacement,
-    description: Option<&RobotDescription>,
-) -> Result<(), String> {
-    let set = match (&placement.servo, description) {
-        (None, _) => None,
-        (Some(servo), Some(d)) => Some(d.servos.get(servo).ok_or_else(|| {
-            let known =
-                citrange_core::names::suggestion(servo, d.servos.keys().map(String::as_str));
-            format!("robots.{name}.servo: unknown gain set \"{servo}\", {known}")
-        })?),
-        (Some(_), None) => {
-            return Err(format!("robots.{name}.servo: {} has no gain sets", placement.model));
-        }
-    };
-    let Some(description) = description else {
-        return match &placement.kp {
-            None => Ok(()),
-            Some(_) => Err(format!(
-                "robots.{name}.kp: {} has no robot.yaml that names its joints; set the gains in \
-                 the model file",
-                placement.model
-            )),
-        };
-    };
-    for (index, joint) in description.joints().enumerate() {
-        let kp = placement.kp.as_ref().or(set.map(|s| &s.kp));
-        let at = |value: Option<&PerJoint>| value.and_then(|v| v.at(index));
-        let (kp, kv, force) = (at(kp), at(set.map(|s| &s.kv)), at(set.map(|s| &s.force)));
-        if kp.is_none() && kv.is_none() && force.is_none() {
-            continue;
-        }
-        let full = format!("{name}/{joint}");
-        let actuator = spec
-            .actuator_mut(&full)
-            .ok_or_else(|| format!("robots.{name}: joint {joint} has no servo of its name"))?;
-        if let Some(kp) = kp {
-            actuator.gainprm_mut()[0] = kp;
-            actuator.biasprm_mut()[1] = -kp;
-        }
-        if let Some(kv) = kv {
-            actuator.biasprm_mut()[2] = -kv;
-        }
-        if let Some(force) = force {
-            *actuator.forcerange_mut() = [-force, force];
-        }
-    }
-    Ok(())
-}
-
 fn add_cameras(spec: &mut MjSpec, scene: &Scene) -> Result<(), String> {
     for (name, camera) in &scene.cameras {
         let pose = camera.pose()?;
@@ -337,47 +332,4 @@ fn add_cameras(spec: &mut MjSpec, scene: &Scene) -> Result<(), String> {
             .with_resolution([camera.width_px as i32, camera.height_px as i32]);
     }
     Ok(())
-}
-
-/// Start positions of all joints and the commands that hold them.
-fn home(
-    model: &MjModel,
-    layout: &Layout,
-    scene: &Scene,
-    robots: &BTreeMap<String, RobotDescription>,
-) -> Result<(Vec<f64>, Vec<f64>), String> {
-    let mut qpos = model.qpos0().to_vec();
-    let mut ctrl = vec![0.0; model.ffi().nu as usize];
-    for (name, placement) in &scene.robots {
-        let robot = &layout.robots[name];
-        let mut pose: BTreeMap<&str, f64> = BTreeMap::new();
-        if let Some(description) = robots.get(name) {
-            let wanted = placement.pose.as_ref().unwrap_or(&description.home);
-            let values =
-                description.pose(wanted).map_err(|e| format!("robots.{name}.pose: {e}"))?;
-            pose.extend(description.joints().zip(values.iter().copied()));
-        } else if placement.pose.is_some() {
-            return Err(format!(
-                "robots.{name}.pose: {} has no named poses, use joints",
-                placement.model
-            ));
-        }
-        for (joint, value) in &placement.joints {
-            if !robot.joints.iter().any(|j| j.name == *joint) {
-                let known = robot.joints.iter().map(|j| j.name.as_str());
-                let known = citrange_core::names::suggestion(joint, known);
-                return Err(format!("robots.{name}.joints: unknown joint \"{joint}\", {known}"));
-            }
-            pose.insert(joint, *value);
-        }
-        for joint in &robot.joints {
-            if let Some(value) = pose.get(joint.name.as_str()) {
-                qpos[joint.qpos] = *value;
-            }
-            if let Some(index) = joint.position_servo {
-                ctrl[index] = qpos[joint.qpos];
-            }
-        }
-    }
-    Ok((qpos, ctrl))
 }

@@ -1,42 +1,13 @@
 //! What an arm sees and feels of the objects around it.
 
-use citrange_core::{ObjectSeen, ObjectSpec, Pose};
+use citrange_core::{ObjectSeen, Pose};
 
 use crate::compile::CompiledScene;
 use crate::error::SimError;
 use crate::layout::Root;
 use crate::world::World;
 
-/// Objects of a scene that move as a whole, with the box around their colliding shapes.
-pub(crate) fn object_specs(scene: &CompiledScene) -> Vec<ObjectSpec> {
-    let spec = |(name, tree): (&String, &crate::layout::Tree)| {
-        let model = &scene.model;
-        let body = tree.bodies.start;
-        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-        for geom in 0..model.ffi().ngeom as usize {
-            let collides = model.geom_contype()[geom] != 0 || model.geom_conaffinity()[geom] != 0;
-            if model.geom_bodyid()[geom] as usize != body || !collides {
-                continue;
-            }
-            let pose = Pose { pos_m: model.geom_pos()[geom], quat_wxyz: model.geom_quat()[geom] };
-            let pose = pose.isometry();
-            let rot = pose.rotation.to_rotation_matrix();
-            let [x, y, z, half_x, half_y, half_z] = model.geom_aabb()[geom];
-            let middle = pose * nalgebra::Point3::new(x, y, z);
-            let half = rot.matrix().abs() * nalgebra::Vector3::new(half_x, half_y, half_z);
-            for axis in 0..3 {
-                low[axis] = low[axis].min(middle[axis] - half[axis]);
-                high[axis] = high[axis].max(middle[axis] + half[axis]);
-            }
-        }
-        // Nothing of it can be touched: a point.
-        let box_m = if low[0] <= high[0] { [low, high] } else { [[0.0; 3]; 2] };
-        ObjectSpec { name: name.clone(), box_m }
-    };
-    free(scene).map(spec).collect()
-}
-
-fn free(scene: &CompiledScene) -> impl Iterator<Item = (&String, &crate::layout::Tree)> {
+pub(crate) fn free(scene: &CompiledScene) -> impl Iterator<Item = (&String, &crate::layout::Tree)> {
     scene.layout.objects.iter().filter(|(_, tree)| matches!(tree.root, Root::Free { .. }))
 }
 

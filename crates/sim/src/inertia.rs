@@ -17,7 +17,7 @@ impl CompiledScene {
         let chain = self.chain(robot)?;
         let tree = self.layout.robot(robot)?;
         let model: &MjModel = self.model.as_ref();
-        let bodies = Bodies::new(self, &tree.joints, tree.bodies.start);
+        let bodies = Bodies::new(self, tree);
         let mut sums = vec![Matrix3::<f64>::zeros(); chain.joints.len()];
         for body in tree.bodies.clone() {
             let (Some(link), link_from_body) = bodies.place(body) else { continue };
@@ -32,7 +32,7 @@ impl CompiledScene {
             let moved = Matrix3::identity() * out.norm_squared() - out * out.transpose();
             sums[link] += own + moved * model.body_mass()[body];
         }
-        let joints = tree.joints.iter().zip(&sums).map(|(joint, sum)| LinkInertia {
+        let joints = tree.driven_joints().zip(&sums).map(|(joint, sum)| LinkInertia {
             inertia_kg_m2: std::array::from_fn(|row| std::array::from_fn(|col| sum[(row, col)])),
             armature_kg_m2: model.dof_armature()[joint.dof],
             damping_nm_s: model.dof_damping()[joint.dof],

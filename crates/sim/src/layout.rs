@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use citrange_core::Scene;
 use citrange_core::scene::Camera;
+use citrange_core::{RobotDescription, Scene};
 use mujoco_rs::mujoco_c::{mjtBias, mjtGain, mjtTrn};
 use mujoco_rs::prelude::*;
 
+use crate::drive::{Follow, PositionDrive, find_drives};
 use crate::error::SimError;
 use crate::row::TreeRow;
 
@@ -32,7 +33,14 @@ pub(crate) struct Tree {
     /// Names without the prefix.
     pub(crate) body_names: Vec<String>,
     pub(crate) root: Root,
+    /// Whether joints of its own move the root, as those of a gantry do.
+    pub(crate) root_moves: bool,
     pub(crate) joints: Vec<Joint>,
+    /// Joints that a rig commands, in the order of its commands: of a robot those of its
+    /// description, all where there is none.
+    pub(crate) driven: Vec<usize>,
+    /// Its actuators.
+    pub(crate) actuators: Vec<usize>,
     /// Whether State shows its bodies: always for robots, for objects of several bodies.
     pub(crate) articulated: bool,
     pub(crate) row: TreeRow,
@@ -47,15 +55,35 @@ pub(crate) enum Root {
     Free { qpos: usize, dof: usize },
 }
 
-/// A hinge or slide joint and the actuators that drive it.
+/// What a joint's numbers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// A hinge or slide joint: one position, one velocity.
+    Whole,
+    /// A coordinate of a free joint below the root.
+    Number,
+    /// The first number of an orientation; its velocity is always 0.
+    QuatW,
+    /// The others; velocities are turns about the body's own axes. The orientation's first
+    /// position is at `start`.
+    Quat { start: usize },
+}
+
+/// A hinge or slide joint and what drives it, or one number of a ball joint.
 #[derive(Clone, Debug)]
 pub(crate) struct Joint {
     pub(crate) name: String,
+    /// Index in the model.
+    pub(crate) id: usize,
+    pub(crate) part: Part,
     pub(crate) qpos: usize,
     pub(crate) dof: usize,
     /// From, to, where it has limits.
     pub(crate) range: Option<[f64; 2]>,
-    pub(crate) position_servo: Option<usize>,
+    /// The position servo that moves it.
+    pub(crate) drive: Option<PositionDrive>,
+    /// The joint that takes it along, where it has no servo of its own.
+    pub(crate) follows: Option<Follow>,
     pub(crate) velocity_servo: Option<usize>,
     pub(crate) motor: Option<usize>,
 }
@@ -71,8 +99,19 @@ pub(crate) struct CameraLayout {
     pub(crate) far_m: f64,
 }
 
+impl Tree {
+    /// The joints that a rig commands, in the order of its commands.
+    pub(crate) fn driven_joints(&self) -> impl Iterator<Item = &Joint> {
+        self.driven.iter().map(|joint| &self.joints[*joint])
+    }
+}
+
 impl Layout {
-    pub(crate) fn new(model: &MjModel, scene: &Scene) -> Result<Self, SimError> {
+    pub(crate) fn new(
+        model: &MjModel,
+        scene: &Scene,
+        descriptions: &BTreeMap<String, RobotDescription>,
+    ) -> Result<Self, SimError> {
         let sizes = model.ffi();
         let nbody = sizes.nbody as usize;
         let body_names: Vec<String> =
@@ -95,8 +134,12 @@ impl Layout {
         for name in scene.fixtures.keys() {
             tree(name, false)?;
         }
-        for robot in robots.values_mut() {
+        for (name, robot) in &mut robots {
             robot.articulated = true;
+            if let Some(description) = descriptions.get(name) {
+                robot.driven = described(robot, description)
+                    .map_err(|reason| SimError::Scene { scene: scene.name.clone(), reason })?;
+            }
         }
         let mut row_len = 0;
         for tree in objects.values_mut().chain(robots.values_mut()) {
@@ -119,6 +162,18 @@ impl Layout {
         let known = self.cameras.keys().map(String::as_str);
         self.cameras.get(name).ok_or_else(|| SimError::unknown("camera", name, known))
     }
+}
+
+/// Where the joints of a description are among those of the model.
+fn described(tree: &Tree, description: &RobotDescription) -> Result<Vec<usize>, String> {
+    let known = tree.joints.iter().map(|j| j.name.as_str());
+    let place = |joint: &str| {
+        known.clone().position(|name| name == joint).ok_or_else(|| {
+            let hint = citrange_core::names::suggestion(joint, known.clone());
+            format!("robot.yaml of {} names the joint \"{joint}\", {hint}", description.name)
+        })
+    };
+    description.joints().map(place).collect()
 }
 
 /// The engine's name for a thing, or a made-up one where the model gives none.
@@ -155,48 +210,99 @@ fn tree(
         None => first..first + body_names[first..].iter().take_while(|body| belongs(body)).count(),
     };
     let short = |full: &str| full.strip_prefix(&prefix).unwrap_or(full).to_owned();
+    let (held, mut joints) = joints_of(model, &bodies);
+    for joint in &mut joints {
+        joint.name = short(&joint.name);
+    }
+    let actuators = (0..model.ffi().nu as usize)
+        .filter(|index| {
+            let name = name_of(model, MjtObjBase::mjOBJ_ACTUATOR, *index, "actuator");
+            prefixed && name.starts_with(&prefix)
+        })
+        .collect();
+    let body_names = body_names[bodies.clone()].iter().map(|b| short(b)).collect();
+    let articulated = bodies.len() > 1;
+    let driven = (0..joints.len()).collect();
+    let row = TreeRow::default();
+    let root_moves = held == Root::Fixed && model.body_jntnum()[first] > 0;
+    Ok(Tree {
+        root_moves,
+        bodies,
+        body_names,
+        root: held,
+        joints,
+        driven,
+        actuators,
+        articulated,
+        row,
+    })
+}
+
+/// How the first of some bodies is held, and all their joints with what drives them.
+pub(crate) fn joints_of(model: &MjModel, bodies: &Range<usize>) -> (Root, Vec<Joint>) {
     let mut held = Root::Fixed;
     let mut joints = Vec::new();
-    for joint in 0..model.ffi().njnt as usize {
-        let body = model.jnt_bodyid()[joint] as usize;
+    for id in 0..model.ffi().njnt as usize {
+        let body = model.jnt_bodyid()[id] as usize;
         if !bodies.contains(&body) {
             continue;
         }
-        let qpos = model.jnt_qposadr()[joint] as usize;
-        let dof = model.jnt_dofadr()[joint] as usize;
-        let full = name_of(model, MjtObjBase::mjOBJ_JOINT, joint, "joint");
-        match model.jnt_type()[joint] {
-            MjtJoint::mjJNT_FREE if body == first => held = Root::Free { qpos, dof },
-            MjtJoint::mjJNT_HINGE | MjtJoint::mjJNT_SLIDE => {
-                let (position_servo, velocity_servo, motor) = actuators(model, joint);
-                let name = short(&full);
-                let range = model.jnt_limited()[joint].then(|| model.jnt_range()[joint]);
-                joints.push(Joint {
-                    name,
-                    qpos,
-                    dof,
-                    range,
-                    position_servo,
-                    velocity_servo,
-                    motor,
-                });
-            }
-            _ => {
-                return Err(broken(format!(
-                    "joint {full} is a ball joint or a second free joint; State knows hinge and \
-                     slide joints and one free root"
-                )));
+        let qpos = model.jnt_qposadr()[id] as usize;
+        let dof = model.jnt_dofadr()[id] as usize;
+        let name = name_of(model, MjtObjBase::mjOBJ_JOINT, id, "joint");
+        let (velocity_servo, motor) = actuators(model, id);
+        let range = model.jnt_limited()[id].then(|| model.jnt_range()[id]);
+        let one = Joint {
+            name,
+            id,
+            part: Part::Whole,
+            qpos,
+            dof,
+            range,
+            drive: None,
+            follows: None,
+            velocity_servo,
+            motor,
+        };
+        match model.jnt_type()[id] {
+            MjtJoint::mjJNT_FREE if body == bodies.start => held = Root::Free { qpos, dof },
+            MjtJoint::mjJNT_HINGE | MjtJoint::mjJNT_SLIDE => joints.push(one),
+            MjtJoint::mjJNT_BALL => joints.extend(one.ball(0, 0)),
+            MjtJoint::mjJNT_FREE => {
+                for (axis, word) in ["px", "py", "pz"].into_iter().enumerate() {
+                    let name = format!("{}:{word}", one.name);
+                    let (qpos, dof) = (qpos + axis, dof + axis);
+                    joints.push(Joint { name, part: Part::Number, qpos, dof, ..one.clone() });
+                }
+                joints.extend(one.ball(3, 3));
             }
         }
     }
-    let body_names = body_names[bodies.clone()].iter().map(|b| short(b)).collect();
-    let articulated = bodies.len() > 1;
-    Ok(Tree { bodies, body_names, root: held, joints, articulated, row: TreeRow::default() })
+    find_drives(model, &mut joints);
+    (held, joints)
 }
 
-/// The actuators that act on a joint: position servo, velocity servo, motor.
-fn actuators(model: &MjModel, joint: usize) -> (Option<usize>, Option<usize>, Option<usize>) {
-    let (mut position, mut velocity, mut motor) = (None, None, None);
+impl Joint {
+    /// The four numbers of a quaternion that starts `qpos` and `dof` behind the joint's first.
+    fn ball(&self, qpos: usize, dof: usize) -> impl Iterator<Item = Self> {
+        let start = self.qpos + qpos;
+        let words = ["qw", "qx", "qy", "qz"].into_iter().enumerate();
+        words.map(move |(number, word)| Self {
+            name: format!("{}:{word}", self.name),
+            part: if number == 0 { Part::QuatW } else { Part::Quat { start } },
+            qpos: start + number,
+            dof: self.dof + dof + number.saturating_sub(1),
+            range: None,
+            velocity_servo: None,
+            motor: None,
+            ..self.clone()
+        })
+    }
+}
+
+/// The actuators that act on a joint otherwise than by a position: velocity servo, motor.
+fn actuators(model: &MjModel, joint: usize) -> (Option<usize>, Option<usize>) {
+    let (mut velocity, mut motor) = (None, None);
     for index in 0..model.ffi().nu as usize {
         let on_joint = model.actuator_trntype()[index] == mjtTrn::mjTRN_JOINT;
         if !on_joint || model.actuator_trnid()[index][0] as usize != joint {
@@ -209,12 +315,11 @@ fn actuators(model: &MjModel, joint: usize) -> (Option<usize>, Option<usize>, Op
         let bias = &model.actuator_biasprm()[index];
         match model.actuator_biastype()[index] {
             mjtBias::mjBIAS_NONE => motor = Some(index),
-            mjtBias::mjBIAS_AFFINE if bias[1] == -gain && gain != 0.0 => position = Some(index),
             mjtBias::mjBIAS_AFFINE if bias[1] == 0.0 && bias[2] == -gain => velocity = Some(index),
             _ => {}
         }
     }
-    (position, velocity, motor)
+    (velocity, motor)
 }
 
 fn cameras(model: &MjModel, scene: &Scene) -> BTreeMap<String, CameraLayout> {

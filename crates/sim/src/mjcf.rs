@@ -51,7 +51,7 @@ pub(crate) fn world_text(scene: &Scene) -> String {
          <compiler angle=\"radian\" autolimits=\"true\"/>\n\
          <option timestep=\"{timestep}\" integrator=\"{integrator}\" cone=\"{cone}\" \
          impratio=\"{impratio}\" noslip_iterations=\"{noslip}\" gravity=\"{gravity}\">\
-         <flag autoreset=\"disable\"/></option>\n\
+         <flag autoreset=\"disable\"{multi_contact}/></option>\n\
          <visual><global offwidth=\"{width}\" offheight=\"{height}\"/>\
          <headlight ambient=\"{ambient}\" diffuse=\"0.22 0.22 0.22\" specular=\"0 0 0\"/>\
          </visual>\n\
@@ -61,6 +61,7 @@ pub(crate) fn world_text(scene: &Scene) -> String {
         timestep = scene.rates.timestep_s(),
         impratio = physics.impratio,
         noslip = physics.noslip_iterations,
+        multi_contact = if physics.multi_contact { " multiccd=\"enable\"" } else { "" },
         gravity = list(&physics.gravity_m_s2),
         ambient = list(&scene.look.ambient_rgb),
         look_assets = look_assets(&scene.look),

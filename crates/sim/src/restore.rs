@@ -222,8 +222,8 @@ impl World {
         let ctrl = data.ctrl_mut();
         ctrl.copy_from_slice(&scene.home_ctrl);
         for joint in scene.layout.robots.values().flat_map(|r| &r.joints) {
-            if let Some(servo) = joint.position_servo {
-                ctrl[servo] = qpos[joint.qpos];
+            if let Some(drive) = joint.drive {
+                ctrl[drive.actuator] = drive.command(qpos[joint.qpos]);
             }
         }
         env_.step = (time_s * hz).round().max(0.0) as u64;

@@ -8,6 +8,7 @@ use citrange_core::{
     Rig, RigSpec, Snapshot, Want,
 };
 
+use crate::chain::FrameAt;
 use crate::compile::CompiledScene;
 use crate::contact_sensor::ContactSensor;
 use crate::error::SimError;
@@ -28,8 +29,8 @@ pub struct SimRig {
     limited: Vec<f64>,
     pools: Vec<CameraBuffers>,
     contact_sensor: ContactSensor,
-    /// The site of the first arm's wrist, where its description names one.
-    wrist: Option<usize>,
+    /// The first arm's wrist, where its description names one.
+    wrist: Option<FrameAt>,
     /// Started when the first pictures are asked for.
     drawer: Option<Drawer>,
     leave_out: bool,
@@ -70,7 +71,7 @@ impl SimRig {
         }
         let spec = spec(&scene, robots, cameras)?;
         let contact_sensor = ContactSensor::new(&scene, first)?;
-        let wrist = scene.wrist_site(first);
+        let wrist = scene.wrist_at(first);
         let world = World::new(scene, 1, Threads::Exactly(1))?;
         let limited = vec![0.0; spec.joints.len()];
         let pools = vec![CameraBuffers::default(); spec.cameras.len()];
@@ -134,8 +135,8 @@ impl SimRig {
     #[must_use]
     pub fn targets(&self) -> Vec<f64> {
         let data = &self.world.envs[0].data;
-        let target = |joint: &Joint| match joint.position_servo {
-            Some(servo) => data.ctrl()[servo],
+        let target = |joint: &Joint| match joint.drive {
+            Some(drive) => drive.position(data.ctrl()[drive.actuator]),
             None => data.qpos()[joint.qpos],
         };
         self.joints().map(target).collect()
@@ -143,7 +144,8 @@ impl SimRig {
 
     /// Joints of all arms, in order.
     fn joints(&self) -> impl Iterator<Item = &Joint> {
-        self.robots.iter().flat_map(|robot| &self.world.scene.layout.robots[robot].joints)
+        let robots = &self.world.scene.layout.robots;
+        self.robots.iter().flat_map(|robot| robots[robot].driven_joints())
     }
 
     /// What a camera gives from now on; colours by default.
@@ -283,7 +285,7 @@ impl Rig for SimRig {
         if rates.is_frame(self.ticks) {
             self.contact_sensor.feel(&mut self.world);
         }
-        seen.wrist_pos_m = self.wrist.map(|site| self.world.envs[0].data.site_xpos()[site]);
+        seen.wrist_pos_m = self.wrist.map(|wrist| wrist.position(&self.world.envs[0].data));
         self.contact_sensor.see(&self.world, &mut seen.objects);
         if want == Want::Images {
             seen.images.clear();
@@ -307,8 +309,8 @@ impl Rig for SimRig {
         }
         let mut rest = self.limited.as_slice();
         for robot in &self.robots {
-            let (own, others) = rest.split_at(self.world.scene.layout.robots[robot].joints.len());
-            self.world.set_joint_targets(robot, own)?;
+            let (own, others) = rest.split_at(self.world.scene.layout.robots[robot].driven.len());
+            self.world.set_driven_targets(robot, own)?;
             rest = others;
         }
         commanded.limited.clear();

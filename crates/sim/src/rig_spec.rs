@@ -5,8 +5,9 @@ use citrange_core::rig::{ArmSpec, CameraSpec, JointSpec};
 use mujoco_rs::prelude::MjtJoint;
 
 use crate::compile::CompiledScene;
-use crate::contact_sensor::object_specs;
+use crate::drive::why_not_driven;
 use crate::error::SimError;
+use crate::object_specs::object_specs;
 
 /// These robots of a scene, seen by the cameras named (all when `None`).
 pub(crate) fn spec(
@@ -52,24 +53,21 @@ pub(crate) fn spec(
 fn joint_specs(scene: &CompiledScene, robot: &str) -> Result<Vec<JointSpec>, SimError> {
     let model = &scene.model;
     let mut joints = Vec::new();
-    for joint in &scene.layout.robot(robot)?.joints {
-        let servo = joint.position_servo.ok_or_else(|| SimError::Scene {
-            scene: scene.scene.name.clone(),
-            reason: format!("joint {} of {robot} has no position servo", joint.name),
-        })?;
-        let index = model.actuator_trnid()[servo][0] as usize;
-        let range = if model.actuator_ctrllimited()[servo] {
-            Some(model.actuator_ctrlrange()[servo])
-        } else if model.jnt_limited()[index] {
-            Some(model.jnt_range()[index])
-        } else {
-            None
-        };
-        let is_slide = model.jnt_type()[index] == MjtJoint::mjJNT_SLIDE;
-        let gripper = scene.robots.get(robot).and_then(|d| d.gripper.as_ref()).and_then(|g| {
+    let description = scene.robots.get(robot);
+    for joint in scene.layout.robot(robot)?.driven_joints() {
+        let gripper = description.and_then(|d| d.gripper.as_ref()).and_then(|g| {
             let index = g.joints.iter().position(|name| *name == joint.name)?;
             Some([*g.closed.get(index)?, *g.open.get(index)?])
         });
+        // What closes with a gripper needs no servo of its own: linkages take it along.
+        if joint.drive.is_none() && joint.follows.is_none() && gripper.is_none() {
+            return Err(SimError::Scene {
+                scene: scene.scene.name.clone(),
+                reason: format!("{robot} cannot be driven: {}", why_not_driven(model, joint)),
+            });
+        }
+        let is_slide = model.jnt_type()[joint.id] == MjtJoint::mjJNT_SLIDE;
+        let range = joint.commanded_range(model, description);
         joints.push(JointSpec { name: joint.name.clone(), is_slide, range, gripper });
     }
     Ok(joints)

@@ -7,7 +7,10 @@ use citrange_core::scene::{Appearance, Physics, RobotPlacement};
 use citrange_core::{Rates, Scene};
 use citrange_robot::{Robot, RobotDetails, RobotSettings};
 
+use mujoco_rs::prelude::*;
+
 use crate::catalog::SceneSource;
+use crate::chain::Bodies;
 use crate::compile::CompiledScene;
 use crate::error::SimError;
 
@@ -19,8 +22,14 @@ impl CompiledScene {
     /// When there is no such robot, or its description or its model do not say enough.
     pub fn robot(&self, robot: &str) -> Result<Robot, SimError> {
         let allowed_pairs = self.allowed_pairs(robot)?;
-        let settings = RobotSettings { allowed_pairs, ..RobotSettings::default() };
-        let made = Robot::new(&self.chain(robot)?, &self.link_shapes(robot)?, &settings)?;
+        let mut settings = RobotSettings { allowed_pairs, ..RobotSettings::default() };
+        let (chain, shapes) = (self.chain(robot)?, self.link_shapes(robot)?);
+        let mut made = Robot::new(&chain, &shapes, &settings)?;
+        let coarse = self.coarse_pairs(robot, &made)?;
+        if !coarse.is_empty() {
+            settings.allowed_pairs.extend(coarse);
+            made = Robot::new(&chain, &shapes, &settings)?;
+        }
         let details = RobotDetails {
             base_height_m: self.robots.get(robot).map_or(0.0, |d| d.base_height_m),
             seen: self.seen_shapes(robot)?,
@@ -31,6 +40,52 @@ impl CompiledScene {
     }
 }
 
+impl CompiledScene {
+    /// Pairs of links that only touch at home because boxes stand for their meshes: the engine,
+    /// which knows the meshes, has them apart. Nobody looks at those pairs.
+    fn coarse_pairs(&self, robot: &str, made: &Robot) -> Result<Vec<[String; 2]>, SimError> {
+        let tree = self.layout.robot(robot)?;
+        let model = self.model.as_ref();
+        let has_meshes = (0..model.ffi().ngeom as usize).any(|geom| {
+            model.geom_type()[geom] == MjtGeomBase::mjGEOM_MESH
+                && tree.bodies.contains(&(model.geom_bodyid()[geom] as usize))
+        });
+        if !has_meshes {
+            return Ok(Vec::new());
+        }
+        let home: Vec<f64> = tree.driven_joints().map(|j| self.home_qpos[j.qpos]).collect();
+        let touching = made.touching_pairs(&home)?;
+        let mut data = MjData::new(model);
+        data.qpos_mut().copy_from_slice(&self.home_qpos);
+        data.step1();
+        let bodies = Bodies::new(self, tree);
+        let link = |geom: i32| {
+            let body = model.geom_bodyid()[usize::try_from(geom).ok()?] as usize;
+            let is_own = tree.bodies.contains(&body);
+            is_own.then(|| bodies.place(body).0.map_or(0, |joint| joint as u16 + 1))
+        };
+        let met: Vec<[Option<u16>; 2]> = data
+            .contact()
+            .iter()
+            .filter(|contact| contact.dist < 0.0)
+            .map(|contact| contact.geom.map(link))
+            .collect();
+        let apart = touching.into_iter().filter(|[a, b]| {
+            let [a, b] = [Some(*a), Some(*b)];
+            !met.contains(&[a, b]) && !met.contains(&[b, a])
+        });
+        let name = |link: u16| made.links().nth(usize::from(link)).unwrap_or_default().to_owned();
+        let pairs: Vec<[String; 2]> = apart.map(|pair| pair.map(name)).collect();
+        for [a, b] in &pairs {
+            tracing::info!(
+                robot,
+                "boxes around the meshes of {a} and {b} touch at home: not checked"
+            );
+        }
+        Ok(pairs)
+    }
+}
+
 /// A robot alone, standing at the world's origin, compiled from its model: a name, or the path of
 /// a robot.yaml that starts in `folder`. Robots of ours need no engine: see [`Robot::load`].
 ///
@@ -38,6 +93,12 @@ impl CompiledScene {
 /// As [`CompiledScene::new`] and [`CompiledScene::robot`].
 pub fn compiled_robot(model: &str, folder: &Path) -> Result<Robot, SimError> {
     const NAME: &str = "robot";
+    let scene = scene_of(NAME, model);
+    CompiledScene::new(&SceneSource { scene, folder: folder.to_owned() })?.robot(NAME)
+}
+
+/// A scene of nothing but one robot.
+pub(crate) fn scene_of(name: &str, model: &str) -> Scene {
     let placement = RobotPlacement {
         model: model.to_owned(),
         pos_m: [0.0; 3],
@@ -49,19 +110,18 @@ pub fn compiled_robot(model: &str, folder: &Path) -> Result<Robot, SimError> {
         friction_factor: None,
         floor_z_m: None,
     };
-    let scene = Scene {
+    Scene {
         name: "cell".into(),
         title: "A robot alone".into(),
         task: String::new(),
         rates: Rates { physics_hz: 100, control_hz: 100, frame_hz: 100 },
         physics: Physics::default(),
         look: Appearance::default(),
-        robots: [(NAME.to_owned(), placement)].into(),
+        robots: [(name.to_owned(), placement)].into(),
         fixtures: BTreeMap::new(),
         objects: BTreeMap::new(),
         cameras: BTreeMap::new(),
         job: None,
         roots: BTreeMap::new(),
-    };
-    CompiledScene::new(&SceneSource { scene, folder: folder.to_owned() })?.robot(NAME)
+    }
 }

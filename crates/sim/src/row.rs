@@ -6,7 +6,7 @@
 use citrange_core::state::BODY_STATE;
 
 use crate::free_root::world_from_body;
-use crate::layout::{Layout, Root, Tree};
+use crate::layout::{Layout, Part, Root, Tree};
 use crate::world::Data;
 
 /// Where the numbers of a tree start in the row. Joint numbers are in joint order.
@@ -46,7 +46,7 @@ impl TreeRow {
                 (root, if tree.articulated { room(all_bodies) } else { root })
             }
         };
-        let any_position = tree.joints.iter().any(|j| j.position_servo.is_some());
+        let any_position = tree.joints.iter().any(|j| j.drive.is_some());
         let any_velocity = tree.joints.iter().any(|j| j.velocity_servo.is_some());
         Self {
             root,
@@ -108,10 +108,13 @@ fn publish_joints(tree: &Tree, data: &Data, row: &mut [f64]) {
     let command = |index: Option<usize>| index.map_or(f64::NAN, |i| ctrl[i]);
     for (index, joint) in tree.joints.iter().enumerate() {
         row[at.joint_pos + index] = qpos[joint.qpos];
-        row[at.joint_vel + index] = qvel[joint.dof];
-        row[at.effort + index] = joint.motor.map_or(applied[joint.dof], |motor| ctrl[motor]);
+        if joint.part != Part::QuatW {
+            row[at.joint_vel + index] = qvel[joint.dof];
+            row[at.effort + index] = joint.motor.map_or(applied[joint.dof], |motor| ctrl[motor]);
+        }
         if let Some(target) = at.pos_target {
-            row[target + index] = command(joint.position_servo);
+            let drive = joint.drive.as_ref();
+            row[target + index] = drive.map_or(f64::NAN, |d| d.position(ctrl[d.actuator]));
         }
         if let Some(target) = at.vel_target {
             row[target + index] = command(joint.velocity_servo);

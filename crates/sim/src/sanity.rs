@@ -95,6 +95,7 @@ pub fn try_scene(
     let home: Vec<(String, Vec<f64>)> = homes(&mut world)?;
     let mut busy = Duration::ZERO;
     let mut deepest_overlap_m = 0.0_f64;
+    let mut deepest_pair = String::new();
     for tick in 0..ticks {
         let start = Instant::now();
         if settings.sweep {
@@ -110,7 +111,11 @@ pub fn try_scene(
         busy += start.elapsed();
         if tick % 16 == 0 {
             for env in 0..envs {
-                deepest_overlap_m = deepest_overlap_m.max(world.contact_summary(env)?.1);
+                if let Some(([a, b], depth_m)) = world.deepest_contact(env)?
+                    && depth_m > deepest_overlap_m
+                {
+                    (deepest_overlap_m, deepest_pair) = (depth_m, format!("{a} and {b}"));
+                }
             }
             progress(tick as f64 / ticks as f64);
         }
@@ -124,7 +129,10 @@ pub fn try_scene(
     let gain = energy_end_j - energy_start_j;
     let mut problems = Vec::new();
     if deepest_overlap_m > DEEPEST_M {
-        problems.push(format!("contacts overlap by up to {:.1} mm", deepest_overlap_m * 1e3));
+        problems.push(format!(
+            "contacts overlap by up to {:.1} mm ({deepest_pair})",
+            deepest_overlap_m * 1e3
+        ));
     }
     if !settings.sweep && gain > GAIN_J + 1e-3 * energy_start_j.abs() {
         problems.push(format!("energy grew by {gain:.3} J although nothing was asked to move"));

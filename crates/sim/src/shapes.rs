@@ -11,6 +11,7 @@ use crate::chain::{Bodies, isometry};
 use crate::compile::CompiledScene;
 use crate::error::SimError;
 use crate::layout::{Tree, name_of};
+use crate::mesh_boxes;
 
 /// What a geom is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +22,8 @@ enum GeomUse {
 
 impl CompiledScene {
     /// The shapes that a robot collides with, in the frames of its links as [`citrange_control`]
-    /// places them. A body without any gives what is seen of it. A mesh counts as the box around
-    /// it, which is larger than the mesh: files of robots hold no meshes.
+    /// places them. A body without any gives what is seen of it. A mesh counts as a few boxes
+    /// around slices of it.
     ///
     /// # Errors
     /// When there is no such robot, or it has a shape that is none of a solid body.
@@ -41,14 +42,14 @@ impl CompiledScene {
 
     fn shapes_of(&self, robot: &str, side: GeomUse) -> Result<Vec<LinkShape>, SimError> {
         let tree = self.layout.robot(robot)?;
-        let bodies = Bodies::new(self, &tree.joints, tree.bodies.start);
-        let mut shapes = Vec::new();
+        let bodies = Bodies::new(self, tree);
+        let mut shapes_of = Vec::new();
         for (body, geoms) in self.geoms_of(tree, side) {
             let (link, link_from_body) = bodies.place(body);
-            let body_name = &tree.body_names[body - tree.bodies.start];
+            let body_name = &part_name(&tree.body_names[body - tree.bodies.start]);
             for geom in geoms {
                 let name = self.shape_name(robot, body_name, geom);
-                let (shape, geom_from_shape) = shape(&self.model, geom).ok_or_else(|| {
+                let parts = shapes(&self.model, geom).ok_or_else(|| {
                     let reason = format!(
                         "{name} of {robot} is a plane or a height field; robots are made of \
                          boxes, spheres, capsules, cylinders, ellipsoids and meshes"
@@ -57,11 +58,14 @@ impl CompiledScene {
                 })?;
                 let body_from_geom =
                     isometry(self.model.geom_pos()[geom], self.model.geom_quat()[geom]);
-                let link_from_shape = (link_from_body * body_from_geom * geom_from_shape).into();
-                shapes.push(LinkShape { link, link_from_shape, shape, name });
+                for (shape, geom_from_shape) in parts {
+                    let link_from_shape =
+                        (link_from_body * body_from_geom * geom_from_shape).into();
+                    shapes_of.push(LinkShape { link, link_from_shape, shape, name: name.clone() });
+                }
             }
         }
-        Ok(shapes)
+        Ok(shapes_of)
     }
 
     /// Pairs of links that the robot's model lets pass through each other, by the name of the
@@ -72,7 +76,7 @@ impl CompiledScene {
     /// When there is no such robot.
     pub fn allowed_pairs(&self, robot: &str) -> Result<Vec<[String; 2]>, SimError> {
         let tree = self.layout.robot(robot)?;
-        let bodies = Bodies::new(self, &tree.joints, tree.bodies.start);
+        let bodies = Bodies::new(self, tree);
         let mut links: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
         for body in self.geoms_of(tree, GeomUse::Solid).into_keys() {
             links.entry(bodies.place(body).0).or_default().push(body);
@@ -85,7 +89,7 @@ impl CompiledScene {
                 pair == [a, b] || pair == [b, a]
             })
         };
-        let name = |bodies: &[usize]| tree.body_names[bodies[0] - tree.bodies.start].clone();
+        let name = |bodies: &[usize]| part_name(&tree.body_names[bodies[0] - tree.bodies.start]);
         let mut pairs = Vec::new();
         for (one, first) in links.iter().enumerate() {
             for second in links.iter().skip(one + 1) {
@@ -104,7 +108,9 @@ impl CompiledScene {
         let mut seen: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for geom in 0..model.ffi().ngeom as usize {
             let body = model.geom_bodyid()[geom] as usize;
-            if tree.bodies.contains(&body) {
+            // What is moved from outside is a mark for people, no part of the robot.
+            let is_mark = model.body_mocapid()[body] >= 0;
+            if tree.bodies.contains(&body) && !is_mark {
                 let collides =
                     model.geom_contype()[geom] != 0 || model.geom_conaffinity()[geom] != 0;
                 let list = if collides { &mut solid } else { &mut seen };
@@ -130,8 +136,14 @@ impl CompiledScene {
     }
 }
 
-/// A geom's shape and the shape's pose in the geom; `None` for what bounds no volume.
-fn shape(model: &MjModel, geom: usize) -> Option<(Shape, Isometry3<f64>)> {
+/// A body's name as part of a shape's: there a stroke divides the two.
+fn part_name(body: &str) -> String {
+    body.replace('/', "_")
+}
+
+/// What a geom is made of, with the poses in it: one shape, or several boxes of a mesh; `None` for
+/// what bounds no volume.
+pub(crate) fn shapes(model: &MjModel, geom: usize) -> Option<Vec<(Shape, Isometry3<f64>)>> {
     let [a, b, c] = model.geom_size()[geom];
     let shape = match model.geom_type()[geom] {
         MjtGeomBase::mjGEOM_SPHERE => Shape::Sphere { radius_m: a },
@@ -140,11 +152,15 @@ fn shape(model: &MjModel, geom: usize) -> Option<(Shape, Isometry3<f64>)> {
         MjtGeomBase::mjGEOM_ELLIPSOID => Shape::Ellipsoid { radii_m: [a, b, c] },
         MjtGeomBase::mjGEOM_BOX => Shape::Box { half_m: [a, b, c] },
         MjtGeomBase::mjGEOM_MESH | MjtGeomBase::mjGEOM_SDF => {
+            if let Some(boxes) = mesh_boxes::boxes(model, geom) {
+                let each = boxes.into_iter().map(|(pose, half_m)| (Shape::Box { half_m }, pose));
+                return Some(each.collect());
+            }
             let [x, y, z, half_x, half_y, half_z] = model.geom_aabb()[geom];
             let bounds = Shape::Box { half_m: [half_x, half_y, half_z] };
-            return Some((bounds, Isometry3::translation(x, y, z)));
+            return Some(vec![(bounds, Isometry3::translation(x, y, z))]);
         }
         MjtGeomBase::mjGEOM_PLANE | MjtGeomBase::mjGEOM_HFIELD => return None,
     };
-    Some((shape, Isometry3::identity()))
+    Some(vec![(shape, Isometry3::identity())])
 }

@@ -284,6 +284,24 @@ impl World {
         Ok((contacts.len(), deepest))
     }
 
+    /// The two bodies that overlap most in an environment, and how deep in metres.
+    ///
+    /// # Errors
+    /// When the index is out of range.
+    pub fn deepest_contact(&self, env: usize) -> Result<Option<([String; 2], f64)>, SimError> {
+        self.check_env(env)?;
+        let contacts = self.envs[env].data.contact().iter();
+        let Some(deepest) = contacts.min_by(|a, b| a.dist.total_cmp(&b.dist)) else {
+            return Ok(None);
+        };
+        let bodies = self.scene.model.geom_bodyid();
+        let name = |geom: i32| match usize::try_from(geom) {
+            Ok(geom) => self.scene.layout.body_names[bodies[geom] as usize].clone(),
+            Err(_) => "flex".to_owned(),
+        };
+        Ok(Some((deepest.geom.map(name), -deepest.dist)))
+    }
+
     /// The engine's data of an environment, for code that needs what State does not offer.
     ///
     /// # Errors

@@ -7,9 +7,10 @@ use citrange_core::state::BODY_STATE;
 use citrange_core::{DictObjectState, DictState, ObjectState, RobotState, TensorState};
 use ndarray::ArrayView2;
 
+use crate::drive::why_not_driven;
 use crate::error::SimError;
 use crate::free_root::{body_from_world, world_from_body};
-use crate::layout::{Layout, Root, Tree};
+use crate::layout::{Joint, Layout, Part, Root, Tree};
 use crate::snapshot::INTEGRATION;
 use crate::world::{Data, World};
 
@@ -116,42 +117,71 @@ impl World {
         ))
     }
 
-    /// Sets position targets of a robot's joints: (environments, joints) numbers, row by row.
+    /// Sets position targets of all joints of a robot: (environments, joints) numbers, row by row.
+    /// Joints that others take along go with them, whatever is said for them.
     ///
     /// # Errors
     /// When the robot is not known, the length is wrong, a number is not finite, or a joint has
     /// no position servo. Then nothing changes.
     pub fn set_joint_targets(&mut self, robot: &str, targets: &[f64]) -> Result<(), SimError> {
-        let tree = self.scene.layout.robot(robot)?;
-        let joints = tree.joints.len();
+        let scene = std::sync::Arc::clone(&self.scene);
+        let tree = scene.layout.robot(robot)?;
+        let undriven = |j: &&Joint| j.drive.is_none() && j.follows.is_none();
+        if let Some(joint) = tree.joints.iter().find(undriven) {
+            return Err(SimError::State {
+                env: 0,
+                field: format!("robots.{robot}.{}", joint.name),
+                reason: why_not_driven(&scene.model, joint),
+            });
+        }
+        self.set_targets(robot, tree, &(0..tree.joints.len()).collect::<Vec<_>>(), targets)
+    }
+
+    /// As [`World::set_joint_targets`], for the joints of [`crate::CompiledScene::driven_joints`] only;
+    /// all others keep their commands.
+    ///
+    /// # Errors
+    /// When the robot is not known, the length is wrong or a number is not finite. Then nothing
+    /// changes.
+    pub fn set_driven_targets(&mut self, robot: &str, targets: &[f64]) -> Result<(), SimError> {
+        let scene = std::sync::Arc::clone(&self.scene);
+        let tree = scene.layout.robot(robot)?;
+        self.set_targets(robot, tree, &tree.driven, targets)
+    }
+
+    fn set_targets(
+        &mut self,
+        robot: &str,
+        tree: &Tree,
+        which: &[usize],
+        targets: &[f64],
+    ) -> Result<(), SimError> {
+        let joints = which.len();
         let expected = joints * self.envs.len();
         if targets.len() != expected {
             let what = format!("targets of {robot} (environments x joints)");
             return Err(SimError::Length { what, found: targets.len(), expected });
         }
-        let mut servos = Vec::with_capacity(joints);
-        for joint in &tree.joints {
-            servos.push(joint.position_servo.ok_or_else(|| SimError::State {
-                env: 0,
-                field: format!("robots.{robot}.{}", joint.name),
-                reason: "the joint has no position servo".into(),
-            })?);
-        }
         if let Some(bad) = targets.iter().position(|t| !t.is_finite()) {
             return Err(SimError::State {
                 env: bad / joints,
-                field: format!("robots.{robot}.{} target", tree.joints[bad % joints].name),
+                field: format!("robots.{robot}.{} target", tree.joints[which[bad % joints]].name),
                 reason: format!("{} is not a finite number", targets[bad]),
             });
+        }
+        if joints == 0 {
+            return Ok(());
         }
         let (row_len, shown) = (self.scene.layout.row_len, tree.row.pos_target);
         for (env, targets) in targets.chunks_exact(joints).enumerate() {
             let ctrl = self.envs[env].data.ctrl_mut();
-            for (servo, target) in servos.iter().zip(targets) {
-                ctrl[*servo] = *target;
-            }
-            if let Some(from) = shown {
-                self.rows[env * row_len + from..][..joints].copy_from_slice(targets);
+            for (joint, target) in which.iter().zip(targets) {
+                let Some(drive) = tree.joints[*joint].drive else { continue };
+                let command = drive.command(*target);
+                ctrl[drive.actuator] = command;
+                if let Some(from) = shown {
+                    self.rows[env * row_len + from + joint] = drive.position(command);
+                }
             }
         }
         Ok(())
@@ -199,6 +229,18 @@ impl World {
             let data = &mut self.envs[env].data;
             moved |= set_field(data, a, &numbers).map_err(|reason| fail(a, reason))?;
         }
+        let qpos = self.envs[env].data.qpos();
+        for a in plan {
+            let Field::JointPos(joint) = a.field else { continue };
+            let Part::Quat { start } = a.tree.joints[joint].part else { continue };
+            let length = qpos[start..start + 4].iter().map(|c| c * c).sum::<f64>().sqrt();
+            if (length - 1.0).abs() > QUAT_TOLERANCE {
+                return Err(fail(
+                    a,
+                    format!("the orientation has length {length}, it must have 1"),
+                ));
+            }
+        }
         if moved {
             self.envs[env].data.qacc_warmstart_mut().fill(0.0);
         }
@@ -210,15 +252,23 @@ impl World {
     fn check_derived(&self, env: usize, row: usize, plan: &[Assignment]) -> Result<(), SimError> {
         let row_len = self.scene.layout.row_len;
         for a in plan {
-            let Field::Body(body) = a.field else { continue };
+            // Which of the numbers of a body, and where its orientation is among them.
+            let (body, part, quat) = match a.field {
+                Field::Body(body) => (body, 0..BODY_STATE, 3..7),
+                Field::RootPos if a.tree.root_moves => (0, 0..3, 0..0),
+                Field::RootQuat if a.tree.root_moves => (0, 3..7, 0..4),
+                Field::RootLin if a.tree.root_moves => (0, 7..10, 0..0),
+                Field::RootAng if a.tree.root_moves => (0, 10..13, 0..0),
+                _ => continue,
+            };
             let at = env * row_len + a.tree.row.bodies + body * BODY_STATE;
-            let computed = &self.rows[at..at + BODY_STATE];
+            let computed = &self.rows[at..at + BODY_STATE][part];
             let given = a.numbers(row);
             // A quaternion and its negative are the same orientation.
-            let dot: f64 = (3..7).map(|i| computed[i] * given[i]).sum();
+            let dot: f64 = quat.clone().map(|i| computed[i] * given[i]).sum();
             let sign = if dot < 0.0 { -1.0 } else { 1.0 };
             for (index, (c, g)) in computed.iter().zip(&given).enumerate() {
-                let c = if (3..7).contains(&index) { sign * c } else { *c };
+                let c = if quat.contains(&index) { sign * c } else { *c };
                 let error = (c - g).abs();
                 if error > DERIVED_TOLERANCE * (1.0 + c.abs()) {
                     return Err(SimError::State {
@@ -253,7 +303,7 @@ fn report<'a>(
 
 fn has_servo(tree: &Tree, field: Field) -> bool {
     match field {
-        Field::PosTarget(j) => tree.joints[j].position_servo.is_some(),
+        Field::PosTarget(j) => tree.joints[j].drive.is_some(),
         Field::VelTarget(j) => tree.joints[j].velocity_servo.is_some(),
         _ => true,
     }
@@ -270,6 +320,12 @@ fn set_field(data: &mut Data, a: &Assignment, n: &[f64]) -> Result<bool, String>
     };
     let body = a.tree.bodies.start;
     match (a.field, a.tree.root) {
+        // It follows from the joints; compared with what they make of it.
+        (Field::RootPos | Field::RootQuat | Field::RootLin | Field::RootAng, Root::Fixed)
+            if a.tree.root_moves =>
+        {
+            Ok(false)
+        }
         (Field::RootPos, Root::Fixed) => fixed(data.xpos()[body], "position"),
         (Field::RootLin | Field::RootAng, Root::Fixed) => fixed([0.0; 3], "velocity"),
         (Field::RootQuat, Root::Fixed) => {
@@ -311,14 +367,20 @@ fn set_field(data: &mut Data, a: &Assignment, n: &[f64]) -> Result<bool, String>
             data.qpos_mut()[a.tree.joints[j].qpos] = n[0];
             Ok(true)
         }
+        (Field::JointVel(j) | Field::Effort(j), _) if a.tree.joints[j].part == Part::QuatW => {
+            if n[0] != 0.0 {
+                return Err("the first number of an orientation has no velocity: 0 is right".into());
+            }
+            Ok(false)
+        }
         (Field::JointVel(j), _) => {
             data.qvel_mut()[a.tree.joints[j].dof] = n[0];
             Ok(true)
         }
         (Field::PosTarget(j), _) => {
-            let servo = a.tree.joints[j].position_servo;
-            let servo = servo.ok_or("the joint has no position servo: it takes no such target")?;
-            data.ctrl_mut()[servo] = n[0];
+            let drive = a.tree.joints[j].drive;
+            let drive = drive.ok_or("the joint has no position servo: it takes no such target")?;
+            data.ctrl_mut()[drive.actuator] = drive.command(n[0]);
             Ok(false)
         }
         (Field::VelTarget(j), _) => {

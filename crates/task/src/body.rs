@@ -1,9 +1,10 @@
 //! The autopilot's own body: its arm, its jaws, and where it stands.
 
-use citrange_robot::{Chain, HandGoal, HandPose, Tolerance, ToolDownIk, wrapped};
+use citrange_robot::{Chain, Fit, HandGoal, HandPose, LinkShape, Tolerance, ToolDownIk, wrapped};
 use nalgebra::Vector3;
 
 use crate::error::TaskError;
+use crate::hand::{Hand, Side};
 use crate::moves::HandTarget;
 use crate::settings::{AutopilotSettings, HeightsOf};
 
@@ -27,10 +28,14 @@ pub(crate) struct Body {
     axis_m: [f64; 2],
     /// Yaw of the jaws against the arm's direction in the home pose.
     home_yaw_rad: f64,
-    /// Grasp point for a thing of no width.
-    grasp_m: Vector3<f64>,
-    jaw_axis: Vector3<f64>,
-    from_face: bool,
+    /// Grasp point for a thing of no width, in the frame of the tool as the axes.
+    pub(crate) grasp_m: Vector3<f64>,
+    pub(crate) jaw_axis: Vector3<f64>,
+    pub(crate) tool_axis: Vector3<f64>,
+    pub(crate) from_face: bool,
+    pub(crate) hand_shape: Hand,
+    /// How far the jaws' tips are beyond the grasp point, along the tool.
+    pub(crate) tip_m: f64,
     pub(crate) within: Tolerance,
     /// Smallest and largest distance from the first joint's axis that the hand reaches at the
     /// height things are carried at.
@@ -42,6 +47,7 @@ pub(crate) struct Body {
 impl Body {
     pub(crate) fn new(
         chain: &Chain,
+        shapes: &[LinkShape],
         home: &[f64],
         floor_z_m: f64,
         settings: &AutopilotSettings,
@@ -65,7 +71,10 @@ impl Body {
             home_yaw_rad: 0.0,
             grasp_m: Vector3::from(grasp.point_m),
             jaw_axis: Vector3::from(grasp.jaw_axis).normalize(),
+            tool_axis: Vector3::from(grasp.tool_axis).normalize(),
             from_face: grasp.from_face,
+            hand_shape: Hand::new(chain, shapes),
+            tip_m: 0.0,
             within: Tolerance {
                 error_m: REACH_M,
                 tilt_rad: settings.max_tilt_deg.to_radians(),
@@ -75,9 +84,21 @@ impl Body {
             speeds: chain.joints.iter().map(|j| j.max_speed.unwrap_or(1.0) * fraction).collect(),
             ik,
         };
+        if !body.hand_shape.is_known() {
+            return Err(TaskError::NoHand(chain.robot.clone()));
+        }
+        body.tip_m = body.tip();
         body.home_yaw_rad = hand.jaw_yaw_rad() - body.azimuth(&hand.at_m);
         body.ring_m = body.ring(body.height(settings.transport_height), &hand.at_m);
         Ok(body)
+    }
+
+    /// Measures how near to the axis and how far from it the hand gets at a height, with what it
+    /// holds.
+    pub(crate) fn measure_ring(&mut self, z_m: f64) {
+        let home = self.home.clone();
+        let towards = self.hand(&home).at_m;
+        self.ring_m = self.ring(z_m, &towards);
     }
 
     /// Distances from the axis that are reached at a height, in the direction of `towards`.
@@ -119,10 +140,21 @@ impl Body {
         Some(Vector3::new(base.x, base.y, from.z.max(to.z)) + out)
     }
 
-    /// Takes the measure of the thing to be held: half its width between the jaws.
-    pub(crate) fn hold(&mut self, half_width_m: f64) {
-        let out = if self.from_face { half_width_m } else { 0.0 };
-        self.ik.set_point(self.grasp_m + self.jaw_axis * out);
+    /// How far the tips of the jaws, closed, are beyond the grasp point.
+    fn tip(&mut self) -> f64 {
+        let mut joints = self.home.clone();
+        self.set_jaws(0.0, &mut joints);
+        self.ik.set_point(self.grasp_m);
+        let hand = self.hand(&joints);
+        let bodies = self.hand_shape.bodies(self.ik.kinematics());
+        let jaws = bodies.iter().filter(|(side, _)| *side != Side::Palm);
+        let ends = jaws.map(|(_, part)| part.extent(&hand.tool_axis)[1]);
+        ends.fold(f64::NEG_INFINITY, f64::max) - hand.at_m.dot(&hand.tool_axis)
+    }
+
+    /// Where in the hand the middle of the thing is that is to be held, in the tool's frame.
+    pub(crate) fn hold(&mut self, point_m: &Vector3<f64>) {
+        self.ik.set_point(*point_m);
     }
 
     /// A height of the settings as a height of the grasp point in the world.
@@ -168,10 +200,20 @@ impl Body {
 
     /// Joints for a place, if the arm gets there from `near` or from home.
     pub(crate) fn reach(&mut self, place: &HandTarget, near: &[f64]) -> Option<Vec<f64>> {
+        self.reach_or_fit(place, near).ok()
+    }
+
+    /// The same; otherwise how near it comes.
+    pub(crate) fn reach_or_fit(
+        &mut self,
+        place: &HandTarget,
+        near: &[f64],
+    ) -> Result<Vec<f64>, Fit> {
         let mut joints = near.to_vec();
         let goal = self.goal(place);
         let within = self.within;
-        self.ik.find(&goal, &within, &mut joints).keeps(&within).then_some(joints)
+        let fit = self.ik.find(&goal, &within, &mut joints);
+        if fit.keeps(&within) { Ok(joints) } else { Err(fit) }
     }
 
     /// Writes the gripper's joints for a fraction of its opening.

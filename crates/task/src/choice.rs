@@ -1,175 +1,124 @@
-//! How a thing is taken and let go: with which yaw of the jaws, so that the arm reaches and the jaws
-//! meet nothing else.
+//! How a thing is let go: with which yaw of the jaws, so that the arm reaches and the jaws meet
+//! nothing else; and what is around.
 
-use std::f64::consts::{FRAC_PI_2, PI};
+use std::f64::consts::FRAC_PI_2;
 
 use nalgebra::Vector3;
 
 use crate::body::Body;
+use crate::grasp_plan::all_yaws;
+use crate::hull::Body3;
 use crate::moves::HandTarget;
-use crate::settings::{AutopilotSettings, GraspYaw};
 
-/// Room beyond this does not make a grasp better.
+/// Room beyond this does not make a place better.
 const ROOMY_M: f64 = 0.015;
+/// What bodies that meet count as a gap.
+const MEETS_M: f64 = -0.001;
 /// What a radian of yaw costs in metres of room: the arm's own way is the smoothest.
 const YAW_COST_M: f64 = 0.004;
-/// What it costs to do again what failed before.
-const AGAIN_COST_M: f64 = 0.02;
-/// Yaws nearer than this are the same.
-const SAME_YAW_RAD: f64 = 0.6;
-/// Yaws tried for round things, to both sides.
-const YAWS: i32 = 8;
-/// Points of the hand this far above a thing do not meet it.
-const OVER_M: f64 = 0.004;
 
-/// Something that the jaws must not touch: a cylinder that stands on the floor.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Something that the hand must not touch.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Obstacle {
+    pub(crate) name: String,
     pub(crate) at_m: [f64; 2],
+    /// Radius of a circle that holds it, seen from above.
     pub(crate) radius_m: f64,
     pub(crate) top_m: f64,
-}
-
-/// The rim of a plate: points of the hand below its top must stay inside.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Rim {
-    pub(crate) center_m: [f64; 2],
-    pub(crate) radius_m: f64,
-    pub(crate) top_m: f64,
+    pub(crate) bodies: Vec<Body3>,
 }
 
 /// What is around.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Around {
     pub(crate) obstacles: Vec<Obstacle>,
-    pub(crate) rim: Option<Rim>,
 }
 
 impl Around {
-    /// Smallest gap between the hand at these joints and what is around; negative inside.
-    fn room(&self, body: &mut Body, joints: &[f64]) -> f64 {
-        body.hand(joints);
-        let mut room = f64::INFINITY;
-        for (point, radius) in body.ik.kinematics().guards() {
-            let low = point.z - radius - OVER_M;
-            for thing in self.obstacles.iter().filter(|thing| low < thing.top_m) {
-                let away = (point.x - thing.at_m[0]).hypot(point.y - thing.at_m[1]);
-                room = room.min(away - radius - thing.radius_m);
-            }
-            if let Some(rim) = self.rim.filter(|rim| low < rim.top_m) {
-                let away = (point.x - rim.center_m[0]).hypot(point.y - rim.center_m[1]);
-                room = room.min(rim.radius_m - away - radius);
+    /// Smallest gap between the parts of a hand and what is around, at most `ROOMY_M`, and what that
+    /// is; below 0 where they meet.
+    pub(crate) fn room(&self, hand: &[Body3]) -> (f64, String) {
+        let mut room = (ROOMY_M, String::new());
+        let own: Vec<_> = hand.iter().map(|part| (part, part.ball())).collect();
+        for thing in &self.obstacles {
+            for part in &thing.bodies {
+                let (middle, radius) = part.ball();
+                for (own, (own_middle, own_radius)) in &own {
+                    // Balls around them tell most pairs apart.
+                    if (middle - own_middle).norm() - radius - own_radius > room.0 {
+                        continue;
+                    }
+                    // Bodies that meet are told apart by no figure: that counts as a millimetre.
+                    let gap = own.gap(part).gap_m;
+                    let gap = if gap <= 0.0 { MEETS_M } else { gap };
+                    if gap < room.0 {
+                        room = (gap, thing.name.clone());
+                    }
+                }
             }
         }
         room
     }
-}
 
-/// Yaws of the jaws, against the arm's direction, with which a thing at `at_m` can be taken, the arm's own way first.
-fn yaws(body: &Body, how: GraspYaw, at_m: &Vector3<f64>, yaw_rad: f64) -> Vec<f64> {
-    match how {
-        GraspYaw::Free => {
-            let step = PI / f64::from(YAWS);
-            let both = (1..YAWS).flat_map(|k| [f64::from(k) * step, -f64::from(k) * step]);
-            std::iter::once(0.0).chain(both).collect()
-        }
-        GraspYaw::Faces => (0..4)
-            .map(|quarter| body.relative_yaw(at_m, yaw_rad + f64::from(quarter) * FRAC_PI_2))
-            .collect(),
+    /// Top of the highest thing around; that of the floor where there is none.
+    pub(crate) fn top_m(&self, floor_z_m: f64) -> f64 {
+        self.obstacles.iter().map(|o| o.top_m).fold(floor_z_m, f64::max)
     }
 }
 
-/// A thing and how it is to be taken.
-pub(crate) struct GraspQuery<'a> {
-    /// Its middle.
+/// A place where a thing is to be let go.
+pub(crate) struct ReleaseQuery<'a> {
+    /// The hand's place.
     pub(crate) at_m: Vector3<f64>,
-    /// Its yaw in the world.
-    pub(crate) yaw_rad: f64,
-    /// What is around it.
+    /// Height that the hand comes from.
+    pub(crate) over_z_m: f64,
+    /// The yaw in the world that the jaws must have, up to quarter turns, where it matters.
+    pub(crate) yaw_rad: Option<f64>,
     pub(crate) around: &'a Around,
-    /// Yaws that failed before.
-    pub(crate) failed: &'a [f64],
+    /// Joints that the arm comes from.
+    pub(crate) near: &'a [f64],
+    /// Openings between which the jaws let go.
+    pub(crate) openings: [f64; 2],
 }
 
-/// The best yaw to take a thing: reachable over it, at it and lifted, clear of the floor, with
-/// most room around. `None` when the arm does not reach it at all.
-pub(crate) fn grasp_yaw(
-    body: &mut Body,
-    settings: &AutopilotSettings,
-    take: &GraspQuery<'_>,
-) -> Option<f64> {
-    let heights = [settings.approach_height, settings.lift_height].map(|h| body.height(h));
-    let home = body.home.clone();
-    let mut best: Option<(f64, f64)> = None;
-    for relative_yaw_rad in yaws(body, settings.grasp_yaw, &take.at_m, take.yaw_rad) {
-        let low = beside(body, settings, &take.at_m, relative_yaw_rad);
-        let Some(mut joints) = body.reach(&low, &home) else { continue };
-        let reaches = heights.iter().all(|z| {
-            let high = HandTarget { at_m: Vector3::new(low.at_m.x, low.at_m.y, *z), ..low };
-            body.reach(&high, &joints).is_some()
-        });
-        body.set_jaws(settings.gripper_open, &mut joints);
-        body.hand(&joints);
-        let lowest = body.ik.kinematics().lowest_m();
-        if !reaches || lowest < body.floor_z_m + settings.floor_clearance_m {
-            continue;
+/// The best yaw to let a thing go, and the room it leaves; `None` when it is not reached.
+pub(crate) fn release_yaw(body: &mut Body, query: &ReleaseQuery<'_>) -> Option<(f64, f64)> {
+    let at_m = query.at_m;
+    let over_m = Vector3::new(at_m.x, at_m.y, query.over_z_m.max(at_m.z));
+    let yaws = match query.yaw_rad {
+        None => all_yaws(),
+        Some(yaw) => {
+            let quarter = |k: i32| body.relative_yaw(&at_m, yaw + f64::from(k) * FRAC_PI_2);
+            let mut yaws: Vec<f64> = (0..4).map(quarter).collect();
+            yaws.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+            yaws
         }
-        let room = take.around.room(body, &joints);
-        let again = take.failed.iter().any(|old| (old - relative_yaw_rad).abs() < SAME_YAW_RAD);
-        let score = room.min(ROOMY_M)
-            - YAW_COST_M * relative_yaw_rad.abs()
-            - if again { AGAIN_COST_M } else { 0.0 };
-        if best.is_none_or(|(other, _)| score > other) {
-            best = Some((score, relative_yaw_rad));
+    };
+    let mut best: Option<(f64, f64, f64)> = None;
+    for relative_yaw_rad in yaws {
+        // Later ones cost more, and room beyond enough counts nothing.
+        let most = ROOMY_M - YAW_COST_M * relative_yaw_rad.abs();
+        if best.is_some_and(|(score, ..)| score >= most) {
+            break;
         }
-    }
-    best.map(|(_, relative_yaw_rad)| relative_yaw_rad)
-}
-
-/// Where the hand goes to close its jaws around a thing: a little off on the side of the jaw that
-/// does not move.
-pub(crate) fn beside(
-    body: &Body,
-    settings: &AutopilotSettings,
-    at_m: &Vector3<f64>,
-    relative_yaw_rad: f64,
-) -> HandTarget {
-    let at_m = at_m + Vector3::z() * settings.grasp_offset_m;
-    // The yaw is against the arm's direction, which the small step aside hardly changes.
-    let (sin, cos) = body.yaw(&HandTarget { at_m, relative_yaw_rad }).sin_cos();
-    let aside = Vector3::new(cos, sin, 0.0) * settings.grasp_clearance_m;
-    HandTarget { at_m: at_m - aside, relative_yaw_rad }
-}
-
-/// The best yaw to let a thing go at a place of the hand; `None` when it is not reached. `yaw_rad`
-/// is the thing's yaw in the world where it matters.
-pub(crate) fn release_yaw(
-    body: &mut Body,
-    settings: &AutopilotSettings,
-    at_m: &Vector3<f64>,
-    yaw_rad: Option<f64>,
-    around: &Around,
-    near: &[f64],
-) -> Option<f64> {
-    let over_m = Vector3::new(at_m.x, at_m.y, at_m.z.max(body.height(settings.transport_height)));
-    let how = if yaw_rad.is_some() { settings.grasp_yaw } else { GraspYaw::Free };
-    let mut best: Option<(f64, f64)> = None;
-    for relative_yaw_rad in yaws(body, how, at_m, yaw_rad.unwrap_or(0.0)) {
-        let low = HandTarget { at_m: *at_m, relative_yaw_rad };
+        let low = HandTarget { at_m, relative_yaw_rad };
         let over = HandTarget { at_m: over_m, relative_yaw_rad };
-        let Some(mut joints) = body.reach(&low, near) else { continue };
+        let Some(mut joints) = body.reach(&low, query.near) else { continue };
         if body.reach(&over, &joints).is_none() {
             continue;
         }
         let mut room = f64::INFINITY;
-        for jaws in [settings.gripper_closed, settings.gripper_release] {
+        for jaws in query.openings {
             body.set_jaws(jaws, &mut joints);
-            room = room.min(around.room(body, &joints));
+            body.hand(&joints);
+            let bodies = body.hand_shape.bodies(body.ik.kinematics());
+            let hand: Vec<Body3> = bodies.into_iter().map(|(_, body)| body).collect();
+            room = room.min(query.around.room(&hand).0);
         }
         let score = room.min(ROOMY_M) - YAW_COST_M * relative_yaw_rad.abs();
-        if best.is_none_or(|(other, _)| score > other) {
-            best = Some((score, relative_yaw_rad));
+        if best.is_none_or(|(other, ..)| score > other) {
+            best = Some((score, relative_yaw_rad, room));
         }
     }
-    best.map(|(_, relative_yaw_rad)| relative_yaw_rad)
+    best.map(|(_, relative_yaw_rad, room)| (relative_yaw_rad, room))
 }

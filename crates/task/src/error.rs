@@ -40,6 +40,9 @@ pub enum TaskError {
     /// The arm cannot work by itself.
     #[error(transparent)]
     Arm(#[from] RobotError),
+    /// Nothing is known of the shapes of its hand.
+    #[error("the hand of {0} has no solid shapes to grasp with: give its jaws collision geometry")]
+    NoHand(String),
     /// A snapshot does not hold the memory of this autopilot.
     #[error("the snapshot does not hold the memory of this autopilot: {0}")]
     Memory(String),

@@ -20,7 +20,9 @@
 //! | what happens in a state | `states/`, with what is in `work.rs` |
 //! | what must hold in every state | `watch.rs` |
 //! | numbers, profiles | `settings.rs`, `/crates/task/profiles` |
-//! | which yaw the jaws have to take and to let go | `choice.rs` |
+//! | how a thing is taken: yaw, depth, opening | `grasp_plan.rs`; what stands against it `refusal.rs` |
+//! | shapes: of the thing, the hand, distances | `thing.rs`, `hand.rs`, `hull.rs` |
+//! | with which yaw it is let go, what is around | `choice.rs` |
 //! | how the hand moves | `moves.rs`; its arm `body.rs` |
 //! | whether something is held, graspable, placed, moved | `judge/` |
 //! | where things go on the plate | `spots.rs`; what the goal is `goal.rs` |
@@ -30,15 +32,20 @@ mod body;
 mod choice;
 mod error;
 mod goal;
+mod grasp_plan;
+mod hand;
+mod hull;
 pub mod judge;
 mod memory;
 mod moves;
 mod pilot;
 mod reason;
+mod refusal;
 mod settings;
 pub mod spots;
 mod states;
 mod table;
+mod thing;
 mod watch;
 mod work;
 

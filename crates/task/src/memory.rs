@@ -3,6 +3,7 @@
 
 use nalgebra::Vector3;
 
+use crate::grasp_plan::GraspPlan;
 use crate::judge::memory::{array, count, put, take, vector};
 use crate::judge::{GraspDetector, GraspSample, GraspVerdict, PlacementDetector, PlateWatch};
 use crate::moves::{HandTarget, Ramp, StraightMove, Swing};
@@ -16,6 +17,8 @@ pub(crate) const FAILED_YAWS: usize = 4;
 pub(crate) struct Fetch {
     pub(crate) attempts: u32,
     pub(crate) is_placed: bool,
+    /// How many things were placed when it was refused; it is looked at again when others are.
+    pub(crate) refused_at: Option<u32>,
     pub(crate) reason: Option<Reason>,
     /// Where it was when it was first looked for.
     pub(crate) start_m: Option<[f64; 3]>,
@@ -63,8 +66,16 @@ pub(crate) struct Memory {
     pub(crate) jaws_from: f64,
     pub(crate) line: Option<StraightMove>,
     pub(crate) swing: Option<Swing>,
-    /// Yaw of the jaws, against the arm's direction, with which the thing is taken.
-    pub(crate) relative_yaw_rad: f64,
+    /// How the thing is taken.
+    pub(crate) plan: GraspPlan,
+    /// Height at which the thing's middle is carried.
+    pub(crate) carry_z_m: f64,
+    /// Where the thing's middle is, averaged over frames.
+    pub(crate) middle_m: Vector3<f64>,
+    /// Height at which the open jaws travel to it.
+    pub(crate) travel_z_m: f64,
+    /// Height to which it is lifted.
+    pub(crate) lift_z_m: f64,
     pub(crate) failed_yaws: [Option<f64>; FAILED_YAWS],
     /// Where the thing is in the hand.
     pub(crate) carried_m: Vector3<f64>,
@@ -93,7 +104,11 @@ impl Memory {
             jaws_from: jaws,
             line: None,
             swing: None,
-            relative_yaw_rad: 0.0,
+            plan: GraspPlan::default(),
+            carry_z_m: hand.at_m.z,
+            middle_m: hand.at_m,
+            travel_z_m: hand.at_m.z,
+            lift_z_m: hand.at_m.z,
             failed_yaws: [None; FAILED_YAWS],
             carried_m: Vector3::zeros(),
             release: hand,
@@ -125,7 +140,13 @@ impl Memory {
         let swing = self.swing.as_ref().unwrap_or(&still);
         out.extend(swing.from.iter().chain(&swing.to));
         out.extend([swing.ramp.length, swing.ramp.done, swing.ramp.speed]);
-        out.push(self.relative_yaw_rad);
+        let plan = &self.plan;
+        out.push(plan.relative_yaw_rad);
+        out.extend(&plan.point_m);
+        out.extend([plan.aside_m, plan.open, plan.contact, plan.release]);
+        out.extend([plan.half_width_m, plan.tip_below_m]);
+        out.extend([self.carry_z_m, self.travel_z_m, self.lift_z_m]);
+        out.extend(&self.middle_m);
         for yaw in self.failed_yaws {
             put(out, yaw.map(|t| [t]));
         }
@@ -144,6 +165,7 @@ impl Memory {
         put(out, self.failing.map(|reason| [reason.number()]));
         for fetch in &self.fetches {
             out.extend([f64::from(fetch.attempts), f64::from(u8::from(fetch.is_placed))]);
+            put(out, fetch.refused_at.map(|n| [f64::from(n)]));
             put(out, fetch.reason.map(|reason| [reason.number()]));
             put(out, fetch.start_m);
             fetch.watch.save(out);
@@ -171,6 +193,21 @@ impl Memory {
         let [length, done, speed] = array(numbers)?;
         let swing = Swing { from, to, ramp: Ramp { length, done, speed } };
         let relative_yaw_rad = numbers.next()?;
+        let point_m = vector(numbers)?;
+        let [aside_m, open, contact, release] = array(numbers)?;
+        let [half_width_m, tip_below_m] = array(numbers)?;
+        let plan = GraspPlan {
+            relative_yaw_rad,
+            point_m,
+            aside_m,
+            open,
+            contact,
+            release,
+            half_width_m,
+            tip_below_m,
+        };
+        let [carry_z_m, travel_z_m, lift_z_m] = array(numbers)?;
+        let middle_m = vector(numbers)?;
         let mut failed_yaws = [None; FAILED_YAWS];
         for yaw in &mut failed_yaws {
             *yaw = take::<1>(numbers)?.map(|[t]| t);
@@ -193,6 +230,7 @@ impl Memory {
             fetches.push(Fetch {
                 attempts: count(numbers, u32::MAX)?,
                 is_placed: count(numbers, 1)? == 1,
+                refused_at: take::<1>(numbers)?.map(|[n]| n as u32),
                 reason: reason(numbers)?,
                 start_m: take(numbers)?,
                 watch: PlacementDetector::load(numbers)?,
@@ -211,7 +249,11 @@ impl Memory {
             jaws_from,
             line,
             swing: has_swing.then_some(swing),
-            relative_yaw_rad,
+            plan,
+            carry_z_m,
+            middle_m,
+            travel_z_m,
+            lift_z_m,
             failed_yaws,
             carried_m,
             release,

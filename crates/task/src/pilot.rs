@@ -8,7 +8,7 @@ use citrange_core::{
     BoxError, Command, Event, Notes, ObjectSpec, Observation, Outcome, Pilot, Rates, RigSpec,
     Verdict,
 };
-use citrange_robot::Chain;
+use citrange_robot::{Chain, LinkShape};
 
 use crate::body::Body;
 use crate::error::TaskError;
@@ -25,6 +25,8 @@ const FIELD: &str = "pilot/autopilot";
 pub struct Setup<'a> {
     /// The arm.
     pub chain: &'a Chain,
+    /// The solid shapes of its links; those of the hand say how it grasps.
+    pub shapes: &'a [LinkShape],
     /// Pose that it starts from and returns to.
     pub home: &'a [f64],
     /// Height of the surface it works on.
@@ -52,6 +54,8 @@ pub struct Autopilot {
     /// Where the hand was measured to be at this tick.
     pub(crate) hand: citrange_robot::HandPose,
     pub(crate) events: Vec<Event>,
+    /// What the next failure is about, in figures.
+    pub(crate) why: Option<String>,
 }
 
 /// What the autopilot is at, for people to watch.
@@ -79,10 +83,10 @@ impl Autopilot {
     /// # Errors
     /// When the arm does not say how it grasps, or the rig does not see what the job names.
     pub fn new(setup: Setup<'_>) -> Result<Self, TaskError> {
-        let Setup { chain, home, floor_z_m, spec, job, settings } = setup;
+        let Setup { chain, shapes, home, floor_z_m, spec, job, settings } = setup;
         let targets: Result<Vec<usize>, TaskError> =
             job.targets.iter().map(|name| object_index(spec, name)).collect();
-        let mut body = Body::new(chain, home, floor_z_m, &settings)?;
+        let mut body = Body::new(chain, shapes, home, floor_z_m, &settings)?;
         Ok(Self {
             objects: spec.objects.clone(),
             rates: spec.rates,
@@ -92,6 +96,7 @@ impl Autopilot {
             memory: None,
             hand: body.hand(home),
             events: Vec::new(),
+            why: None,
             body,
             settings,
         })
@@ -124,9 +129,9 @@ impl Autopilot {
         let memory = memory
             .filter(|_| numbers.next().is_none())
             .ok_or_else(|| TaskError::Memory("the numbers do not fit this arm and job".into()))?;
-        if let Some(object) = memory.current.map(|n| self.targets[n]) {
-            let half = self.half_width_m(object);
-            self.body.hold(half);
+        self.body.hold(&memory.plan.point_m);
+        if memory.current.is_some() {
+            self.body.measure_ring(memory.carry_z_m);
         }
         self.memory = Some(memory);
         Ok(())
@@ -172,6 +177,11 @@ impl Autopilot {
                 self.note_failure(m, m.current, reason, seen);
                 m.failing = Some(reason);
                 self.enter(m, State::ReturnHome);
+            }
+            Step::Refuse(reason) => {
+                self.note_failure(m, m.current, reason, seen);
+                m.failing = Some(reason);
+                self.enter(m, State::Failed);
             }
             Step::End(outcome) => return Verdict::Done(outcome),
         }
@@ -249,7 +259,9 @@ impl Pilot for Autopilot {
             None => {
                 let hand = self.body.place(targets);
                 let jaws = self.body.jaws(targets);
-                Memory::new(targets, hand, jaws, self.targets.len())
+                let mut memory = Memory::new(targets, hand, jaws, self.targets.len());
+                memory.plan.point_m = self.body.grasp_m;
+                memory
             }
         };
         self.hand = self.body.hand(&seen.joint_pos);

@@ -96,12 +96,33 @@ pub struct AutopilotSettings {
     pub floor_clearance_m: f64,
     /// Part of the way to the base that a lifted thing is drawn back before it is carried on.
     pub retreat_fraction: f64,
-    /// How far the jaws open to take a thing: fraction of the gripper's range.
+    /// Most that the jaws open to take a thing: fraction of the gripper's range. How far they do
+    /// follows from the thing's shape.
     pub gripper_open: f64,
-    /// How far they close on it.
+    /// Least that they are closed on it.
     pub gripper_closed: f64,
-    /// How far they open to let it go.
+    /// Most that they open to let it go.
     pub gripper_release: f64,
+    /// How far the jaws are closed beyond where they meet the thing, as a fraction of the
+    /// gripper's range: with this the servo presses.
+    pub grip_squeeze: f64,
+    /// Gap between the thing and each moving jaw before the jaws close, where there is room.
+    pub open_clearance_m: f64,
+    /// The least gap between the thing and a jaw that passes it.
+    pub least_clearance_m: f64,
+    /// Room between thing and jaws, both sides together, when it is let go.
+    pub release_clearance_m: f64,
+    /// Least fraction of the gripper's range that the jaws open by to let go.
+    pub least_release: f64,
+    /// Most that the jaws may press off the line between their contacts: the angle whose tangent
+    /// is the friction, less a margin.
+    pub most_slant_deg: f64,
+    /// Most that the directions may differ in which the jaws press.
+    pub most_wedge_deg: f64,
+    /// Least of the jaws, from their tips, that must be beside a thing where they touch it.
+    pub least_overlap_m: f64,
+    /// The jaws pass this far above a thing before they go down around it.
+    pub over_clearance_m: f64,
     /// Which yaws of the jaws a thing may be taken with.
     #[serde(rename = "turn")]
     pub grasp_yaw: GraspYaw,
@@ -115,6 +136,8 @@ pub struct AutopilotSettings {
     pub release_open_steps: f64,
     /// Longest time until a thing must lie still.
     pub release_duration_steps: f64,
+    /// Whether the hand is brought exactly over a thing, and held there, before it goes down.
+    pub enable_posture_correction: bool,
     /// Hand within this distance of where it should be, sideways, before it goes down.
     pub posture_tolerance_m: f64,
     /// Jaws and tool within this angle.
@@ -253,6 +276,13 @@ impl AutopilotSettings {
             ("release_height", self.release_height),
             ("grasp_clearance_m", self.grasp_clearance_m),
             ("floor_clearance_m", self.floor_clearance_m),
+            ("open_clearance_m", self.open_clearance_m),
+            ("least_clearance_m", self.least_clearance_m),
+            ("release_clearance_m", self.release_clearance_m),
+            ("over_clearance_m", self.over_clearance_m),
+            ("most_slant_deg", self.most_slant_deg),
+            ("most_wedge_deg", self.most_wedge_deg),
+            ("least_overlap_m", self.least_overlap_m),
             ("grasp_settle_duration_steps", self.grasp_settle_duration_steps),
         ];
         let fractions = [
@@ -261,6 +291,8 @@ impl AutopilotSettings {
             ("gripper_open", self.gripper_open),
             ("gripper_closed", self.gripper_closed),
             ("gripper_release", self.gripper_release),
+            ("grip_squeeze", self.grip_squeeze),
+            ("least_release", self.least_release),
         ];
         if let Some((key, n)) = above.iter().find(|(_, n)| !(*n > 0.0 && n.is_finite())) {
             return Err(format!("{key}: {n} must be a number above 0"));
@@ -316,8 +348,44 @@ fn merged(text: &str, file: &str, depth: u32) -> Result<Value, TaskError> {
         Some(other) => return Err(fail(format!("profile: {other} is no profile to start from"))),
     };
     let mut base = merged(profile(&name)?, &format!("profiles/{name}.yaml"), depth + 1)?;
+    to_their_sections(&mut own, &base);
     lay_over(&mut base, own, "").map_err(fail)?;
     Ok(base)
+}
+
+/// Moves keys that stand in another section than ours to the section that has them: the first
+/// script kept some of the placement's beside those of the grasp, or in none.
+fn to_their_sections(own: &mut Value, base: &Value) {
+    let (Some(map), Some(known)) = (own.as_object_mut(), base.as_object()) else { return };
+    let has = |section: &str, key: &str| known.get(section).is_some_and(|s| s.get(key).is_some());
+    let home = |key: &str| known.keys().find(|section| has(section, key));
+    let mut moved: Vec<(String, String, Value)> = Vec::new();
+    let names: Vec<String> = map.keys().cloned().collect();
+    for name in names {
+        if let Some(inner) = map.get_mut(&name).and_then(Value::as_object_mut) {
+            let strays: Vec<String> = inner
+                .keys()
+                .filter(|key| !has(&name, key) && home(key).is_some())
+                .cloned()
+                .collect();
+            for key in strays {
+                if let (Some(section), Some(value)) = (home(&key), inner.remove(&key)) {
+                    moved.push((section.clone(), key, value));
+                }
+            }
+        } else if !known.contains_key(&name)
+            && let Some(section) = home(&name)
+            && let Some(value) = map.remove(&name)
+        {
+            moved.push((section.clone(), name, value));
+        }
+    }
+    for (section, key, value) in moved {
+        let place = map.entry(section).or_insert_with(|| Value::Object(serde_json::Map::new()));
+        if let Some(place) = place.as_object_mut() {
+            place.entry(key).or_insert(value);
+        }
+    }
 }
 
 fn lay_over(base: &mut Value, own: Value, path: &str) -> Result<(), String> {

@@ -27,6 +27,9 @@ pub struct SpotSettings {
     pub ring_step_m: f64,
     /// Distance of middles that is aimed at while there is room.
     pub wanted_object_distance_m: f64,
+    /// The least gap between two things, where their size asks for more than
+    /// `min_object_distance`.
+    pub min_object_gap_m: f64,
 }
 
 impl SpotSettings {
@@ -40,6 +43,7 @@ impl SpotSettings {
         let attempts = f64::from(self.max_placement_attempts);
         between("max_placement_attempts", attempts, 1.0, f64::from(MOST_CANDIDATES))?;
         positive("ring_step_m", self.ring_step_m)?;
+        zero_or_more("min_object_gap_m", self.min_object_gap_m)?;
         let wanted = self.wanted_object_distance_m;
         between("wanted_object_distance_m", wanted, self.min_object_distance, 10.0)
     }
@@ -74,35 +78,107 @@ pub fn candidates(radius_m: f64, settings: &SpotSettings) -> Vec<[f64; 2]> {
     places
 }
 
-/// The place for the next of `remaining` things (itself included) on a disc, so that all of them
+/// Where things may be put.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Area {
+    /// A disc.
+    Disc {
+        /// Its middle.
+        center_xy: [f64; 2],
+        /// Its radius.
+        radius_m: f64,
+    },
+    /// A rectangle.
+    Rectangle {
+        /// Its middle.
+        center_xy: [f64; 2],
+        /// Half its sides.
+        half_m: [f64; 2],
+        /// Its rotation.
+        yaw_rad: f64,
+    },
+}
+
+impl Area {
+    /// Places in it for a thing that takes `object_radius_m`, the innermost first.
+    pub(crate) fn places(&self, settings: &SpotSettings, object_radius_m: f64) -> Vec<[f64; 2]> {
+        let margin = settings.safety_margin_edge.max(object_radius_m);
+        match *self {
+            Self::Disc { center_xy: [x, y], radius_m } => {
+                // What is larger than the disc may still lie in its middle.
+                let safety_margin_edge = margin.min(radius_m);
+                let settings = SpotSettings { safety_margin_edge, ..settings.clone() };
+                let places = candidates(radius_m, &settings).into_iter();
+                places.map(|[dx, dy]| [x + dx, y + dy]).collect()
+            }
+            Self::Rectangle { center_xy: [x, y], half_m, yaw_rad } => {
+                let inside = half_m.map(|half| (half - margin).max(0.0));
+                if !inside.iter().chain(&[x, y, yaw_rad]).all(|n| n.is_finite()) {
+                    return Vec::new();
+                }
+                let most = f64::from(settings.max_placement_attempts.min(MOST_CANDIDATES));
+                let steps = |step_m: f64| inside.map(|half| (half / step_m).floor());
+                let mut step_m = settings.ring_step_m;
+                while steps(step_m).iter().map(|n| 2.0 * n + 1.0).product::<f64>() > most {
+                    step_m *= 1.1;
+                }
+                let [rows, columns] = steps(step_m).map(|n| n as i32);
+                let (sin, cos) = yaw_rad.sin_cos();
+                let mut places: Vec<[f64; 2]> = Vec::new();
+                for row in -rows..=rows {
+                    for column in -columns..=columns {
+                        let part = |n: i32, of: i32, half: f64| {
+                            if of == 0 { 0.0 } else { half * f64::from(n) / f64::from(of) }
+                        };
+                        let [a, b] = [part(row, rows, inside[0]), part(column, columns, inside[1])];
+                        places.push([x + a * cos - b * sin, y + a * sin + b * cos]);
+                    }
+                }
+                let away = |p: &[f64; 2]| (p[0] - x).hypot(p[1] - y);
+                places.sort_by(|p, q| away(p).total_cmp(&away(q)));
+                places
+            }
+        }
+    }
+
+    /// Its diameter.
+    pub(crate) fn size_m(&self) -> f64 {
+        match self {
+            Self::Disc { radius_m, .. } => 2.0 * radius_m,
+            Self::Rectangle { half_m, .. } => 2.0 * half_m[0].hypot(half_m[1]),
+        }
+    }
+}
+
+/// The place for the next of `remaining` things (itself included) in an area, so that all of them
 /// still fit; `None` where no places for all were found.
 ///
 /// Looks for a set of `remaining` reachable candidates that keep a distance to each other and to
 /// the `others` (measured middles of what lies there): first the wanted one, then smaller ones,
 /// down to `min_object_distance`, and never so small that two things of `object_radius_m` would
-/// touch. Of the set found it takes the member nearest to the middle (the first in the order of
-/// the candidates): inner places are the ones that later get closed in. `reachable` is asked at
-/// most once for a place.
+/// come nearer than the least gap. Of the set found it takes the member nearest to the middle (the
+/// first in the order of the candidates): inner places are the ones that later get closed in.
+/// `reachable` is asked at most once for a place.
 pub fn choose(
     settings: &SpotSettings,
-    center_xy: [f64; 2],
-    radius_m: f64,
+    area: &Area,
     object_radius_m: f64,
     others: &[[f64; 2]],
     remaining: usize,
     reachable: &mut dyn FnMut([f64; 2]) -> bool,
 ) -> Option<[f64; 2]> {
-    if !center_xy.iter().chain([&object_radius_m]).all(|n| n.is_finite()) {
+    if !object_radius_m.is_finite() {
         return None;
     }
-    let places: Vec<[f64; 2]> = candidates(radius_m, settings)
-        .into_iter()
-        .map(|[x, y]| [center_xy[0] + x, center_xy[1] + y])
-        .collect();
+    let places = area.places(settings, object_radius_m);
+    if !places.iter().flatten().all(|n| n.is_finite()) {
+        return None;
+    }
     let mut search = Search { places, keeps: Vec::new(), asked: 0, refused: 0, sets: 0, reachable };
-    let least_m = settings.min_object_distance.max(2.0 * object_radius_m);
-    // Nothing on a disc is farther apart than its width.
-    let mut demanded_m = settings.wanted_object_distance_m.min(2.0 * radius_m).max(least_m);
+    let least_m =
+        settings.min_object_distance.max(2.0 * object_radius_m + settings.min_object_gap_m);
+    // Nothing in an area is farther apart than its width.
+    let mut demanded_m = settings.wanted_object_distance_m.min(area.size_m()).max(least_m);
     loop {
         let free = search.demand(demanded_m, others);
         if let Some(index) = search.first_of_set(free, remaining.max(1)) {

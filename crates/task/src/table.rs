@@ -17,6 +17,8 @@ pub(crate) enum Step {
     To(State),
     /// The attempt failed.
     Fail(Reason),
+    /// It is not even tried.
+    Refuse(Reason),
     /// Everything is done.
     End(Outcome),
 }

@@ -33,7 +33,15 @@ impl Autopilot {
         }
         let away = (self.hand.at_m - m.hand.at_m).norm();
         if away > limits.blocked_m {
-            return Some(Reason::ArmBlocked);
+            let down = m.hand.at_m.z - self.hand.at_m.z;
+            let is_load = row.holds.is_some() && down > 0.4 * away;
+            let mm = (away * 1e3).round();
+            self.because(if is_load {
+                format!("the hand hangs {mm} mm below where it was sent: too heavy, or held fast")
+            } else {
+                format!("the hand is {mm} mm from where it was sent")
+            });
+            return Some(if is_load { Reason::TooHeavy } else { Reason::ArmBlocked });
         }
         if !self.is_frame(seen) {
             return None;
@@ -43,7 +51,13 @@ impl Autopilot {
         {
             match watch.check(&self.settings.plate, self.goal.seen(seen)) {
                 PlateState::Still => {}
-                PlateState::Moved { .. } => return Some(Reason::PlateMoved),
+                PlateState::Moved { moved_m, speed_m_s, tilt_deg } => {
+                    let (mm, tilt) = ((moved_m * 1e3).round(), tilt_deg.round());
+                    self.because(format!(
+                        "the goal moved {mm} mm, at {speed_m_s:.2} m/s, and leans {tilt} degrees"
+                    ));
+                    return Some(Reason::PlateMoved);
+                }
                 PlateState::Unknown => return Some(Reason::PlateNotSeen),
             }
         }
@@ -52,16 +66,23 @@ impl Autopilot {
         match m.grip {
             GraspBelief::No if m.was_held => Some(lost),
             GraspBelief::No => Some(missed),
-            _ => None,
+            _ => {
+                self.why = None;
+                None
+            }
         }
     }
 
     /// Asks the detector whether the thing is held.
     fn feel(&mut self, m: &mut Memory, seen: &Observation) {
         let Some(mut detector) = m.grasp.take() else { return };
-        let object = self.target(m, seen);
+        let object = self.target_middle(m, seen);
+        let object = object.as_ref();
         let sample = GraspSample { hand_m: self.hand.at_m, object, jaw_gap: self.jaw_gap(m, seen) };
-        let held = detector.sample(&self.settings.grasp_detection, &sample);
+        let held = detector.sample(&self.grasp_limits(m), &sample);
+        if let GraspVerdict::No(doubt) | GraspVerdict::Unknown(doubt) = held {
+            self.why = Some(format!("{}: {}", doubt.as_str(), json!(detector.evidence())));
+        }
         let grip = GraspBelief::from(held);
         if grip != m.grip {
             let (word, doubt) = match held {

@@ -5,15 +5,27 @@ use citrange_core::{Event, ObjectSeen, Observation};
 use nalgebra::Vector3;
 
 use crate::choice::{Around, Obstacle};
-use crate::judge::{NotPlaced, Placed, PlacementDetector, Region, Resting};
+use crate::goal::WALLS;
+use crate::grasp_plan::{all_yaws, over_z_m};
+use crate::judge::checks::{middle_in_world, usable};
+use crate::judge::{GraspSettings, NotPlaced, Placed, PlacementDetector, Region, Resting};
 use crate::memory::Memory;
 use crate::moves::{HandTarget, Limits, StraightMove};
 use crate::pilot::Autopilot;
 use crate::reason::Reason;
-use crate::settings::GraspYaw;
+use crate::thing::Thing;
 
 /// Most that the hand is sent aside for an arm that hangs.
 const MOST_CORRECTION_M: f64 = 0.02;
+/// Jaws that came this far of the way to where they were sent have closed on nothing.
+const HALF_CLOSED: f64 = 0.4;
+/// A thing may settle in the jaws when it leaves the table; what that is of the movement is only
+/// told after so much of half its width.
+const SETTLES: f64 = 0.6;
+/// Things are carried this far above what stands around.
+const CARRY_GAP_M: f64 = 0.012;
+/// What stands up less than this above a surface is part of it.
+const RIM_M: f64 = 0.001;
 
 impl Autopilot {
     /// Name of a target by its place in the list.
@@ -26,35 +38,150 @@ impl Autopilot {
         seen.objects.get(self.targets[m.current?])?.as_ref()
     }
 
-    /// Half the width of an object between the jaws.
-    pub(crate) fn half_width_m(&self, object: usize) -> f64 {
-        let [low, high] = self.objects[object].box_m;
-        ((high[0] - low[0]).min(high[1] - low[1])) / 2.0
+    /// An object where it is seen; `None` when it is not seen or at no number.
+    pub(crate) fn thing(&self, object: usize, seen: &Observation) -> Option<Thing> {
+        let at = seen.objects.get(object)?.as_ref().filter(|at| usable(at))?;
+        Some(Thing::new(&self.objects[object], at))
     }
 
-    /// Height of an object's origin above its underside.
-    pub(crate) fn below_m(&self, object: usize) -> f64 {
-        -self.objects[object].box_m[0][2]
+    /// The thing in hand.
+    pub(crate) fn current_thing(&self, m: &Memory, seen: &Observation) -> Option<Thing> {
+        self.thing(self.targets[m.current?], seen)
     }
 
-    /// Everything that the jaws must not meet while they work at one thing.
-    pub(crate) fn around(&self, seen: &Observation, target: usize, at_goal: bool) -> Around {
+    /// The thing in hand as judges see it: at its middle, wherever its origin is.
+    pub(crate) fn target_middle(&self, m: &Memory, seen: &Observation) -> Option<ObjectSeen> {
+        let mut target = *self.target(m, seen)?;
+        if usable(&target) {
+            let box_m = &self.objects[self.targets[m.current?]].box_m;
+            let middle = middle_in_world(&target.pose.isometry(), box_m);
+            target.pose.pos_m = middle.into();
+        }
+        Some(target)
+    }
+
+    /// How far the jaws are closed on the thing in hand.
+    pub(crate) fn closed(&self, m: &Memory) -> f64 {
+        (m.plan.contact - self.settings.grip_squeeze).max(self.settings.gripper_closed)
+    }
+
+    /// The grasp's limits for the thing in hand: what hardly keeps the jaws apart shows little of
+    /// a gap.
+    pub(crate) fn grasp_limits(&self, m: &Memory) -> GraspSettings {
+        let mut limits = self.settings.grasp_detection.clone();
+        let gap = (m.plan.contact - self.closed(m)).max(0.0);
+        limits.jaw_gap_min = limits.jaw_gap_min.min(gap * HALF_CLOSED);
+        limits.min_move_m = limits.min_move_m.max(m.plan.half_width_m * SETTLES);
+        limits
+    }
+
+    /// Says in figures why the attempt is about to fail.
+    pub(crate) fn because(&mut self, why: String) {
+        self.why = Some(why);
+    }
+
+    /// Everything that the hand must not meet while it works at one thing. Of a goal that it works
+    /// inside (`surface_m`) only what stands up above the surface.
+    pub(crate) fn around(
+        &self,
+        seen: &Observation,
+        target: usize,
+        surface_m: Option<f64>,
+    ) -> Around {
         let mut around = Around::default();
         for (index, (spec, object)) in self.objects.iter().zip(&seen.objects).enumerate() {
-            let Some(object) = object.filter(|_| index != target) else { continue };
-            // The goal is in the way from outside, not for things that are at it.
-            if Some(index) == self.goal.object() && at_goal {
+            let Some(object) = object.as_ref().filter(|at| index != target && usable(at)) else {
                 continue;
+            };
+            let mut thing = Thing::new(spec, object);
+            if let Some(surface_m) = surface_m.filter(|_| Some(index) == self.goal.object()) {
+                thing.bodies.retain(|b| b.extent(&Vector3::z())[1] > surface_m + RIM_M);
             }
-            let [low, high] = spec.box_m;
-            let half = ((high[0] - low[0]).max(high[1] - low[1])) / 2.0;
-            let [x, y, z] = object.pose.pos_m;
-            around.obstacles.push(Obstacle { at_m: [x, y], radius_m: half, top_m: z + high[2] });
+            let at_m = [thing.middle_m.x, thing.middle_m.y];
+            let (radius_m, top_m) = (thing.radius_m(), thing.top_m);
+            let (name, bodies) = (spec.name.clone(), thing.bodies);
+            around.obstacles.push(Obstacle { name, at_m, radius_m, top_m, bodies });
         }
-        if at_goal {
-            around.rim = self.goal.rim(seen);
-        }
+        around.obstacles.extend(self.goal.walls());
         around
+    }
+
+    /// Height at which the middle of a thing is carried: over everything that stands around, or at
+    /// least over the goal, as far as the arm reaches there.
+    pub(crate) fn carry_z_m(&mut self, thing: &Thing, others: &Around, seen: &Observation) -> f64 {
+        let usual = self.body.height(self.settings.transport_height);
+        let below = thing.middle_m.z - thing.lowest_m;
+        let Some(region) = self.goal.region(seen) else { return usual };
+        let [x, y, surface] = region.center_m();
+        let goal_top = self.goal_top_m(others).unwrap_or(surface);
+        let home = self.body.home.clone();
+        for top in [others.top_m(self.body.floor_z_m), goal_top] {
+            let z = usual.max(top + below + CARRY_GAP_M);
+            let place = HandTarget { at_m: Vector3::new(x, y, z), relative_yaw_rad: 0.0 };
+            if z <= usual || self.body.reach(&place, &home).is_some() {
+                return z;
+            }
+        }
+        usual
+    }
+
+    /// Whether something that is around is one of the things to be brought.
+    pub(crate) fn is_target(&self, o: &Obstacle) -> bool {
+        self.targets.iter().any(|target| self.objects[*target].name == o.name)
+    }
+
+    /// Top of the goal's rim or walls among what is around.
+    pub(crate) fn goal_top_m(&self, around: &Around) -> Option<f64> {
+        let object = self.goal.object().map(|index| self.objects[index].name.as_str());
+        let is_goal = |o: &&Obstacle| object == Some(o.name.as_str()) || o.name == WALLS;
+        around.obstacles.iter().filter(is_goal).map(|o| o.top_m).reduce(f64::max)
+    }
+
+    /// Why no place of the goal is within reach, if none is.
+    pub(crate) fn goal_out_of_reach(
+        &mut self,
+        thing: &Thing,
+        seen: &Observation,
+    ) -> Option<String> {
+        let region = self.goal.region(seen)?;
+        let [x, y, surface_m] = region.center_m();
+        let z = surface_m + thing.middle_m.z - thing.lowest_m + self.settings.release_height;
+        let places = match self.goal.area(seen) {
+            Some(area) => area.places(&self.settings.spots, thing.radius_m()),
+            None => vec![[x, y]],
+        };
+        let home = self.body.home.clone();
+        let mut reaches = |at: &[f64; 2]| {
+            let at_m = Vector3::new(at[0], at[1], z);
+            all_yaws().into_iter().any(|relative_yaw_rad| {
+                self.body.reach(&HandTarget { at_m, relative_yaw_rad }, &home).is_some()
+            })
+        };
+        if places.iter().any(&mut reaches) {
+            return None;
+        }
+        let away = (Vector3::new(x, y, z) - self.body.base(z)).norm();
+        let [near, far] = self.body.ring_m;
+        let mm = |m: f64| (m * 1e3).round();
+        Some(format!(
+            "no place of the goal is within reach: its middle is {} mm from the arm's axis, \
+             the hand reaches from {} to {} mm",
+            mm(away),
+            mm(near),
+            mm(far)
+        ))
+    }
+
+    /// Height at which the open jaws travel to a thing: over what stands around, where the arm
+    /// gets there, and over the thing itself.
+    pub(crate) fn travel_z_m(&mut self, thing: &Thing, others: &Around, m: &Memory) -> f64 {
+        let over = over_z_m(&self.body, &self.settings, thing, &m.plan);
+        let top = others.top_m(self.body.floor_z_m).max(thing.top_m);
+        let clear = top + m.plan.tip_below_m + self.settings.over_clearance_m;
+        let place =
+            HandTarget { at_m: Vector3::new(m.hand.at_m.x, m.hand.at_m.y, clear), ..m.hand };
+        let near = m.joints.clone();
+        if clear > over && self.body.reach(&place, &near).is_some() { clear } else { over }
     }
 
     /// Whether an object lies at the goal now, by one more sample of a detector.
@@ -69,13 +196,17 @@ impl Autopilot {
             return Placed::Unknown(NotPlaced::NotSeen);
         };
         let box_m = &self.objects[object].box_m;
-        let is_round = self.settings.grasp_yaw == GraspYaw::Free;
+        let thing = seen.objects.get(object).and_then(Option::as_ref);
+        // Its own shape says how high its middle is above its lowest point, as it lies now.
+        let low = self.thing(object, seen).map(|thing| thing.lowest_m);
+        let middle = thing
+            .filter(|thing| usable(thing))
+            .map(|thing| middle_in_world(&thing.pose.isometry(), box_m).z);
         let resting = Resting {
             box_m,
-            rest_height_m: is_round.then(|| (box_m[1][2] - box_m[0][2]) / 2.0),
+            rest_height_m: middle.zip(low).map(|(middle, low)| middle - low),
             upright: matches!(region, Region::Top { .. }),
         };
-        let thing = seen.objects.get(object).and_then(Option::as_ref);
         watch.sample(&self.settings.placement, region, thing, &resting)
     }
 
@@ -173,6 +304,7 @@ impl Autopilot {
             state: Some(Named::Known(m.state)),
             reason: Named::Known(reason),
             object_m: object.map(|o| o.pose.pos_m),
+            detail: self.why.take(),
         };
         self.note(Event::Failed(failed));
     }

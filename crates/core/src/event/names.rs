@@ -120,6 +120,16 @@ named! {
         ReturnTimeout = "return_timeout",
         /// All attempts together took too long.
         TargetTimeout = "target_timeout",
+        /// It does not fit between the jaws.
+        TooWide = "too_wide",
+        /// The closed jaws leave more room than it fills.
+        TooThin = "too_thin",
+        /// The jaws do not get hold of it.
+        NoGrip = "no_grip",
+        /// Other things leave the jaws no room.
+        Blocked = "blocked",
+        /// The arm cannot lift it.
+        TooHeavy = "too_heavy",
     }
 }
 

@@ -28,8 +28,10 @@ impl Work {
         let (autopilot, spec) = (pilots::autopilot(rig, job, &settings)?, rig.spec());
         let index = |name: &String| spec.objects.iter().position(|object| object.name == *name);
         let goal = match &job.goal {
-            Goal::Plate { object, .. } | Goal::TopOf { object } => object.clone(),
-            Goal::VirtualPlate { .. } => "goal".to_owned(),
+            Goal::Plate { object, .. } | Goal::Tray { object, .. } | Goal::TopOf { object } => {
+                object.clone()
+            }
+            Goal::VirtualPlate { .. } | Goal::VirtualTray { .. } => "goal".to_owned(),
         };
         let states = State::ALL.iter().filter(|state| **state != State::Idle);
         let description = WorkDescription {

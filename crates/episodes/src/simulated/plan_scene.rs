@@ -36,7 +36,7 @@ pub(super) fn stand_at(rig: &mut SimRig, positions: &[f64]) -> Result<()> {
     let robot = rig.robot().to_owned();
     let world = rig.world_mut();
     let names: Vec<String> =
-        world.scene().joint_names(&robot)?.into_iter().map(str::to_owned).collect();
+        world.scene().driven_joints(&robot)?.into_iter().map(str::to_owned).collect();
     if positions.len() != names.len() {
         bad_input!("{} positions for {} joints", positions.len(), names.len());
     }
@@ -53,7 +53,7 @@ pub(super) fn stand_at(rig: &mut SimRig, positions: &[f64]) -> Result<()> {
     world
         .set_dict_states(&[DictState { robots, ..DictState::default() }], None)
         .context("the robot cannot stand there")?;
-    Ok(world.set_joint_targets(&robot, positions)?)
+    Ok(world.set_driven_targets(&robot, positions)?)
 }
 
 /// Where a camera stands now, and how it sees.

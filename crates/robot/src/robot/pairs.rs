@@ -75,6 +75,20 @@ pub(crate) fn find(body: &Robot, settings: &RobotSettings) -> Result<Vec<[u16; 2
     Ok((0..pairs.len()).filter(|index| keep(*index)).map(|index| pairs[index]).collect())
 }
 
+impl Robot {
+    /// Pairs of links that must not touch and do.
+    ///
+    /// # Errors
+    /// When there are too few or too many joint positions, or one is no number.
+    pub fn touching_pairs(&self, joints: &[f64]) -> Result<Vec<[u16; 2]>, RobotError> {
+        let poses = self.forward_kinematics(joints)?;
+        let touch = |pair: &&[u16; 2]| {
+            gap_m(self, &poses, **pair) <= 0.0 && shapes_touch(self, &poses, **pair)
+        };
+        Ok(self.checked_pairs().iter().filter(touch).copied().collect())
+    }
+}
+
 /// The settings' allowed pairs as numbers of links, lower first.
 fn allowed(body: &Robot, settings: &RobotSettings) -> Result<Vec<[u16; 2]>, RobotError> {
     let link = |name: &String| {

@@ -12,6 +12,7 @@ mod depth_pilot;
 mod depth_sensor;
 mod draw;
 mod engine;
+mod foreign;
 mod oracle;
 mod rig;
 mod shapes;

@@ -109,7 +109,7 @@ fn shapes_have_the_sizes_and_names_of_the_model() {
 }
 
 #[test]
-fn a_mesh_is_its_box_and_a_bare_body_shows_what_is_seen() {
+fn boxes_hold_a_mesh_and_a_bare_body_shows_what_is_seen() {
     let folder = tempfile::tempdir().unwrap();
     let tetrahedron = "v 0 0 0\nv 0.2 0 0\nv 0 0.4 0\nv 0 0 0.6\n\
                        f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
@@ -123,15 +123,19 @@ fn a_mesh_is_its_box_and_a_bare_body_shows_what_is_seen() {
     let text = "name: t\ntitle: t\nrates: {physics_hz: 500, control_hz: 500, frame_hz: 50}\n\
                 robots: {robot0: {model: r.xml}}\n";
     let shapes = common::scene_from(text, folder.path()).unwrap().link_shapes("robot0").unwrap();
-    assert_eq!(shapes.len(), 2);
-    assert_eq!((shapes[0].link, shapes[1].link), (None, Some(0)));
-    assert_eq!(shapes[1].shape, Shape::Sphere { radius_m: 0.1 });
-    // The engine turns a mesh into its principal axes: all corners must still be in the box.
-    let Shape::Box { half_m } = shapes[0].shape else { panic!("{:?}", shapes[0]) };
-    let base_from_box = shapes[0].link_from_shape.isometry();
-    for corner in [[0.0; 3], [0.2, 0.0, 0.0], [0.0, 0.4, 0.0], [0.0, 0.0, 0.6]] {
-        let at = base_from_box.inverse_transform_point(&corner.into());
-        assert!((0..3).all(|a| at[a].abs() <= half_m[a] + 1e-6), "{at} {half_m:?}");
+    let (ball, boxes) = shapes.split_last().unwrap();
+    assert_eq!((ball.link, &ball.shape), (Some(0), &Shape::Sphere { radius_m: 0.1 }));
+    assert!(boxes.iter().all(|part| part.link.is_none()));
+    // The engine turns a mesh into its principal axes: all of it must still be in the boxes.
+    let corners = [[0.0; 3], [0.2, 0.0, 0.0], [0.0, 0.4, 0.0], [0.0, 0.0, 0.6]];
+    let middle = [0.05, 0.1, 0.15];
+    for point in corners.into_iter().chain([middle]) {
+        let holds = |part: &LinkShape| {
+            let Shape::Box { half_m } = part.shape else { panic!("{:?}", part.shape) };
+            let at = part.link_from_shape.isometry().inverse_transform_point(&point.into());
+            (0..3).all(|a| at[a].abs() <= half_m[a] + 1e-6)
+        };
+        assert!(boxes.iter().any(holds), "{point:?}");
     }
 }
 

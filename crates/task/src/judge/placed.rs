@@ -62,12 +62,31 @@ pub enum Region {
         /// Its yaw.
         yaw_rad: f64,
     },
+    /// The inside of a tray or box: things lie anywhere on its floor, or on each other.
+    Inside {
+        /// Middle of its floor.
+        center_m: [f64; 3],
+        /// Half its sides.
+        half_m: [f64; 2],
+        /// Its yaw.
+        yaw_rad: f64,
+        /// Height of its walls: what lies lower than their top is inside.
+        depth_m: f64,
+    },
 }
 
 impl Region {
+    /// Its middle, on the surface.
+    #[must_use]
+    pub fn center_m(&self) -> [f64; 3] {
+        let (Self::Disc { center_m, .. }
+        | Self::Top { center_m, .. }
+        | Self::Inside { center_m, .. }) = self;
+        *center_m
+    }
+
     fn surface_z_m(&self) -> f64 {
-        let (Self::Disc { center_m, .. } | Self::Top { center_m, .. }) = self;
-        center_m[2]
+        self.center_m()[2]
     }
 
     /// Whether a thing's middle is well inside, seen from above. On a disc the margin is taken
@@ -79,7 +98,8 @@ impl Region {
                 let from_center = middle_m.xy() - Vector3::from(*center_m).xy();
                 from_center.norm() <= radius_m - margin_m
             }
-            Self::Top { center_m, half_m, yaw_rad } => {
+            Self::Top { center_m, half_m, yaw_rad }
+            | Self::Inside { center_m, half_m, yaw_rad, .. } => {
                 let in_frame = UnitQuaternion::from_axis_angle(&Vector3::z_axis(), -yaw_rad)
                     * (middle_m - Vector3::from(*center_m));
                 let inside = |way_m: f64, half: f64| way_m.abs() <= half - margin_m.min(half / 2.0);
@@ -222,12 +242,17 @@ fn fault(
     let tilt_deg = up.angle(&Vector3::z()).to_degrees();
     let speed_m_s = Vector3::from(object.lin_vel_m_s).norm();
 
+    let tolerance_m = settings.placement_z_tolerance_m;
+    let high_m = match region {
+        Region::Inside { depth_m, .. } => depth_m.max(tolerance_m),
+        _ => tolerance_m,
+    };
     // Asked as "does it hold?", so that what is not a number does not pass.
     let is_let_go = object.touch_n.is_none_or(|jaws| jaws.iter().all(|force| *force <= TOUCH_N));
     let tests = [
         (NotPlaced::Touched, is_let_go),
         (NotPlaced::Outside, region.holds(&middle_m, settings.placement_margin)),
-        (NotPlaced::Height, above_surface_m.abs() <= settings.placement_z_tolerance_m),
+        (NotPlaced::Height, above_surface_m <= high_m && above_surface_m >= -tolerance_m),
         (NotPlaced::Tilted, !resting.upright || tilt_deg <= settings.placement_tilt_deg),
         (NotPlaced::Moving, speed_m_s < settings.placement_velocity_threshold),
     ];

@@ -5,20 +5,40 @@ use citrange_core::{Event, Observation};
 use nalgebra::Vector3;
 
 use super::PATIENCE_FRAMES;
-use crate::choice::{GraspQuery, grasp_yaw};
-use crate::goal::yaw;
-use crate::judge::Placed;
-use crate::memory::{GraspBelief, Memory};
+use crate::grasp_plan::{GraspQuery, grasp_plan};
+use crate::judge::{Placed, PlacementDetector};
+use crate::memory::{Fetch, GraspBelief, Memory};
 use crate::pilot::Autopilot;
 use crate::reason::{Reason, State};
+use crate::settings::HeightsOf;
 use crate::table::Step;
+
+/// A thing is lifted at least so far.
+const LIFT_M: f64 = 0.03;
+/// Frames for which a thing that failed is looked at before it is given up or tried again.
+const LOOK_FRAMES: u32 = 15;
 
 /// Chooses what to fetch next; when all is fetched, looks once more and ends.
 pub(crate) fn idle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
     let most = pilot.settings.retries + 1;
-    let next = m.fetches.iter().position(|f| !f.is_placed && f.attempts < most);
+    let placed = m.fetches.iter().filter(|f| f.is_placed).count() as u32;
+    let is_open = |f: &Fetch| !f.is_placed && f.attempts < most && f.refused_at != Some(placed);
+    // A goal that was pushed ends the work; what lies on it all the same is seen at the last look.
+    let is_pushed = m.fetches.iter().any(|f| f.reason == Some(Reason::PlateMoved));
+    let next = m.fetches.iter().position(is_open).filter(|_| !is_pushed);
     let Some(next) = next else { return last_look(pilot, m, seen) };
     let object = pilot.targets[next];
+    // What failed may have come to lie where it should all the same.
+    if m.fetches[next].attempts > 0 && m.part < LOOK_FRAMES {
+        if m.part == 0 && m.ticks == 0 {
+            m.fetches[next].watch = PlacementDetector::default();
+        }
+        if pilot.is_frame(seen) {
+            m.part += 1;
+            look_again(pilot, m, next, seen);
+        }
+        return Step::Stay;
+    }
     if m.current != Some(next) {
         m.target_ticks = 0;
         m.failed_yaws = Default::default();
@@ -28,28 +48,50 @@ pub(crate) fn idle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) ->
     m.correction_m = Vector3::zeros();
     (m.grasp, m.grip, m.was_held) = (None, GraspBelief::Unknown, false);
     m.fetches[next].attempts += 1;
-    let half = pilot.half_width_m(object);
-    pilot.body.hold(half);
-    m.hand = pilot.body.place(&m.joints);
-    let Some(thing) = pilot.target(m, seen) else { return Step::Fail(Reason::TargetNotSeen) };
-    let at_m = Vector3::from(thing.pose.pos_m);
-    if !at_m.iter().all(|n| n.is_finite()) {
+    let (Some(target), Some(thing)) = (pilot.target(m, seen), pilot.thing(object, seen)) else {
         return Step::Fail(Reason::TargetNotSeen);
-    }
-    m.fetches[next].start_m.get_or_insert(thing.pose.pos_m);
-    let at_goal = pilot.goal.rim(seen).is_some_and(|rim| {
-        (at_m.x - rim.center_m[0]).hypot(at_m.y - rim.center_m[1]) < rim.radius_m
-    });
-    let around = pilot.around(seen, object, at_goal);
-    let failed: Vec<f64> = m.failed_yaws.iter().flatten().copied().collect();
-    let take = GraspQuery { at_m, yaw_rad: yaw(thing), around: &around, failed: &failed };
-    let Some(relative_yaw_rad) = grasp_yaw(&mut pilot.body, &pilot.settings, &take) else {
-        return Step::Fail(Reason::IkUnreachable);
     };
-    m.relative_yaw_rad = relative_yaw_rad;
+    let (at_m, pos_m) = (thing.middle_m, target.pose.pos_m);
+    m.fetches[next].start_m.get_or_insert(pos_m);
+    let around = pilot.around(seen, object, None);
+    let failed: Vec<f64> = m.failed_yaws.iter().flatten().copied().collect();
+    // Heights of the wrist are meant as they are written, whatever comes of it.
+    let least_m = match pilot.settings.heights_of {
+        HeightsOf::Tool => at_m.z + LIFT_M,
+        HeightsOf::Wrist => f64::NEG_INFINITY,
+    };
+    m.lift_z_m = pilot.body.height(pilot.settings.lift_height).max(least_m);
+    let take = GraspQuery { thing: &thing, around: &around, failed: &failed, lift_z_m: m.lift_z_m };
+    let plan = match grasp_plan(&mut pilot.body, &pilot.settings, &take) {
+        Ok(plan) => plan,
+        Err(refusal) => {
+            pilot.body.hold(&m.plan.point_m);
+            m.fetches[next].attempts -= 1;
+            m.fetches[next].refused_at = Some(placed);
+            pilot.because(refusal.text());
+            return Step::Refuse(refusal.reason());
+        }
+    };
+    let m_point = m.plan.point_m;
+    pilot.body.hold(&plan.point_m);
+    if let Some(why) = pilot.goal_out_of_reach(&thing, seen) {
+        pilot.body.hold(&m_point);
+        m.fetches[next].attempts -= 1;
+        m.fetches[next].refused_at = Some(placed);
+        pilot.because(why);
+        return Step::Refuse(Reason::NoSpot);
+    }
+    m.plan = plan;
+    m.middle_m = at_m;
+    pilot.body.hold(&plan.point_m);
+    m.hand = pilot.body.place(&m.joints);
+    m.carry_z_m = pilot.carry_z_m(&thing, &around, seen);
+    pilot.body.measure_ring(m.carry_z_m);
+    m.travel_z_m = pilot.travel_z_m(&thing, &around, m);
+    let relative_yaw_rad = plan.relative_yaw_rad;
     let (target, attempt) =
         (pilot.target_name(next).to_owned(), Some(m.fetches[next].attempts.into()));
-    let (object_m, jaw_yaw_deg) = (Some(thing.pose.pos_m), Some(relative_yaw_rad.to_degrees()));
+    let (object_m, jaw_yaw_deg) = (Some(pos_m), Some(relative_yaw_rad.to_degrees()));
     let chosen = TargetChosen { target: target.clone(), attempt, object_m, jaw_yaw_deg };
     pilot.note(Event::Target(chosen));
     if m.fetches[next].attempts > 1 {
@@ -59,12 +101,32 @@ pub(crate) fn idle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) ->
     Step::To(State::Approach)
 }
 
+/// Whether a thing that failed lies where it should; then it is placed.
+fn look_again(pilot: &mut Autopilot, m: &mut Memory, n: usize, seen: &Observation) {
+    let region = pilot.goal.region(seen);
+    let object = pilot.targets[n];
+    let placed = pilot.rests(&mut m.fetches[n].watch, object, region.as_ref(), seen);
+    if placed == Placed::Yes {
+        m.fetches[n].is_placed = true;
+        m.fetches[n].reason = None;
+        let object_m = seen.objects.get(object).and_then(|o| o.map(|o| o.pose.pos_m));
+        let target = pilot.target_name(n).to_owned();
+        let attempt = Some(m.fetches[n].attempts.into());
+        pilot.note(Event::Placed(event::Placed { target, attempt, object_m, spot_m: None }));
+    }
+}
+
 /// Whether everything still lies where it was put.
 fn last_look(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
     m.current = None;
     if !pilot.is_frame(seen) {
         return Step::Stay;
     }
+    let lost: Vec<usize> = (0..m.fetches.len()).filter(|n| !m.fetches[*n].is_placed).collect();
+    if m.part == 0 {
+        lost.iter().for_each(|n| m.fetches[*n].watch = PlacementDetector::default());
+    }
+    lost.iter().for_each(|n| look_again(pilot, m, *n, seen));
     let region = pilot.goal.region(seen);
     let mut doubtful = Vec::new();
     for (n, fetch) in m.fetches.iter_mut().enumerate().filter(|(_, fetch)| fetch.is_placed) {
@@ -86,6 +148,9 @@ fn last_look(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step 
         // What does not lie there may be fetched again.
         return Step::Stay;
     }
+    if !lost.is_empty() && m.part < LOOK_FRAMES {
+        return Step::Stay;
+    }
     Step::End(pilot.outcome(m, seen))
 }
 
@@ -103,17 +168,14 @@ pub(crate) fn success(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation)
 }
 
 /// Remembers what failed; a goal that was pushed ends everything.
-pub(crate) fn failed(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
+pub(crate) fn failed(_pilot: &mut Autopilot, m: &mut Memory, _seen: &Observation) -> Step {
     let reason = m.failing;
-    let failed = m.relative_yaw_rad;
+    let failed = m.plan.relative_yaw_rad;
     m.failed_yaws.rotate_right(1);
     m.failed_yaws[0] = Some(failed);
     if let Some(fetch) = m.fetch() {
         fetch.is_placed = false;
         fetch.reason = reason;
-    }
-    if reason == Some(Reason::PlateMoved) {
-        return Step::End(pilot.outcome(m, seen));
     }
     Step::To(State::Idle)
 }

@@ -13,6 +13,8 @@ use crate::table::Step;
 
 /// How far above a surface a thing is set down.
 const SET_DOWN_GAP_M: f64 = 0.003;
+/// What is this near to the goal is set down on it.
+const NEAR_GOAL_M: f64 = 0.03;
 /// Time in which a swing of the joints gains its speed.
 const SWING_RAMP_S: f64 = 0.25;
 
@@ -44,7 +46,8 @@ pub(crate) fn return_home(pilot: &mut Autopilot, m: &mut Memory, seen: &Observat
             (m.part, m.ticks, m.line) = (LET_GO, 0, None);
         }
         LET_GO => {
-            let (open, frames) = (pilot.settings.gripper_open, pilot.settings.release_open_steps);
+            let open = m.plan.open.max(m.plan.release).min(pilot.settings.gripper_open);
+            let frames = pilot.settings.release_open_steps;
             if pilot.move_jaws(m, open, frames) {
                 m.part = RISE;
             }
@@ -94,18 +97,20 @@ pub(crate) fn return_home(pilot: &mut Autopilot, m: &mut Memory, seen: &Observat
 
 /// Where a thing that is still held can be set down: right below, on the floor or on the goal.
 fn set_down_place(pilot: &mut Autopilot, m: &Memory, seen: &Observation) -> Option<HandTarget> {
-    let thing = pilot.target(m, seen).filter(|_| m.grip == GraspBelief::Yes)?;
-    let object = pilot.targets[m.current?];
-    let [x, y, z] = thing.pose.pos_m;
-    let surface_m = match pilot.goal.region(seen)? {
-        Region::Disc { center_m, radius_m }
-            if (x - center_m[0]).hypot(y - center_m[1]) < radius_m + 0.03 =>
-        {
-            center_m[2]
-        }
-        _ => pilot.body.floor_z_m,
+    if m.grip != GraspBelief::Yes {
+        return None;
+    }
+    let thing = pilot.current_thing(m, seen)?;
+    let [x, y] = [thing.middle_m.x, thing.middle_m.y];
+    let region = pilot.goal.region(seen)?;
+    let [center_x, center_y, surface_m] = region.center_m();
+    let reach_m = match region {
+        Region::Disc { radius_m, .. } => radius_m,
+        Region::Top { half_m, .. } | Region::Inside { half_m, .. } => half_m[0].hypot(half_m[1]),
     };
-    let down_m = z - pilot.below_m(object) - surface_m - SET_DOWN_GAP_M;
+    let is_at_goal = (x - center_x).hypot(y - center_y) < reach_m + NEAR_GOAL_M;
+    let surface_m = if is_at_goal { surface_m } else { pilot.body.floor_z_m };
+    let down_m = thing.lowest_m - surface_m - SET_DOWN_GAP_M;
     let low = HandTarget { at_m: m.hand.at_m - Vector3::z() * down_m, ..m.hand };
     let near = m.joints.clone();
     (down_m > 0.0 && pilot.body.reach(&low, &near).is_some()).then_some(low)

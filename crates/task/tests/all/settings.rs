@@ -30,6 +30,25 @@ fn a_file_overrides_what_it_names() {
     assert_eq!(plain.lift_height, AutopilotSettings::load("default").unwrap().lift_height);
 }
 
+/// The sections as the first script's document has them.
+#[test]
+fn keys_of_the_first_script_find_their_section() {
+    let text = "
+enable_posture_correction: false
+min_object_distance: 0.07
+grasp_detection:
+  grasp_success_xy_threshold: 0.05
+  placement_velocity_threshold: 0.08
+  placement_stability_frames: 120
+";
+    let settings = AutopilotSettings::parse(text, "scene_config.yaml").unwrap();
+    assert!(!settings.enable_posture_correction);
+    assert_eq!(settings.spots.min_object_distance, 0.07);
+    assert_eq!(settings.grasp_detection.grasp_success_xy_threshold, 0.05);
+    assert_eq!(settings.placement.placement_velocity_threshold, 0.08);
+    assert_eq!(settings.placement.placement_stability_frames, 120);
+}
+
 #[test]
 fn mistakes_are_named() {
     for (text, expected) in [
@@ -38,7 +57,7 @@ fn mistakes_are_named() {
         ("lift_height: -0.1", "lift_height: -0.1 must be a number above 0"),
         ("lift_height: high", "mine.yaml"),
         ("profile: fast", "profile"),
-        ("gripper_closed: 0.9", "gripper_closed"),
+        ("gripper_closed: 1", "gripper_closed"),
         ("joint_speed_share: 0", "joint_speed_share"),
         ("joint_speed_share: 1.5", "between 0 and 1"),
         ("spots: 3", "spots"),

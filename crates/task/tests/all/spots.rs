@@ -1,11 +1,12 @@
 //! Places on the plate.
 
-use citrange_task::spots::{SpotSettings, candidates, choose};
+use citrange_task::spots::{Area, SpotSettings, candidates, choose};
 use proptest::prelude::*;
 
 const CENTER: [f64; 2] = [0.165, -0.15];
 const RADIUS_M: f64 = 0.088;
 const OBJECT_M: f64 = 0.025;
+const PLATE: Area = Area::Disc { center_xy: CENTER, radius_m: RADIUS_M };
 
 fn settings() -> SpotSettings {
     SpotSettings {
@@ -14,6 +15,7 @@ fn settings() -> SpotSettings {
         max_placement_attempts: 100,
         ring_step_m: 0.015,
         wanted_object_distance_m: 0.09,
+        min_object_gap_m: 0.0,
     }
 }
 
@@ -22,7 +24,7 @@ fn distance_m(one: [f64; 2], other: [f64; 2]) -> f64 {
 }
 
 fn next(others: &[[f64; 2]], remaining: usize) -> Option<[f64; 2]> {
-    choose(&settings(), CENTER, RADIUS_M, OBJECT_M, others, remaining, &mut |_| true)
+    choose(&settings(), &PLATE, OBJECT_M, others, remaining, &mut |_| true)
 }
 
 /// Smallest distance between any two.
@@ -64,7 +66,7 @@ fn one_thing_on_an_empty_plate_goes_to_the_middle_and_only_that_is_asked_for() {
         asked.push(place);
         true
     };
-    let place = choose(&settings(), CENTER, RADIUS_M, OBJECT_M, &[], 1, &mut reachable);
+    let place = choose(&settings(), &PLATE, OBJECT_M, &[], 1, &mut reachable);
     assert_eq!(place, Some(CENTER));
     assert_eq!(asked, [CENTER]);
 }
@@ -104,19 +106,24 @@ fn there_is_no_place_where_nothing_fits_or_nothing_can_be_reached() {
     assert_eq!(next(&[], 8), None);
     assert_eq!(next(&[CENTER], 7), None);
     assert_eq!(next(&[[f64::NAN, 0.0]], 1), None);
-    let none = choose(&settings(), CENTER, RADIUS_M, OBJECT_M, &[], 1, &mut |_| false);
+    let none = choose(&settings(), &PLATE, OBJECT_M, &[], 1, &mut |_| false);
     assert_eq!(none, None);
     // Room for two, but only the middle can be reached.
     let mut middle_only = |place| place == CENTER;
-    let place = choose(&settings(), CENTER, RADIUS_M, OBJECT_M, &[], 2, &mut middle_only);
+    let place = choose(&settings(), &PLATE, OBJECT_M, &[], 2, &mut middle_only);
     assert_eq!(place, None);
-    assert_eq!(choose(&settings(), CENTER, 0.02, OBJECT_M, &[], 1, &mut |_| true), None);
+    assert_eq!(choose(&settings(), &PLATE, f64::NAN, &[], 1, &mut |_| true), None);
+    // What is larger than a disc may lie in its middle, alone.
+    let small = Area::Disc { center_xy: CENTER, radius_m: 0.02 };
+    assert_eq!(choose(&settings(), &small, OBJECT_M, &[], 1, &mut |_| true), Some(CENTER));
+    assert_eq!(choose(&settings(), &small, OBJECT_M, &[], 2, &mut |_| true), None);
     for (center, radius_m) in [([f64::NAN, 0.0], OBJECT_M), (CENTER, f64::NAN)] {
-        let place = choose(&settings(), center, RADIUS_M, radius_m, &[], 1, &mut |_| true);
+        let area = Area::Disc { center_xy: center, radius_m: RADIUS_M };
+        let place = choose(&settings(), &area, radius_m, &[], 1, &mut |_| true);
         assert_eq!(place, None);
     }
     // Two things of 13 cm do not lie beside each other on this plate, whatever the settings say.
-    assert_eq!(choose(&settings(), CENTER, RADIUS_M, 0.065, &[], 2, &mut |_| true), None);
+    assert_eq!(choose(&settings(), &PLATE, 0.065, &[], 2, &mut |_| true), None);
 }
 
 proptest! {
@@ -135,7 +142,7 @@ proptest! {
             place[0] <= limit_x
         };
         let place =
-            choose(&settings(), CENTER, RADIUS_M, object_m, &others, remaining, &mut reachable);
+            choose(&settings(), &PLATE, object_m, &others, remaining, &mut reachable);
         if let Some(place) = place {
             let least_m = settings().min_object_distance.max(2.0 * object_m);
             prop_assert!(others.iter().all(|other| distance_m(place, *other) >= least_m - 1e-9));
@@ -148,7 +155,7 @@ proptest! {
         let reversed: Vec<[f64; 2]> = others.iter().rev().copied().collect();
         let mut reachable = |place: [f64; 2]| place[0] <= limit_x;
         let again =
-            choose(&settings(), CENTER, RADIUS_M, object_m, &reversed, remaining, &mut reachable);
+            choose(&settings(), &PLATE, object_m, &reversed, remaining, &mut reachable);
         prop_assert_eq!(place, again);
     }
 
@@ -171,12 +178,13 @@ proptest! {
 fn settings_that_make_no_sense_are_named() {
     assert_eq!(settings().check(), Ok(()));
     type Spoil = fn(&mut SpotSettings);
-    let wrong: [(&str, Spoil); 6] = [
+    let wrong: [(&str, Spoil); 7] = [
         ("min_object_distance", |s| s.min_object_distance = -0.01),
         ("safety_margin_edge", |s| s.safety_margin_edge = f64::NAN),
         ("max_placement_attempts", |s| s.max_placement_attempts = 0),
         ("max_placement_attempts", |s| s.max_placement_attempts = 129),
         ("ring_step_m", |s| s.ring_step_m = 0.0),
+        ("min_object_gap_m", |s| s.min_object_gap_m = -0.01),
         ("wanted_object_distance_m", |s| s.wanted_object_distance_m = 0.05),
     ];
     for (key, spoil) in wrong {

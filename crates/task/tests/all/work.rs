@@ -11,7 +11,7 @@ use citrange_core::{
     BoxError, Command, Commanded, Event, Extra, Halt, Observation, Outcome, Rig, RigSpec,
     RunSettings, Snapshot, Tape, Want,
 };
-use citrange_robot::Chain;
+use citrange_robot::{Chain, LinkShape};
 use citrange_sim::{CompiledScene, SimRig, StateQuery, load_scene};
 use citrange_task::{Autopilot, AutopilotSettings, Setup};
 
@@ -23,6 +23,7 @@ pub struct Site {
     pub job: Job,
     pub settings: AutopilotSettings,
     chain: Chain,
+    shapes: Vec<LinkShape>,
     floor_z_m: f64,
 }
 
@@ -71,7 +72,8 @@ pub fn site(name: &str, change: impl FnOnce(&mut Scene)) -> Site {
     let settings = AutopilotSettings::load(job.profile.as_deref().unwrap_or("default")).unwrap();
     let chain = scene.chain("robot0").unwrap();
     let floor_z_m = scene.floor_z_m("robot0").unwrap();
-    Site { rig: SimRig::new(scene, Some(&[])).unwrap(), job, settings, chain, floor_z_m }
+    let shapes = scene.link_shapes("robot0").unwrap();
+    Site { rig: SimRig::new(scene, Some(&[])).unwrap(), job, settings, chain, shapes, floor_z_m }
 }
 
 impl Site {
@@ -84,6 +86,7 @@ impl Site {
     pub fn autopilot_from(&self, home: &[f64]) -> Autopilot {
         Autopilot::new(Setup {
             chain: &self.chain,
+            shapes: &self.shapes,
             home,
             floor_z_m: self.floor_z_m,
             spec: self.rig.spec(),
@@ -133,37 +136,63 @@ impl Site {
         let state = world.get_state(None, &StateQuery::default()).unwrap();
         let root = |name: &str| state.objects[name].root_state.as_ref().unwrap().row(0).to_vec();
         let Extra::Contacts(contacts) = world.extra("contacts", &[0]).unwrap() else { panic!() };
-        let robot = |body: &str| body.starts_with("robot0");
+        // A thing from a model file may have bodies of its own names.
+        let is_of = |body: &str, name: &str| {
+            body == name || body.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'))
+        };
+        let robot = |body: &str| is_of(body, "robot0");
         let touched = |name: &str| {
             contacts[0].iter().any(|c| {
-                (c.body_a == name && robot(&c.body_b)) || (c.body_b == name && robot(&c.body_a))
+                (is_of(&c.body_a, name) && robot(&c.body_b))
+                    || (is_of(&c.body_b, name) && robot(&c.body_a))
             })
         };
         let below = |name: &str| {
             let spec = self.rig.spec().objects.iter().find(|o| o.name == name).unwrap();
             -spec.box_m[0][2]
         };
+        let touch = |a: &str, b: &dyn Fn(&str) -> bool| {
+            let pairs = contacts[0].iter();
+            pairs.clone().any(|c| {
+                (is_of(&c.body_a, a) && b(&c.body_b)) || (is_of(&c.body_b, a) && b(&c.body_a))
+            })
+        };
+        let is_target = |body: &str| self.job.targets.iter().any(|name| is_of(body, name));
         let lies = |name: &String| {
             let at = root(name);
             let speed = (at[7] * at[7] + at[8] * at[8] + at[9] * at[9]).sqrt();
-            let (center, within, surface) = match &self.job.goal {
-                Goal::Plate { object, surface_m, .. } => {
+            let inside = |center: &[f64], half: [f64; 2], yaw: f64| {
+                let (sin, cos) = yaw.sin_cos();
+                let [x, y] = [at[0] - center[0], at[1] - center[1]];
+                (x * cos + y * sin).abs() < half[0] && (y * cos - x * sin).abs() < half[1]
+            };
+            let on = |object: &str| touch(name, &|body| is_of(body, object) || is_target(body));
+            let is_there = match &self.job.goal {
+                // On the plate or on what lies there, whatever its height is.
+                Goal::Plate { object, .. } => {
                     let plate = root(object);
-                    (plate.clone(), 0.090, plate[2] + surface_m)
+                    (at[0] - plate[0]).hypot(at[1] - plate[1]) < 0.090 && on(object)
                 }
                 Goal::VirtualPlate { center_m, radius_m } => {
-                    (center_m.to_vec(), *radius_m, center_m[2])
+                    (at[0] - center_m[0]).hypot(at[1] - center_m[1]) < *radius_m
+                        && (at[2] - center_m[2] - below(name)).abs() < 0.004
+                }
+                Goal::Tray { object, half_m, .. } => {
+                    let tray = root(object);
+                    let yaw = 2.0 * tray[6].atan2(tray[3]);
+                    inside(&tray, *half_m, yaw) && on(object)
+                }
+                Goal::VirtualTray { center_m, half_m, yaw_deg, .. } => {
+                    inside(center_m, *half_m, yaw_deg.to_radians()) && at[2] > center_m[2]
                 }
                 // Half the lower cube: its middle of mass is above it.
                 Goal::TopOf { object } => {
                     let under = root(object);
-                    (under.clone(), 0.03, under[2] + below(object))
+                    (at[0] - under[0]).hypot(at[1] - under[1]) < 0.03
+                        && (at[2] - under[2] - below(object) - below(name)).abs() < 0.004
                 }
             };
-            let away = (at[0] - center[0]).hypot(at[1] - center[1]);
-            let height = at[2] - surface - below(name);
-            let is_placed = away < within && height.abs() < 0.004 && speed < 0.03 && !touched(name);
-            (is_placed, [at[0], at[1], at[2]])
+            (is_there && speed < 0.03 && !touched(name), [at[0], at[1], at[2]])
         };
         self.job.targets.iter().map(lies).collect()
     }

@@ -1,0 +1,110 @@
+//! A model of somebody's is opened: MJCF or URDF, checked, everything in it named, and servos made
+//! where its description wants them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use citrange_core::RobotDescription;
+use mujoco_rs::prelude::*;
+use roxmltree::Document;
+
+use crate::attach::name_all;
+use crate::catalog::{ModelSource, RobotSource};
+use crate::model_limits;
+use crate::servos::make_servos;
+use crate::urdf::{self, JointFacts};
+
+/// An opened model, ready to be attached.
+#[derive(Debug)]
+pub(crate) struct ModelFile {
+    pub(crate) spec: MjSpec,
+    /// What was done differently, for people.
+    pub(crate) notes: Vec<String>,
+    joints: BTreeMap<String, JointFacts>,
+    is_file: bool,
+}
+
+/// What was read of a robot's model file and is not in the model.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Origin {
+    pub(crate) notes: Vec<String>,
+    pub(crate) joints: BTreeMap<String, JointFacts>,
+}
+
+impl ModelFile {
+    /// The model of a robot.
+    pub(crate) fn open(name: &str, robot: &RobotSource) -> Result<Self, String> {
+        match &robot.model {
+            ModelSource::Text(text) => {
+                let spec =
+                    MjSpec::from_xml_string(text).map_err(|e| format!("model of {name}: {e}"))?;
+                Ok(Self { spec, notes: Vec::new(), joints: BTreeMap::new(), is_file: false })
+            }
+            ModelSource::File(path) => {
+                let folder = robot.folder.as_deref().unwrap_or(Path::new(""));
+                let packages = robot.description.iter().flat_map(|d| &d.packages);
+                let packages: Vec<PathBuf> = packages.map(|p| folder.join(p)).collect();
+                let mut file = Self::open_file(name, path, &packages)?;
+                if let Some(description) = &robot.description {
+                    file.with_servos(name, path, description)?;
+                }
+                Ok(file)
+            }
+        }
+    }
+
+    /// Any model from a file.
+    pub(crate) fn open_file(name: &str, path: &Path, packages: &[PathBuf]) -> Result<Self, String> {
+        let fail = |reason: String| format!("model of {name} ({}): {reason}", path.display());
+        let text = model_limits::read(path).map_err(fail)?;
+        let document = parsed(&text).map_err(fail)?;
+        let mut file = if urdf::is_urdf(&document) {
+            let urdf = urdf::read(path, &document, packages).map_err(fail)?;
+            Self { spec: urdf.spec, notes: urdf.notes, joints: urdf.joints, is_file: true }
+        } else {
+            model_limits::check(path, &document).map_err(fail)?;
+            let spec = MjSpec::from_xml(path).map_err(|e| fail(e.to_string()))?;
+            Self { spec, notes: Vec::new(), joints: BTreeMap::new(), is_file: true }
+        };
+        name_all(&mut file.spec);
+        Ok(file)
+    }
+
+    fn with_servos(
+        &mut self,
+        name: &str,
+        path: &Path,
+        description: &RobotDescription,
+    ) -> Result<(), String> {
+        if description.servos.is_empty() {
+            return Ok(());
+        }
+        let fail = |reason: String| format!("model of {name} ({}): {reason}", path.display());
+        let mut copy = self.spec.try_clone().map_err(|e| fail(e.to_string()))?;
+        let alone = copy.compile().map_err(|e| fail(e.to_string()))?;
+        let made = make_servos(&mut self.spec, &alone, description).map_err(fail)?;
+        if !made.is_empty() {
+            let joints = made.join(", ");
+            self.notes.push(format!("position servos made from servos.default for {joints}"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn origin(&self) -> Origin {
+        Origin { notes: self.notes.clone(), joints: self.joints.clone() }
+    }
+
+    /// Whether it is somebody's file, not a model of ours.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.is_file
+    }
+}
+
+fn parsed(text: &str) -> Result<Document<'_>, String> {
+    let options = roxmltree::ParsingOptions {
+        allow_dtd: false,
+        nodes_limit: model_limits::MOST_NODES,
+        ..roxmltree::ParsingOptions::default()
+    };
+    Document::parse_with_options(text, options).map_err(|e| format!("not well-formed XML: {e}"))
+}
