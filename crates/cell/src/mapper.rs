@@ -89,13 +89,14 @@ impl FrameMapper {
         if is_moved && self.moved.is_none() {
             self.moved = Some(report.name.clone());
         }
-        self.times.push([report.pipeline_time, report.map_time]);
+        self.times.push([report.order_time + report.pipeline_time, report.map_time]);
         let mapped = MappedFrame { report, drift };
         if let Some(folder) = &self.settings.save {
             let (pipeline, pose) = (&mut runner.pipeline, &frame.view.world_from_camera);
             pipeline.run_with_fates(&frame.cloud, pose, &frame.robot())?;
             let (name, told) = (&mapped.report.name, mapped.json());
-            save_frame(folder, name, pipeline.frame(), pipeline.fates(), &told)?;
+            let (made, fates) = (pipeline.frame(), pipeline.fates());
+            save_frame(folder, name, made, fates, &frame.pixel_of, &told)?;
         }
         Ok(mapped)
     }

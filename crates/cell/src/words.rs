@@ -3,7 +3,7 @@
 use std::fmt;
 
 use citrange_calibrate::{Calibration, Certainty, CubeCalibration};
-use citrange_cloud::CameraPose;
+use citrange_cloud::{CameraPose, PointOrder};
 use citrange_space::Fate;
 
 use crate::by_hand::HandView;
@@ -19,6 +19,16 @@ impl MappedFrame {
     pub fn lines(&self) -> Vec<String> {
         let one = &self.report;
         let mut lines = vec![format!("{}: {} points", one.name, one.points)];
+        lines.extend(one.warnings.iter().map(|warning| format!("  WARNING: {}", warning.text)));
+        match &one.order {
+            PointOrder::Placed(placed) => lines.push(format!(
+                "  put back into their pixels in {:.3} ms, {} points{}",
+                1e3 * one.order_time.as_secs_f64(),
+                placed.placed,
+                if placed.found { ", by the intrinsics that they tell" } else { "" }
+            )),
+            PointOrder::Picture | PointOrder::Unordered { .. } => {}
+        }
         for fate in Fate::ALL.into_iter().filter(|fate| one.counts.of(*fate) > 0) {
             let count = one.counts.of(fate);
             let percent = 100.0 * count as f64 / one.points.max(1) as f64;

@@ -3,7 +3,9 @@
 use citrange_core::{Intrinsics, Pose};
 
 use crate::deinterleave;
+use crate::distortion::Distortion;
 use crate::error::CloudError;
+use crate::pixel_order::CameraModel;
 
 /// Points that the pipeline can read, whatever their layout in memory.
 ///
@@ -145,16 +147,31 @@ pub struct View {
     pub world_from_camera: Pose,
     /// How it sees, where that is known.
     pub pinhole: Option<Pinhole>,
+    /// How its lens bends rays.
+    pub distortion: Distortion,
 }
 
 impl View {
+    /// Of a camera whose rays go straight.
+    #[must_use]
+    pub fn new(world_from_camera: Pose, pinhole: Option<Pinhole>) -> Self {
+        Self { world_from_camera, pinhole, distortion: Distortion::default() }
+    }
+
+    /// How the camera sees, where that is known.
+    #[must_use]
+    pub fn model(&self) -> Option<CameraModel> {
+        let distortion = self.distortion;
+        self.pinhole.map(|pinhole| CameraModel { pinhole, distortion, size_px: None })
+    }
+
     /// The view of a camera whose pose is given as in State: +x forward, +z up in the picture.
     #[must_use]
     pub fn forward_x(world_from_camera: &Pose, pinhole: Option<Pinhole>) -> Self {
         // The picture's right is the body's -y, down is -z, forward is x.
         let rotated = Pose { pos_m: [0.0; 3], quat_wxyz: [0.5, -0.5, 0.5, -0.5] };
         let pose = world_from_camera.isometry() * rotated.isometry();
-        Self { world_from_camera: pose.into(), pinhole }
+        Self::new(pose.into(), pinhole)
     }
 
     /// World from camera as rows of a 4 x 4 matrix.

@@ -28,6 +28,7 @@
 //! | to change | look in |
 //! |---|---|
 //! | what a cloud is, organised or not | `cloud.rs`; whether a list of points is a picture `organised.rs` |
+//! | points back into their pixels | `pixel_order.rs`; the pinhole of points alone `pixel_lattice.rs`; bent rays `distortion.rs` |
 //! | depth pictures | `depth.rs` |
 //! | messages of ROS | `wire.rs`, `message.rs`, `pointcloud2.rs`, `layout.rs`, `split.rs` |
 //! | files | `files.rs`: `npy.rs`, `npz.rs`, `pcd.rs`, `ply.rs`; must survive `examples/fuzz_clouds.rs` |
@@ -43,6 +44,7 @@ mod cloud;
 mod contents;
 mod deinterleave;
 mod depth;
+mod distortion;
 mod error;
 mod files;
 mod layout;
@@ -53,6 +55,8 @@ mod npy;
 mod npz;
 mod organised;
 mod pcd;
+mod pixel_lattice;
+mod pixel_order;
 mod ply;
 mod ply_header;
 mod pointcloud2;
@@ -68,11 +72,15 @@ pub use cell_robot::CellRobot;
 pub use citrange_lanes::Isa;
 pub use cloud::{Cloud, Pinhole, Points, View};
 pub use depth::{DepthImage, DepthView, Depths};
+pub use distortion::Distortion;
 pub use error::CloudError;
 pub use files::{CloudFile, read_cloud, write_cloud};
 pub use line::LineFit;
 pub use message::{PointCloud2Message, message_of, pack_xyz_rgb};
 pub use npz::{NpzArray, write_npz};
+pub use pixel_order::{
+    CameraModel, NO_PIXEL, PlacedPoints, Placement, PointOrder, put_into_pixels,
+};
 pub use pointcloud2::{PointCloud2, PointCloud2View, PointField};
 pub use sidecar::Sidecar;
 pub use whole_file::write_whole;

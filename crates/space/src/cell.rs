@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use citrange_cloud::{CameraPose, CellRobot, Pinhole};
+use citrange_cloud::{CameraModel, CameraPose, CellRobot, Distortion, Pinhole};
 use citrange_core::Pose;
 use citrange_core::origin::{Layer, Traced};
 use citrange_core::yaml::from_yaml;
@@ -45,6 +45,13 @@ pub struct CellCamera {
     pub pose_file: Option<PathBuf>,
     /// How it sees; found from the points where it is not said.
     pub pinhole: Option<Pinhole>,
+    /// How its lens bends rays: 4, 5 or 8 numbers k1 k2 p1 p2 k3 k4 k5 k6, as in ROS's
+    /// `camera_info`; only beside `pinhole`.
+    #[serde(skip_serializing_if = "Distortion::is_none")]
+    pub distortion: Distortion,
+    /// Columns and rows of its whole picture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size_px: Option<[usize; 2]>,
 }
 
 impl Cell {
@@ -113,5 +120,12 @@ impl CellCamera {
     #[must_use]
     pub fn world_from_camera(&self) -> Pose {
         CameraPose { xyz_m: self.xyz_m, rpy_deg: self.rpy_deg }.pose()
+    }
+
+    /// How it sees, where that is said.
+    #[must_use]
+    pub fn model(&self) -> Option<CameraModel> {
+        let (distortion, size_px) = (self.distortion, self.size_px);
+        self.pinhole.map(|pinhole| CameraModel { pinhole, distortion, size_px })
     }
 }

@@ -1,13 +1,17 @@
 //! Frames on disk, and what the cell says about them.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use citrange_cloud::{CellRobot, Cloud, CloudFile, Sidecar, View};
+use citrange_cloud::{
+    CameraModel, CellRobot, Cloud, CloudFile, PointOrder, Sidecar, View, put_into_pixels,
+};
 use citrange_core::shape::PosedLinkShape;
 use citrange_robot::{LinkShape, Robot};
 
 use crate::cell::Cell;
 use crate::error::SpaceError;
+use crate::frame::FrameWarning;
 use crate::front::self_filter::PosedRobot;
 
 /// A robot: what it collides with, and what cameras see of it.
@@ -38,8 +42,16 @@ pub struct CellFrame {
     pub name: String,
     /// Number of the camera in the cell.
     pub camera: u16,
-    /// What was seen.
+    /// What was seen, as a picture where the points are one.
     pub cloud: Cloud,
+    /// In which order the points came.
+    pub order: PointOrder,
+    /// Of each point that came: where it is in `cloud`; empty where they are as they came.
+    pub pixel_of: Vec<u32>,
+    /// How long putting them into pixels took.
+    pub order_time: Duration,
+    /// What somebody should know.
+    pub warnings: Vec<FrameWarning>,
     /// From where.
     pub view: View,
     /// The robot's parts, as it collides.
@@ -91,7 +103,19 @@ impl CellFrames {
         if let Some(workspace) = sidecar.workspace().filter(|_| !self.configured) {
             self.cell.pipeline.workspace = workspace;
         }
-        let (camera, view) = self.view(path, &sidecar)?;
+        let (camera, mut view, model) = self.view(path, &sidecar)?;
+        let began = Instant::now();
+        let (order, placed) = put_into_pixels(&cloud, model.as_ref());
+        let order_time = began.elapsed();
+        let mut warnings = FrameWarning::of_order(&order, cloud.xyz_m.len());
+        warnings.extend(sidecar.mended().map(FrameWarning::mended));
+        let (cloud, pixel_of) = match placed {
+            Some(placed) => {
+                view.pinhole = Some(placed.placement.pinhole);
+                (placed.cloud, placed.pixel_of)
+            }
+            None => (cloud, Vec::new()),
+        };
         if self.body.is_none() {
             self.body = match (&self.cell.robot, &sidecar.robot) {
                 (Some(robot), _) => Some(body_of(robot, &self.folder)?),
@@ -102,18 +126,36 @@ impl CellFrames {
         let [shapes, looks] = self.robot(path, &sidecar)?;
         let hand_m = self.hand_m(path, &sidecar)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(CellFrame { name, camera, cloud, view, shapes, looks, hand_m })
+        Ok(CellFrame {
+            name,
+            camera,
+            cloud,
+            order,
+            pixel_of,
+            order_time,
+            warnings,
+            view,
+            shapes,
+            looks,
+            hand_m,
+        })
     }
 
     /// Which camera of the cell took the frame, and from where.
-    fn view(&self, path: &Path, sidecar: &Sidecar) -> Result<(u16, View), SpaceError> {
+    fn view(
+        &self,
+        path: &Path,
+        sidecar: &Sidecar,
+    ) -> Result<(u16, View, Option<CameraModel>), SpaceError> {
         let named = self.camera.as_deref().or(sidecar.camera.as_deref());
         let known = named.filter(|_| !self.cell.cameras.is_empty());
         if let Some((name, camera)) = self.cell.camera(known)? {
-            let pinhole = camera.pinhole.or_else(|| sidecar.pinhole());
+            let model = camera.model().or_else(|| sidecar.camera_model());
             let number = self.cell.cameras.keys().take_while(|other| *other != name).count();
             let world_from_camera = camera.world_from_camera();
-            return Ok((number as u16, View { world_from_camera, pinhole }));
+            let pinhole = model.map(|model| model.pinhole);
+            let distortion = model.map(|model| model.distortion).unwrap_or_default();
+            return Ok((number as u16, View { world_from_camera, pinhole, distortion }, model));
         }
         let view = sidecar.view()?.ok_or_else(|| {
             SpaceError::bad(
@@ -122,7 +164,7 @@ impl CellFrames {
                  name with T_cam_to_world (four rows of four numbers)",
             )
         })?;
-        Ok((0, view))
+        Ok((0, view, sidecar.camera_model()))
     }
 
     /// The robot as it collides and as it is seen.

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use citrange_cloud::PointOrder;
+use serde::Serialize;
+
 use crate::grid::Grid;
 
 /// One occupied cube.
@@ -93,6 +96,63 @@ impl Fate {
     }
 }
 
+/// Something that is not as good as it could be, in words, with its figure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FrameWarning {
+    /// What it is about; the same for every frame that has it.
+    pub about: &'static str,
+    /// What is the matter, and what would help.
+    pub text: String,
+    /// How much: what it counts stands in `text`.
+    pub figure: f64,
+}
+
+impl FrameWarning {
+    /// What the order of `points` points makes worse.
+    pub(crate) fn of_order(order: &PointOrder, points: usize) -> Vec<Self> {
+        match order {
+            PointOrder::Picture => Vec::new(),
+            PointOrder::Unordered { reason } => vec![Self {
+                about: "unordered",
+                text: format!(
+                    "{points} points without their pixels: flying pixels are not filtered, free \
+                     space is found less well ({reason}). Give the camera's intrinsics: pinhole \
+                     (and distortion) in the config, or fx, fy, cx, cy beside the frame"
+                ),
+                figure: points as f64,
+            }],
+            PointOrder::Placed(placed) => {
+                let worst = 0.1;
+                let off = (placed.off_px > worst).then(|| Self {
+                    about: "off_rays",
+                    text: format!(
+                        "points are {:.2} px from the rays of their pixels on average (0.25 with \
+                         wrong intrinsics): are these the camera's, and its distortion?",
+                        placed.off_px
+                    ),
+                    figure: placed.off_px,
+                });
+                let lost = placed.doubled + placed.behind;
+                let lost = (lost > 0).then(|| Self {
+                    about: "no_pixel",
+                    text: format!("{lost} of {points} points have no pixel and are left out"),
+                    figure: lost as f64,
+                });
+                off.into_iter().chain(lost).collect()
+            }
+        }
+    }
+
+    /// A pose was no rotation, by so much.
+    pub(crate) fn mended(off: f64) -> Self {
+        let text = format!(
+            "T_cam_to_world is {off:.1e} off a rotation: the nearest one is taken; write more \
+             decimals"
+        );
+        Self { about: "mended_rotation", text, figure: off }
+    }
+}
+
 /// How many points had which fate. They sum up to the points of the frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts([u64; Fate::ALL.len()]);
@@ -114,6 +174,15 @@ impl Counts {
         for (mine, more) in self.0.iter_mut().zip(other.0) {
             *mine += more;
         }
+    }
+
+    /// The same of a frame of which `points` points came, whatever its picture's pixels: those
+    /// without a point were not seen.
+    #[must_use]
+    pub fn of_points(mut self, points: usize) -> Self {
+        let others = self.total() - self.of(Fate::NotSeen);
+        self.0[Fate::NotSeen as usize] = (points as u64).saturating_sub(others);
+        self
     }
 
     /// All points.

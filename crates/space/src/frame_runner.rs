@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use crate::cell::Cell;
 use crate::cell_frames::CellFrame;
 use crate::error::SpaceError;
-use crate::frame::{Counts, Fate, PipelineStage};
+use citrange_cloud::PointOrder;
+
+use crate::frame::{Counts, Fate, FrameWarning, PipelineStage};
 use crate::map::{Map, MapReport};
 use crate::pipeline::Pipeline;
 
@@ -48,6 +50,12 @@ pub struct FrameReport {
     pub name: String,
     /// Points that the camera took.
     pub points: usize,
+    /// In which order they came.
+    pub order: PointOrder,
+    /// How long putting them into pixels took.
+    pub order_time: Duration,
+    /// What somebody should know.
+    pub warnings: Vec<FrameWarning>,
     /// Voxels that are left.
     pub voxels: usize,
     /// Groups of them.
@@ -102,12 +110,19 @@ impl FrameRunner {
         let moving = self.map.tracks().iter().filter(|track| track.is_moving).map(
             |track| json!({"centroid_m": track.centroid_m, "velocity_m_s": track.velocity_m_s}),
         );
+        let came = match frame.pixel_of.len() {
+            0 => frame.cloud.xyz_m.len(),
+            points => points,
+        };
         Ok(FrameReport {
             name: frame.name.clone(),
-            points: made.counts.total() as usize,
+            points: came,
+            order: frame.order.clone(),
+            order_time: frame.order_time,
+            warnings: frame.warnings.clone(),
             voxels: made.voxels.len(),
             clusters: made.clusters,
-            counts: made.counts,
+            counts: made.counts.of_points(came),
             stages,
             pipeline_time,
             map,
@@ -121,7 +136,7 @@ impl FrameReport {
     /// Frames a second at this pace.
     #[must_use]
     pub fn hz(&self) -> f64 {
-        1.0 / (self.pipeline_time + self.map_time).as_secs_f64()
+        1.0 / (self.order_time + self.pipeline_time + self.map_time).as_secs_f64()
     }
 
     /// As JSON.
@@ -133,6 +148,9 @@ impl FrameReport {
         json!({
             "frame": self.name,
             "points": self.points,
+            "order": order_json(&self.order),
+            "order_ms": ms(self.order_time),
+            "warnings": self.warnings,
             "voxels": self.voxels,
             "clusters": self.clusters,
             "counts": counts.into_iter().collect::<BTreeMap<_, _>>(),
@@ -148,5 +166,21 @@ impl FrameReport {
             },
             "moving": self.moving,
         })
+    }
+}
+
+/// In which order points came: `as` is `picture`, `placed` or `unordered`.
+fn order_json(order: &PointOrder) -> Value {
+    match order {
+        PointOrder::Picture => json!({"as": "picture"}),
+        PointOrder::Unordered { reason } => json!({"as": "unordered", "reason": reason}),
+        PointOrder::Placed(placed) => json!({
+            "as": "placed",
+            "intrinsics": if placed.found { "found" } else { "given" },
+            "placed": placed.placed,
+            "doubled": placed.doubled,
+            "behind": placed.behind,
+            "off_px": placed.off_px,
+        }),
     }
 }

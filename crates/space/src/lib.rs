@@ -11,7 +11,7 @@
 //!     .map(|i| [(i % 64) as f32 * 0.01 - 0.32, (i / 64) as f32 * 0.01 - 0.24, 0.52])
 //!     .collect();
 //! let cloud = Cloud::new(xyz_m, Vec::new(), 64, 1_000_000)?;
-//! let view = View { world_from_camera: Pose::IDENTITY, pinhole: None };
+//! let view = View::new(Pose::IDENTITY, None);
 //! // The robot is a sphere that covers a part of it.
 //! let shapes = [PosedLinkShape::capsule(0, [0.0, 0.0, 0.5], [0.0, 0.0, 0.5], 0.1)];
 //!
@@ -65,7 +65,7 @@ pub use cell_frames::{CellBody, CellFrame, CellFrames};
 pub use citrange_lanes::Isa;
 pub use clearance::{Checker, Clearance, CollisionSettings};
 pub use error::SpaceError;
-pub use frame::{Counts, Fate, PipelineStage, Voxel, VoxelFrame};
+pub use frame::{Counts, Fate, FrameWarning, PipelineStage, Voxel, VoxelFrame};
 pub use frame_picture::FramePicture;
 pub use frame_runner::{FrameReport, FrameRunner, RunnerSettings};
 pub use front::self_filter::PosedRobot;

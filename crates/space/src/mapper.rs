@@ -44,7 +44,7 @@ impl Mapper {
         world_from_camera: &Pose,
         robot: &PosedRobot<'_>,
     ) -> Result<MapReport, SpaceError> {
-        let view = View { world_from_camera: *world_from_camera, pinhole: Some(image.pinhole) };
+        let view = View::new(*world_from_camera, Some(image.pinhole));
         self.see(camera, &image.points()?, &view, robot)
     }
 

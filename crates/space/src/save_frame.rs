@@ -17,6 +17,7 @@ pub fn save_frame(
     name: &str,
     frame: &VoxelFrame,
     fates: &[Fate],
+    pixel_of: &[u32],
     told: &Value,
 ) -> Result<(), SpaceError> {
     let io = |path: &Path| {
@@ -42,7 +43,13 @@ pub fn save_frame(
             ("cluster", NpzArray::U32(&cluster, &[cluster.len()])),
         ],
     )?;
-    let bytes: Vec<u8> = fates.iter().map(|fate| *fate as u8).collect();
+    let bytes: Vec<u8> = if pixel_of.is_empty() {
+        fates.iter().map(|fate| *fate as u8).collect()
+    } else {
+        // In the order in which the points came.
+        let fate = |pixel: &u32| fates.get(*pixel as usize).copied().unwrap_or(Fate::NotSeen);
+        pixel_of.iter().map(|pixel| fate(pixel) as u8).collect()
+    };
     let path = folder.join(format!("{name}.fates.npz"));
     write_npz(&path, &[("fate", NpzArray::U8(&bytes, &[bytes.len()]))])?;
     let width = centres.len();

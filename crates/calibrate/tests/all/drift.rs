@@ -77,7 +77,7 @@ fn look(watch: &mut DriftWatch, scene: &[Capsule], moved: &Isometry3<f64>, seed:
     let about = Translation3::new(0.25, 0.0, 0.3);
     let stands = about * moved * about.inverse() * calibrated;
     let cloud = picture(scene, &stands, seed);
-    let view = View { world_from_camera: Pose::from(calibrated), pinhole: None };
+    let view = View::new(Pose::from(calibrated), None);
     watch.look(&cloud, &view, &solids(&ARM))
 }
 
@@ -169,7 +169,7 @@ fn what_is_not_seen_is_unknown_never_fine() {
     assert_ne!(far.verdict, DriftVerdict::Fine);
     // A single straight link does not show a shift along it.
     let calibrated = camera_at([0.9, -1.1, 0.8]);
-    let view = View { world_from_camera: Pose::from(calibrated), pinhole: None };
+    let view = View::new(Pose::from(calibrated), None);
     let long: [Capsule; 1] = [([0.25, 0.0, -3.0], [0.25, 0.0, 3.0], 0.06)];
     let drift = watch.look(&picture(&long, &calibrated, 2), &view, &solids(&long));
     assert!(matches!(&drift.verdict, DriftVerdict::Unknown(why) if why.contains("does not show")));

@@ -3,6 +3,7 @@
 mod calibrate;
 mod simulate;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use citrange_cell::{CellReader, FrameMapper, MapperSettings, draw_frame};
@@ -118,8 +119,15 @@ fn map(args: &Run) -> Result {
     let settings = MapperSettings { runner, watch_drift: args.drift, save: args.save.clone() };
     let mut mapper = FrameMapper::new(args.cell.open()?, settings);
     let bar = output::progress("frames", args.clouds.len() as u64);
+    let mut warned = BTreeSet::new();
     for path in &args.clouds {
         let mapped = mapper.add(path)?;
+        // Once each: a camera's frames are all alike. With --stats they stand in every frame.
+        for warning in mapped.report.warnings.iter().filter(|_| !args.stats) {
+            if warned.insert(warning.about) {
+                bar.suspend(|| output::talk(&format!("WARNING: {}", warning.text)));
+            }
+        }
         if args.json {
             output::data(&mapped.json().to_string())?;
         } else if args.stats {

@@ -13,7 +13,7 @@ pub(crate) fn write<P: Points>(job: &SweepJob<'_, P>, slots: &Slots, fates: &mut
         job.points.fill(index, &mut x, &mut y, &mut z);
         let point = [x[0], y[0], z[0]];
         let outlier = job.outliers.get(index).is_some_and(|outlier| *outlier);
-        fates.push(if point.iter().any(|v| !v.is_finite()) {
+        fates.push(if point.iter().any(|v| !v.is_finite()) || point == [0.0; 3] {
             Fate::NotSeen
         } else if let Some(slot) = job.to_cell.cell_key(point).and_then(|key| slots.get(key)) {
             let own = job.own.fate(job.to_cell.world_m(point));

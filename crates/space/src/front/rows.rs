@@ -52,6 +52,10 @@ impl Rows {
         let [x, y, z] = [x, y, z].map(|axis| &mut axis[MARGIN..]);
         let length = range.len();
         points.fill(range.start, &mut x[..length], &mut y[..length], &mut z[..length]);
+        // Some drivers write zeros where nothing was seen.
+        for ((x, y), z) in x[..length].iter_mut().zip(&y[..length]).zip(&z[..length]) {
+            *x = if *x == 0.0 && *y == 0.0 && *z == 0.0 { f32::NAN } else { *x };
+        }
         // A short last strip must not show points of the one before.
         if length < self.length {
             x[length..].fill(f32::NAN);

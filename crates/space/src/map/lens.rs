@@ -2,13 +2,10 @@
 
 use crate::error::SpaceError;
 use citrange_cloud::LineFit;
-use citrange_cloud::{Pinhole, Points};
+use citrange_cloud::{CameraModel, Distortion, Pinhole, Points, View};
 
 /// Points that are looked at.
 const SAMPLES: usize = 4000;
-
-/// Fewer seen points say nothing.
-const FEWEST: usize = 16;
 
 /// Points of a pinhole camera lie on the rays of their pixels, but for rounding.
 const MOST_OFF_PX: f64 = 0.5;
@@ -21,20 +18,21 @@ const MOST_OFF_PX: f64 = 0.5;
 /// wrong places.
 pub(crate) fn pinhole_of<P: Points>(
     points: &P,
-    given: Option<Pinhole>,
+    view: &View,
 ) -> Result<Option<Pinhole>, SpaceError> {
     if points.width() < 2 || points.height() < 2 {
         return Ok(None);
     }
-    if let Some(given) = given {
-        return match mean_off_px(points, &given) {
+    if let Some(model) = view.model() {
+        return match model.off_order_px(points) {
             Some(off) if off.is_nan() || off > 2.0 * MOST_OFF_PX => {
                 let reason = format!(
                     "points are {off:.1} pixels off on average: it is not the camera of this cloud"
                 );
                 Err(SpaceError::bad("pinhole", reason))
             }
-            Some(_) => Ok(Some(given)),
+            // Rays that bend are no pinhole's.
+            Some(_) => Ok(Some(model.pinhole).filter(|_| model.distortion.is_none())),
             None => Ok(None),
         };
     }
@@ -46,18 +44,12 @@ pub(crate) fn pinhole_of<P: Points>(
     });
     let fit = across.rising().zip(down.rising());
     let fit = fit.map(|((fx, cx), (fy, cy))| Pinhole { fx, fy, cx, cy });
-    Ok(fit.filter(|p| mean_off_px(points, p).is_some_and(|off| off < MOST_OFF_PX)))
-}
-
-/// How far points are from their pixels; `None` if too few are seen.
-fn mean_off_px<P: Points>(points: &P, pinhole: &Pinhole) -> Option<f64> {
-    let (mut sum, mut seen) = (0.0, 0);
-    for_samples(points, |column, row, [x, y, z]| {
-        sum += (pinhole.fx * x / z + pinhole.cx - column).abs();
-        sum += (pinhole.fy * y / z + pinhole.cy - row).abs();
-        seen += 1;
-    });
-    (seen >= FEWEST).then(|| sum / (2 * seen) as f64)
+    let fits = |pinhole: &Pinhole| {
+        let distortion = Distortion::default();
+        let model = CameraModel { pinhole: *pinhole, distortion, size_px: None };
+        model.off_order_px(points).is_some_and(|off| off < MOST_OFF_PX)
+    };
+    Ok(fit.filter(fits))
 }
 
 /// Seen points in front of the camera, with column and row, from all over the picture.

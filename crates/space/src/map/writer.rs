@@ -154,7 +154,7 @@ impl Map {
         let _span = tracing::trace_span!("integrate", camera).entered();
         let started = Instant::now();
         let world_from_camera = self.check(camera, view, frame)?;
-        let pinhole = pinhole_of(points, view.pinhole)?;
+        let pinhole = pinhole_of(points, view)?;
 
         let mut report = MapReport::default();
         let epoch_ns = *self.epoch_ns.get_or_insert(frame.stamp_ns);

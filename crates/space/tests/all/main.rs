@@ -11,6 +11,7 @@ mod map_file;
 mod mapper;
 mod outliers;
 mod pipeline;
+mod pixels;
 mod query;
 mod readers;
 #[path = "../../../robot/tests/robot/robots.rs"]

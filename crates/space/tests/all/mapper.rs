@@ -69,7 +69,7 @@ fn the_slice_and_the_cloud_make_the_same_map() {
     points.fill(0, &mut x, &mut y, &mut z);
     let xyz_m = (0..points.len()).map(|i| [x[i], y[i], z[i]]).collect();
     let cloud = Cloud::new(xyz_m, Vec::new(), SIZE[0], 1_000_000).unwrap();
-    let view = View { world_from_camera: from_above(), pinhole: Some(PINHOLE) };
+    let view = View::new(from_above(), Some(PINHOLE));
     let mut pipeline = Pipeline::new(settings()).unwrap();
     let frame = pipeline.run(&cloud, &view.world_from_camera, &robot).unwrap();
     let mut map = Map::new(&MapSettings::default(), &frame.grid).unwrap();

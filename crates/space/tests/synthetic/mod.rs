@@ -54,7 +54,7 @@ impl Camera {
     }
 
     pub(crate) fn view(&self) -> View {
-        View { world_from_camera: Pose::from(self.pose), pinhole: Some(self.pinhole) }
+        View::new(Pose::from(self.pose), Some(self.pinhole))
     }
 
     /// Direction of a pixel in the world, as long as it is for depth 1.
