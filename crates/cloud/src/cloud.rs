@@ -84,6 +84,20 @@ impl Cloud {
         }
         Ok(Self { xyz_m, rgb, width, stamp_ns })
     }
+
+    /// The same points in memory of their own, without colours.
+    #[must_use]
+    pub fn of_points<P: Points>(points: &P) -> Self {
+        const CHUNK: usize = 1024;
+        let [mut x, mut y, mut z] = [[0.0; CHUNK]; 3];
+        let mut xyz_m = Vec::with_capacity(points.len());
+        for start in (0..points.len()).step_by(CHUNK) {
+            let count = CHUNK.min(points.len() - start);
+            points.fill(start, &mut x[..count], &mut y[..count], &mut z[..count]);
+            xyz_m.extend((0..count).map(|i| [x[i], y[i], z[i]]));
+        }
+        Self { xyz_m, rgb: Vec::new(), width: points.width(), stamp_ns: points.stamp_ns() }
+    }
 }
 
 impl Points for Cloud {

@@ -1,6 +1,9 @@
 //! How a lens bends rays: the radial-tangential model of Brown and Conrady with a rational
 //! radial part, as ROS names it `plumb_bob` (5 numbers) and `rational_polynomial` (8).
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::error::CloudError;
@@ -11,9 +14,8 @@ const INVERSE_STEPS: usize = 40;
 const INVERSE_TOLERANCE: f64 = 1e-10;
 
 /// Coefficients k1, k2, p1, p2, k3, k4, k5, k6, in the order of `camera_info`. All 0: a pinhole.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<f64>", into = "Vec<f64>")]
-#[schemars(with = "Vec<f64>")]
 pub struct Distortion([f64; 8]);
 
 impl Distortion {
@@ -86,6 +88,25 @@ impl Distortion {
             ray[1] -= (a * off[1] - c * off[0]) / determinant;
         }
         None
+    }
+}
+
+impl JsonSchema for Distortion {
+    fn schema_name() -> Cow<'static, str> {
+        "Distortion".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "array",
+            "items": {"type": "number", "format": "double"},
+            "minItems": 4,
+            "maxItems": 8
+        })
     }
 }
 

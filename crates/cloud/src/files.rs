@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use super::sidecar::Sidecar;
+use super::depth_file::{self, DepthCamera};
 use super::{npz, organised, pcd, ply};
 use crate::cloud::Cloud;
 use crate::error::CloudError;
+use crate::pixel_order::CameraModel;
 
 /// Larger files are refused before memory is taken for them.
 const MAX_FILE_BYTES: u64 = 1 << 31;
@@ -21,7 +23,7 @@ pub struct CloudFile {
     pub sidecar: Sidecar,
 }
 
-/// Reads the cloud of an `.npz`, `.ply` or `.pcd` file.
+/// Reads the cloud of an `.npz`, `.ply`, `.pcd` or depth `.png` file.
 ///
 /// # Errors
 /// Names the file, the byte or line, and what would be right.
@@ -54,6 +56,19 @@ impl CloudFile {
     /// # Errors
     /// Names the file, the byte or line, and what would be right.
     pub fn read(path: &Path, width: Option<usize>) -> Result<Self, CloudError> {
+        Self::read_of(path, width, None)
+    }
+
+    /// The same of a camera that is known: files of depths need it. What stands beside the file
+    /// counts where it is not.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_of(
+        path: &Path,
+        width: Option<usize>,
+        camera: Option<&CameraModel>,
+    ) -> Result<Self, CloudError> {
         let name = path.display().to_string();
         let io = |cause| CloudError::Io { path: name.clone(), cause };
         let size = std::fs::metadata(path).map_err(io)?.len();
@@ -63,7 +78,7 @@ impl CloudFile {
         }
         let bytes = std::fs::read(path).map_err(io)?;
         let sidecar = Sidecar::beside(path)?;
-        Self::from_bytes(&name, &bytes, width, sidecar)
+        Self::from_bytes_of(&name, &bytes, width, sidecar, camera)
     }
 
     /// The same from bytes in memory; `name` is for errors and, where the content does not
@@ -77,8 +92,22 @@ impl CloudFile {
         width: Option<usize>,
         sidecar: Sidecar,
     ) -> Result<Self, CloudError> {
+        Self::from_bytes_of(name, bytes, width, sidecar, None)
+    }
+
+    fn from_bytes_of(
+        name: &str,
+        bytes: &[u8],
+        width: Option<usize>,
+        sidecar: Sidecar,
+        camera: Option<&CameraModel>,
+    ) -> Result<Self, CloudError> {
+        let beside = sidecar.camera_model();
+        let scale_m = sidecar.depth_scale_m.unwrap_or(depth_file::MILLIMETRE_M);
+        let camera = DepthCamera { model: camera.or(beside.as_ref()), scale_m };
         let mut contents = match format_of(name, bytes)? {
-            FileFormat::Npz => npz::read(name, bytes)?,
+            FileFormat::Npz => npz::read(name, bytes, camera)?,
+            FileFormat::Png => depth_file::read_png(name, bytes, camera)?,
             FileFormat::Ply => ply::read(name, bytes)?,
             FileFormat::Pcd => pcd::read(name, bytes)?,
         };
@@ -120,6 +149,7 @@ impl CloudFile {
 
 enum FileFormat {
     Npz,
+    Png,
     Ply,
     Pcd,
 }
@@ -127,6 +157,9 @@ enum FileFormat {
 fn format_of(name: &str, bytes: &[u8]) -> Result<FileFormat, CloudError> {
     if bytes.starts_with(b"PK") {
         return Ok(FileFormat::Npz);
+    }
+    if bytes.starts_with(b"\x89PNG") {
+        return Ok(FileFormat::Png);
     }
     if bytes.starts_with(b"ply\n") || bytes.starts_with(b"ply\r") {
         return Ok(FileFormat::Ply);
@@ -138,7 +171,8 @@ fn format_of(name: &str, bytes: &[u8]) -> Result<FileFormat, CloudError> {
     let begin = match extension.as_str() {
         "npz" => "byte 0: an .npz archive begins with PK",
         "ply" => "byte 0: a .ply file begins with a line \"ply\"",
-        _ => "is neither .npz, .ply nor .pcd",
+        "png" => "byte 0: is no .png file",
+        _ => "is neither .npz, .ply, .pcd nor a depth .png",
     };
     Err(CloudError::bad(name, begin))
 }

@@ -31,7 +31,7 @@
 //! | points back into their pixels | `pixel_order.rs`; the pinhole of points alone `pixel_lattice.rs`; bent rays `distortion.rs` |
 //! | depth pictures | `depth.rs` |
 //! | messages of ROS | `wire.rs`, `message.rs`, `pointcloud2.rs`, `layout.rs`, `split.rs` |
-//! | files | `files.rs`: `npy.rs`, `npz.rs`, `pcd.rs`, `ply.rs`; must survive `examples/fuzz_clouds.rs` |
+//! | files | `files.rs`: `npy.rs`, `npz.rs`, `pcd.rs`, `ply.rs`, depth pictures `depth_file.rs`; must survive `examples/fuzz_clouds.rs` |
 //! | what stands beside a file | `sidecar.rs` |
 //! | where a camera stands, as people write it | `camera_pose.rs`, `camera_pose_file.rs` |
 //!
@@ -44,6 +44,7 @@ mod cloud;
 mod contents;
 mod deinterleave;
 mod depth;
+mod depth_file;
 mod distortion;
 mod error;
 mod files;

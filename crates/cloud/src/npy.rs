@@ -102,9 +102,44 @@ impl<'a> Array<'a> {
         row + rows * (column + columns * channel)
     }
 
+    /// Whether it holds whole numbers of 16 bits.
+    pub(super) fn is_u16(&self) -> bool {
+        self.scalar == Scalar::U16
+    }
+
+    /// Rows and columns of a picture with one number per pixel.
+    pub(super) fn picture(&self) -> Option<[usize; 2]> {
+        match *self.shape.as_slice() {
+            [rows, columns] | [rows, columns, 1] => Some([rows, columns]),
+            _ => None,
+        }
+    }
+
+    /// Where a pixel's number is, whatever the order in memory.
+    fn pixel_place(&self, pixel: usize, columns: usize) -> usize {
+        let rows = self.shape.first().copied().unwrap_or(0);
+        let fortran = self.fortran.then(|| pixel / columns + rows * (pixel % columns));
+        fortran.unwrap_or(pixel) * self.scalar.size()
+    }
+
+    /// A float of a picture; only for arrays of floats.
+    pub(super) fn float_at(&self, pixel: usize, columns: usize) -> f32 {
+        let at = self.pixel_place(pixel, columns);
+        self.float_of(at)
+    }
+
+    /// A whole number of a picture; only for arrays of 16 bits.
+    pub(super) fn u16_at(&self, pixel: usize, columns: usize) -> u16 {
+        let bytes = self.bytes(self.pixel_place(pixel, columns));
+        if self.big_endian { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) }
+    }
+
     /// A float of a pixel; only for arrays of floats.
     pub(super) fn float(&self, pixel: usize, channel: usize, channels: usize) -> f32 {
-        let at = self.place(pixel, channel, channels) * self.scalar.size();
+        self.float_of(self.place(pixel, channel, channels) * self.scalar.size())
+    }
+
+    fn float_of(&self, at: usize) -> f32 {
         match (self.scalar, self.big_endian) {
             (Scalar::F64, false) => f64::from_le_bytes(self.bytes(at)) as f32,
             (Scalar::F64, true) => f64::from_be_bytes(self.bytes(at)) as f32,

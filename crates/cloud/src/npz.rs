@@ -1,4 +1,5 @@
-//! Clouds in NumPy's `.npz`: arrays `xyz`, and `rgb`, `label`, `stamp_ns` if they are there.
+//! Clouds in NumPy's `.npz`: arrays `xyz` or `depth`, and `rgb`, `label`, `stamp_ns` if they are
+//! there.
 
 use std::io::{Cursor, Read, Write};
 use std::path::Path;
@@ -7,6 +8,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::contents::Contents;
+use super::depth_file::{self, DepthCamera, DepthNumbers};
 use super::npy::{self, Array};
 use crate::cloud::{Cloud, Points};
 use crate::error::CloudError;
@@ -20,27 +22,30 @@ const MAX_ARRAY_BYTES: u64 = 1 << 30;
 ///
 /// # Errors
 /// Names the array and what is wrong with it.
-pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Contents, CloudError> {
+pub(super) fn read(
+    file: &str,
+    bytes: &[u8],
+    camera: DepthCamera<'_>,
+) -> Result<Contents, CloudError> {
     let mut archive = ZipArchive::new(Cursor::new(bytes))
         .map_err(|e| CloudError::bad(file, format!("is no .npz (zip) archive: {e}")))?;
     let mut entry = |name: &str| entry(file, &mut archive, bytes.len(), name);
-    let Some(xyz) = entry("xyz")? else {
-        return Err(CloudError::bad(file, "has no array xyz of shape (N, 3) or (H, W, 3)"));
-    };
+    let (xyz, depth) = (entry("xyz")?, entry("depth")?);
     let (rgb, label, stamp) = (entry("rgb")?, entry("label")?, entry("stamp_ns")?);
-
-    let xyz = Array::read(format!("{file}: xyz"), &xyz)?;
-    let shape = xyz.pixels(3).filter(|_| xyz.is_float());
-    let Some((rows, columns)) = shape else {
-        let reason = format!(
-            "is {} of shape {:?}, must be float32 or float64 of shape (N, 3) or (H, W, 3)",
-            xyz.kind(),
-            xyz.shape
-        );
-        return Err(xyz.bad(reason));
+    let (xyz_m, rows, columns) = match (xyz, depth) {
+        (Some(xyz), _) => points(&Array::read(format!("{file}: xyz"), &xyz)?)?,
+        (None, Some(depth)) => {
+            let depth = Array::read(format!("{file}: depth"), &depth)?;
+            let (numbers, [width, height]) = depths(&depth)?;
+            let cloud = depth_file::points(file, [width, height], &numbers, camera)?.cloud;
+            (cloud.xyz_m, height, width)
+        }
+        (None, None) => {
+            let reason = "has no array xyz of shape (N, 3) or (H, W, 3), nor depth of (H, W)";
+            return Err(CloudError::bad(file, reason));
+        }
     };
     let len = rows * columns;
-    let xyz_m = (0..len).map(|p| std::array::from_fn(|a| xyz.float(p, a, 3))).collect();
     let rgb = match rgb {
         Some(bytes) => colours(&Array::read(format!("{file}: rgb"), &bytes)?, len)?,
         None => Vec::new(),
@@ -59,6 +64,44 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Contents, CloudError> {
     };
     let cloud = Cloud::new(xyz_m, rgb, columns, stamp_ns)?;
     Ok(Contents { cloud, labels, organised: rows != 1 })
+}
+
+/// Depths of a picture: whole numbers of 16 bits, or metres.
+fn depths(depth: &Array<'_>) -> Result<(DepthNumbers, [usize; 2]), CloudError> {
+    let size = depth.picture().filter(|_| depth.is_float() || depth.is_u16());
+    let Some([rows, columns]) = size else {
+        let reason = format!(
+            "is {} of shape {:?}, must be uint16, float32 or float64 of shape (H, W)",
+            depth.kind(),
+            depth.shape
+        );
+        return Err(depth.bad(reason));
+    };
+    let len = rows * columns;
+    let numbers = if depth.is_float() {
+        DepthNumbers::Metres((0..len).map(|p| depth.float_at(p, columns)).collect())
+    } else {
+        DepthNumbers::Whole((0..len).map(|p| depth.u16_at(p, columns)).collect())
+    };
+    Ok((numbers, [columns, rows]))
+}
+
+type PointRows = (Vec<[f32; 3]>, usize, usize);
+
+/// Points with their rows and columns.
+fn points(xyz: &Array<'_>) -> Result<PointRows, CloudError> {
+    let shape = xyz.pixels(3).filter(|_| xyz.is_float());
+    let Some((rows, columns)) = shape else {
+        let reason = format!(
+            "is {} of shape {:?}, must be float32 or float64 of shape (N, 3) or (H, W, 3)",
+            xyz.kind(),
+            xyz.shape
+        );
+        return Err(xyz.bad(reason));
+    };
+    let len = rows * columns;
+    let xyz_m = (0..len).map(|p| std::array::from_fn(|a| xyz.float(p, a, 3))).collect();
+    Ok((xyz_m, rows, columns))
 }
 
 /// The bytes of an array; `None` if there is none of that name.

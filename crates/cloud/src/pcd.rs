@@ -1,4 +1,4 @@
-//! Clouds in `.pcd` (version 0.7): text, binary, or binary packed with LZF.
+//! Clouds in `.pcd` (versions 0.5 to 0.7): text, binary, or binary packed with LZF.
 
 use std::borrow::Cow;
 
@@ -55,7 +55,7 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Contents, CloudError> {
         }
     };
     let (xyz_m, rgb) = layout.read_all(&rows);
-    let cloud = Cloud::new(xyz_m, rgb, header.width, header.stamp_ns)?;
+    let cloud = Cloud::new(xyz_m, rgb, header.width(), header.stamp_ns)?;
     Ok(Contents { cloud, labels: None, organised: header.height > 1 })
 }
 
@@ -145,7 +145,7 @@ struct Header<'a> {
     sizes: Vec<&'a str>,
     types: Vec<&'a str>,
     counts: Vec<&'a str>,
-    width: usize,
+    width: Option<usize>,
     height: usize,
     points: Option<usize>,
     data: &'a str,
@@ -169,15 +169,17 @@ impl<'a> Header<'a> {
                 word.parse::<usize>().map_err(|_| bad(format!("\"{word}\" is no whole number")))
             };
             match *words.as_slice() {
-                ["VERSION", "0.7" | ".7"] | ["VIEWPOINT", ..] | [] => {}
+                ["VERSION", "0.7" | ".7" | "0.6" | ".6" | "0.5" | ".5"]
+                | ["VIEWPOINT", ..]
+                | [] => {}
                 ["VERSION", other] => {
-                    return Err(bad(format!("version {other}, must be 0.7")));
+                    return Err(bad(format!("version {other}, must be 0.5, 0.6 or 0.7")));
                 }
-                ["FIELDS", ref rest @ ..] => header.names = rest.to_vec(),
+                ["FIELDS" | "COLUMNS", ref rest @ ..] => header.names = rest.to_vec(),
                 ["SIZE", ref rest @ ..] => header.sizes = rest.to_vec(),
                 ["TYPE", ref rest @ ..] => header.types = rest.to_vec(),
                 ["COUNT", ref rest @ ..] => header.counts = rest.to_vec(),
-                ["WIDTH", word] => header.width = number(word)?,
+                ["WIDTH", word] => header.width = Some(number(word)?),
                 ["HEIGHT", word] => header.height = number(word)?,
                 ["POINTS", word] => header.points = Some(number(word)?),
                 ["DATA", word] => {
@@ -192,8 +194,13 @@ impl<'a> Header<'a> {
         Err(CloudError::bad(file, "the header does not end with a line \"DATA\""))
     }
 
+    /// Columns; all points where old files do not say.
+    fn width(&self) -> usize {
+        self.width.or(self.points).unwrap_or(0)
+    }
+
     fn points(&self, file: &str) -> Result<usize, CloudError> {
-        let (width, height) = (self.width, self.height);
+        let (width, height) = (self.width(), self.height);
         let points = width.checked_mul(height);
         points.filter(|n| self.points.is_none_or(|said| said == *n)).ok_or_else(|| {
             let said = self.points.unwrap_or_default();
@@ -203,7 +210,10 @@ impl<'a> Header<'a> {
     }
 
     fn fields(&self, file: &str) -> Result<Vec<Field<'a>>, CloudError> {
-        let (names, sizes, types) = (self.names.len(), self.sizes.len(), self.types.len());
+        let names = self.names.len();
+        // Before version 0.6 they may be missing: floats of 4 bytes.
+        let or_names = |given: usize| if given == 0 { names } else { given };
+        let (sizes, types) = (or_names(self.sizes.len()), or_names(self.types.len()));
         let counts = if self.counts.is_empty() { names } else { self.counts.len() };
         if sizes != names || types != names || counts != names {
             let reason = format!(
@@ -214,7 +224,8 @@ impl<'a> Header<'a> {
         let mut fields = Vec::with_capacity(names);
         let mut offset = 0_usize;
         for (i, name) in self.names.iter().enumerate() {
-            let kind = (self.types[i], self.sizes[i]);
+            let word = |words: &[&'a str], other| words.get(i).copied().unwrap_or(other);
+            let kind = (word(&self.types, "F"), word(&self.sizes, "4"));
             let scalar = scalar_of(kind).ok_or_else(|| {
                 let (kind, size) = kind;
                 let reason = format!(

@@ -46,6 +46,8 @@ pub struct Sidecar {
     /// Angles of the robot's joints when the picture was taken.
     #[serde(rename = "joints")]
     pub joints_rad: Option<Vec<f64>>,
+    /// Metres of one whole number of a depth picture; a millimetre where it is not said.
+    pub depth_scale_m: Option<f64>,
     /// When it was taken.
     pub stamp_ns: Option<u64>,
     /// Name of the camera that took it.

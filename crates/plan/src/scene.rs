@@ -7,10 +7,11 @@ use citrange_core::names::suggestion;
 use citrange_core::robot::{RobotDescription, Servo};
 use citrange_core::shape::PosedShape;
 use citrange_robot::Robot;
-use citrange_space::MapSnapshot;
+use citrange_space::{MapSnapshot, UnknownCells};
 
 use crate::arm::PlannedArm;
 use crate::collide::{Collider, ColliderSettings};
+use crate::config::Config;
 use crate::error::PlanError;
 use crate::goal::{GoalSettings, PlanGoal};
 use crate::legs::{Leg, Legs};
@@ -20,6 +21,10 @@ use crate::pilot::Feedforward;
 use crate::search::{Effort, Planner, SearchSettings};
 use crate::start::PlanStart;
 use crate::words::ObstacleNames;
+
+/// Unknown cells this near to the arm's first place count as its own: what the self filter takes,
+/// and a voxel's half.
+const OWN_SPACE_M: f64 = 0.06;
 
 /// A robot and what stands around it: of a simulated scene, of a real cell, or made by hand.
 #[derive(Clone, Debug)]
@@ -67,6 +72,8 @@ pub struct SceneSettings {
     pub start: Option<String>,
     /// The gripper's opening, as [`PlanStart::new`] reads it; none: as it is at the start.
     pub gripper: Option<String>,
+    /// What cells of the map are that no camera has seen.
+    pub unknown: UnknownCells,
     /// How near things may come.
     pub collider: ColliderSettings,
     /// What counts as a goal, how long is searched, how fast the arm moves.
@@ -96,7 +103,14 @@ pub fn plan_in_scene(
     let arm = PlannedArm::described(body, robot, &held)?;
     let goals: Result<Vec<_>, _> = goals.iter().map(|goal| goal.read(&arm, robot)).collect();
     let goals = goals?;
-    let (obstacles, names) = scene.obstacles();
+    let (mut obstacles, names) = scene.obstacles();
+    if let (UnknownCells::Blocked, Some(map)) = (settings.unknown, &scene.map) {
+        // Where the arm is nobody can look, and there it is.
+        let (mut joints, mut own) = (Vec::new(), Vec::new());
+        arm.all_joints(&Config::of(&start.arm), &mut joints);
+        arm.body().shapes_at(&joints, &mut own)?;
+        obstacles.map = Some(Arc::new(map.with_unknown_blocked(&own, OWN_SPACE_M)?));
+    }
     let mut collider = Collider::new(&arm, &obstacles, &settings.collider)?;
     let request = &settings.request;
     let mut planner = Planner::new(arm.limits(), request.search.clone())?;

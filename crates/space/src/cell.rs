@@ -45,12 +45,9 @@ pub struct CellCamera {
     pub pose_file: Option<PathBuf>,
     /// How it sees; found from the points where it is not said.
     pub pinhole: Option<Pinhole>,
-    /// How its lens bends rays: 4, 5 or 8 numbers k1 k2 p1 p2 k3 k4 k5 k6, as in ROS's
-    /// `camera_info`; only beside `pinhole`.
-    #[serde(skip_serializing_if = "Distortion::is_none")]
-    pub distortion: Distortion,
+    /// How its lens bends rays: k1 k2 p1 p2 k3 k4 k5 k6 of `camera_info` (4, 5 or 8 numbers).
+    pub distortion: Option<Distortion>,
     /// Columns and rows of its whole picture.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub size_px: Option<[usize; 2]>,
 }
 
@@ -125,7 +122,7 @@ impl CellCamera {
     /// How it sees, where that is said.
     #[must_use]
     pub fn model(&self) -> Option<CameraModel> {
-        let (distortion, size_px) = (self.distortion, self.size_px);
+        let (distortion, size_px) = (self.distortion.unwrap_or_default(), self.size_px);
         self.pinhole.map(|pinhole| CameraModel { pinhole, distortion, size_px })
     }
 }

@@ -98,7 +98,10 @@ impl CellFrames {
         path: &Path,
         body_of: impl FnOnce(&CellRobot, &Path) -> Result<CellBody, E>,
     ) -> Result<CellFrame, E> {
-        let read = CloudFile::read(path, self.width).map_err(SpaceError::from)?;
+        let known = self.cell.camera(self.camera.as_deref()).ok().flatten();
+        let known = known.and_then(|(_, camera)| camera.model());
+        let read =
+            CloudFile::read_of(path, self.width, known.as_ref()).map_err(SpaceError::from)?;
         let CloudFile { cloud, sidecar, .. } = read;
         if let Some(workspace) = sidecar.workspace().filter(|_| !self.configured) {
             self.cell.pipeline.workspace = workspace;

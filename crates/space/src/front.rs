@@ -24,3 +24,5 @@ pub(crate) mod support;
 pub(crate) mod sweep;
 pub(crate) mod transform;
 pub(crate) mod voxels;
+
+pub(crate) use gap::nearer_than;

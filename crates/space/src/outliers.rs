@@ -7,7 +7,7 @@
 //!
 //! | idea | file |
 //! |---|---|
-//! | points in tiles with boxes; unordered clouds along a curve | `field.rs`, `curve.rs` |
+//! | points in tiles with boxes; unordered clouds in a k-d tree's order | `field.rs`, `tree_order.rs` |
 //! | nearest points of one point, tile by tile | `search.rs`, `kernels.rs` |
 //! | which pixels can be near: the pinhole camera | `lens.rs` |
 //! | nearest points of neighbouring pixels at once | `window.rs`, `networks.rs` |
@@ -16,7 +16,6 @@
 use crate::settings::{OutlierMode, Outliers};
 use citrange_lanes::Isa;
 
-mod curve;
 mod decide;
 mod distribute;
 mod field;
@@ -25,14 +24,15 @@ mod lens;
 mod networks;
 mod picture;
 mod search;
+mod tree_order;
 mod unordered;
 mod window;
 
-use curve::Curve;
 use decide::{Measured, Order, decide};
 use field::PointTiles;
 use lens::Lens;
 use picture::{Picture, Worker};
+use tree_order::TreeOrder;
 use window::Windows;
 
 /// Most neighbours that can be asked for.
@@ -56,7 +56,7 @@ pub struct PictureXyz<'a> {
 #[derive(Debug, Default)]
 pub struct OutlierScratch {
     field: PointTiles,
-    curve: Curve,
+    tree: TreeOrder,
     row_points: Vec<u32>,
     windows: Windows,
     workers: Vec<Worker>,
@@ -108,8 +108,8 @@ impl OutlierScratch {
             picture.measure(workers, values);
             Order::Rows(picture.width)
         } else {
-            unordered::measure(field, workers, values);
-            Order::Tiles(&self.curve)
+            unordered::measure(field, &self.tree, workers, values);
+            Order::Tiles(&self.tree)
         };
         let measured =
             Measured { field: &self.field, lens: lens.as_ref(), order, values: &self.values };
@@ -120,8 +120,8 @@ impl OutlierScratch {
         &self.outliers
     }
 
-    /// Writes the points to the field: as the picture they are if a pinhole camera took it, along
-    /// the curve if not.
+    /// Writes the points to the field: as the picture they are if a pinhole camera took it, in the
+    /// order of a tree if not.
     fn lay_out(&mut self, cloud: &PictureXyz<'_>) -> Option<Lens> {
         let points = cloud.x.len();
         let is_picture = cloud.width < points && points.is_multiple_of(cloud.width);
@@ -131,9 +131,12 @@ impl OutlierScratch {
             lens = Lens::of(&self.field);
         }
         if lens.is_none() {
-            self.curve.lay_out(cloud, &mut self.field);
+            self.tree.lay_out(cloud, &mut self.field);
         }
         self.field.measure_tiles();
+        if lens.is_none() {
+            self.tree.measure(&self.field);
+        }
         lens
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use citrange_episodes::planning::{PlanOptions, plan_in_scene};
 use citrange_plan::{GoalText, SceneSettings};
+use citrange_space::UnknownCells;
 
 use crate::exit::{Context as _, Result, problems_found, usage};
 use crate::output::{self, Output};
@@ -25,6 +26,13 @@ pub(crate) struct Args {
 enum Command {
     /// Solve the problems of a file; how many, how fast, how long the paths are.
     Bench(bench::Args),
+}
+
+/// Cells that no camera has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Unknown {
+    Free,
+    Blocked,
 }
 
 #[derive(Debug, clap::Args)]
@@ -53,6 +61,10 @@ struct MotionArgs {
     /// fixtures stay.
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
+    /// What cells of the map are that no camera has seen: free, or blocked but for the arm's own
+    /// place.
+    #[arg(long, value_enum, default_value_t = Unknown::Free, requires = "map")]
+    unknown: Unknown,
     /// Distance that everything must keep from the arm.
     #[arg(long, default_value_t = 0.005)]
     margin_m: f64,
@@ -171,6 +183,10 @@ impl MotionArgs {
         settings.start.clone_from(&self.start);
         settings.gripper.clone_from(&self.gripper);
         settings.collider.margin_m = self.margin_m;
+        settings.unknown = match self.unknown {
+            Unknown::Free => UnknownCells::Free,
+            Unknown::Blocked => UnknownCells::Blocked,
+        };
         let request = &mut settings.request;
         request.goal.tolerance_m = self.tolerance_m;
         request.goal.tolerance_rad = self.tolerance_deg.to_radians();

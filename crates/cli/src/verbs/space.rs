@@ -62,6 +62,10 @@ pub(crate) struct Run {
     /// Write the map of all frames, for the planner.
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
+    /// Write the map for other programs, by extension: .npz (states, ages, gaps), .ply and .obj
+    /// (faces), .bt (OctoMap). May be given again.
+    #[arg(long, value_name = "FILE")]
+    export: Vec<PathBuf>,
     /// Do each frame this often and tell the median time: a first run is slower.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
@@ -140,6 +144,10 @@ fn map(args: &Run) -> Result {
     if let Some(path) = &args.map {
         map.save(path)?;
         output::talk(&format!("map of {} voxels -> {}", map.voxels().len(), path.display()));
+    }
+    for path in &args.export {
+        map.export(path)?;
+        output::talk(&format!("map -> {}", path.display()));
     }
     let summary = mapper.summary(&map);
     let line = if args.json { json!(summary).to_string() } else { summary.to_string() };

@@ -2,10 +2,13 @@
 
 use crate::frame::Voxel;
 use crate::grid::Grid;
-use crate::map::bits::Bits;
+use crate::map::bits::{Bits, ones};
 use crate::map::carve::CellBox;
 use crate::map::settings::MapSettings;
 use crate::map::snapshot::{MapVoxel, Sight, stamp_of};
+
+/// So many looks in a row that see a surface beside a cell, and no point in it, are no chance.
+const TOUCHES_TO_FORGET: u8 = 10;
 
 /// All cells of the map.
 #[derive(Clone, Debug)]
@@ -20,6 +23,10 @@ pub(crate) struct Cells {
     hits: Vec<u8>,
     /// Looks through them that it takes to free those with hits.
     looks_left: Vec<u8>,
+    /// Looks since the last hit that saw a surface beside them and no point in them.
+    touches: Vec<u8>,
+    /// Whether a look went through in the present frame, for those in question.
+    looked: Bits,
     rgb: Vec<[u8; 3]>,
     /// Cells with points in the present frame.
     pub(crate) hit_now: Bits,
@@ -37,6 +44,8 @@ impl Cells {
             seen: vec![0; cells],
             hits: vec![0; cells],
             looks_left: vec![0; cells],
+            touches: vec![0; cells],
+            looked: bits.clone(),
             rgb: vec![[0; 3]; cells],
             hit_now: bits,
         }
@@ -58,6 +67,7 @@ impl Cells {
             let key = voxel.key as usize;
             self.hits[key] = self.hits[key].saturating_add(1);
             self.looks_left[key] = self.clear_frames;
+            self.touches[key] = 0;
             if self.hits[key] >= self.min_hits {
                 appeared += usize::from(!self.occupied.get(cell));
                 self.occupied.set(cell);
@@ -94,6 +104,7 @@ impl Cells {
             return false;
         }
         let key = self.grid.key(cell) as usize;
+        self.looked.set(cell);
         self.looks_left[key] = self.looks_left[key].saturating_sub(1);
         let was_occupied = self.occupied.get(cell);
         if self.looks_left[key] == 0 {
@@ -104,6 +115,38 @@ impl Cells {
             self.seen[key] = sight;
         }
         was_occupied && self.looks_left[key] == 0
+    }
+
+    /// Occupied cells without points in the present frame.
+    pub(crate) fn list_unseen(&mut self, keys: &mut Vec<u32>) {
+        self.looked.clear();
+        keys.clear();
+        let words = self.occupied.words().iter().zip(self.hit_now.words());
+        let row_words = self.occupied.row_words();
+        let nx = self.occupied.size()[0];
+        for (at, (occupied, hit)) in words.enumerate() {
+            let (row, x) = (at / row_words, at % row_words * 64);
+            let first = (row * nx + x) as u32;
+            keys.extend(ones(occupied & !hit).map(|bit| first + bit as u32));
+        }
+    }
+
+    /// Whether the present frame looked through a cell.
+    pub(crate) fn is_looked_through(&self, key: u32) -> bool {
+        self.looked.get(self.grid.cell_of(key))
+    }
+
+    /// A surface is seen beside a cell and nothing in it; whether it was forgotten for that. Noise
+    /// puts points behind a surface, where nobody ever looks through.
+    pub(crate) fn touch(&mut self, cell: [usize; 3]) -> bool {
+        let key = self.grid.key(cell) as usize;
+        self.touches[key] = self.touches[key].saturating_add(1);
+        if self.touches[key] < TOUCHES_TO_FORGET {
+            return false;
+        }
+        self.occupied.unset(cell);
+        (self.hits[key], self.looks_left[key], self.seen[key], self.touches[key]) = (0, 0, 0, 0);
+        true
     }
 
     /// Forgets what was confirmed last before `oldest`; says how many voxels.

@@ -81,6 +81,25 @@ impl DepthPicture {
         }
     }
 
+    /// Depth of a pixel; infinite where nothing was seen.
+    pub(super) fn depth_m(&self, column: usize, row: usize) -> f32 {
+        self.depths_m[row * self.width + column]
+    }
+
+    /// Forgets all depths, for points that come in any order.
+    pub(crate) fn clear(&mut self) {
+        self.depths_m.fill(f32::INFINITY);
+    }
+
+    /// Something is in front of a pixel; what is nearer counts.
+    pub(crate) fn see(&mut self, pixel: usize, depth_m: f32) {
+        if depth_m > 0.0
+            && let Some(nearest_m) = self.depths_m.get_mut(pixel)
+        {
+            *nearest_m = lesser(*nearest_m, depth_m);
+        }
+    }
+
     /// Nearest depths of squares of two by two pixels, over larger squares.
     pub(super) fn windows(&self) -> &Windows {
         &self.windows

@@ -17,8 +17,10 @@ use crate::map::groups::Groups;
 use crate::map::lens::pinhole_of;
 use crate::map::settings::MapSettings;
 use crate::map::snapshot::{MapSnapshot, Sight, sight_of};
+use crate::map::recheck::Verdict;
 use crate::map::tracks::{Track, Tracks};
-use citrange_cloud::{Points, View};
+use crate::map::virtual_picture::VirtualPicture;
+use citrange_cloud::{Pinhole, Points, View};
 use citrange_lanes::Isa;
 
 /// Points that are read at once.
@@ -31,7 +33,8 @@ pub struct MapReport {
     pub appeared: usize,
     /// Voxels that became free, because cameras looked through them.
     pub cleared: usize,
-    /// Voxels that were forgotten, because nobody confirmed them.
+    /// Voxels that were forgotten, because nobody confirmed them: too old, or the noise of a
+    /// surface that is seen beside them.
     pub forgotten: usize,
     /// How free space was found.
     pub carving: Carving,
@@ -51,7 +54,20 @@ pub enum Carving {
     None,
     /// Voxels were projected into the depth picture.
     Picture,
-    /// The cloud is no picture of a pinhole camera: its rays were followed one by one.
+    /// The points are no picture of a pinhole: the depths that they would make one of.
+    Projected,
+    /// The points are all around: their rays were followed one by one.
+    Rays,
+}
+
+/// What the points are read into.
+#[derive(Clone, Copy, Debug)]
+enum Read {
+    /// The depth picture that they are.
+    Picture,
+    /// A depth picture that they are not.
+    Into(VirtualPicture),
+    /// Rays.
     Rays,
 }
 
@@ -162,23 +178,33 @@ impl Map {
         self.note_stamp(camera, frame.stamp_ns);
         report.appeared = self.cells.hit(&frame.voxels, sight);
         self.groups.begin(frame);
-        if let Some(pinhole) = pinhole {
-            self.picture.resize(points.width(), points.height());
-            self.read(points, &world_from_camera, false);
-            self.picture.finish(patch_px(&self.grid, &pinhole, &world_from_camera));
-            let margin_m = self.settings.carve_margin_m;
-            let (grid, picture, pose) = (&self.grid, &self.picture, &world_from_camera);
-            let carver = Carver::new(grid, picture, &pinhole, pose, margin_m, self.isa);
-            carver.carve(&mut |cells| report.cleared += self.cells.look_through(cells, sight));
-            report.carving = Carving::Picture;
+        let picture = match pinhole {
+            Some(pinhole) => {
+                let size_px = [points.width(), points.height()];
+                report.carving = Carving::Picture;
+                Some(VirtualPicture { pinhole, size_px })
+            }
+            None => {
+                report.carving = Carving::Projected;
+                VirtualPicture::of(points, &mut self.chunk)
+            }
+        };
+        if let Some(picture) = picture {
+            let [width, height] = picture.size_px;
+            self.picture.resize(width, height);
+            match report.carving {
+                Carving::Projected => self.read(points, &world_from_camera, Read::Into(picture)),
+                _ => self.read(points, &world_from_camera, Read::Picture),
+            }
+            self.carve(&picture.pinhole, &world_from_camera, sight, &mut report);
         } else if points.len() > 0 {
-            self.read(points, &world_from_camera, true);
+            self.read(points, &world_from_camera, Read::Rays);
             for cell in self.rays.iter().flat_map(|rays| rays.free()) {
                 report.cleared += usize::from(self.cells.look_through_one(cell, sight));
             }
             report.carving = Carving::Rays;
         }
-        report.forgotten = self.forget(epoch_ns);
+        report.forgotten += self.forget(epoch_ns);
         self.tracks.update(camera, frame.stamp_ns, self.groups.finish());
         report.integrate_time = started.elapsed();
 
@@ -234,9 +260,42 @@ impl Map {
         self.newest_ns = self.newest_ns.max(stamp_ns);
     }
 
+    /// Frees what the picture looks through.
+    fn carve(
+        &mut self,
+        pinhole: &Pinhole,
+        world_from_camera: &Isometry3<f64>,
+        sight: Sight,
+        report: &mut MapReport,
+    ) {
+        self.picture.finish(patch_px(&self.grid, pinhole, world_from_camera));
+        let margin_m = self.settings.carve_margin_m;
+        let (grid, picture) = (&self.grid, &self.picture);
+        let carver = Carver::new(grid, picture, pinhole, world_from_camera, margin_m, self.isa);
+        self.cells.list_unseen(&mut self.keys);
+        carver.carve(&mut |cells| report.cleared += self.cells.look_through(cells, sight));
+        for key in &self.keys {
+            let cell = self.grid.cell_of(*key);
+            // Those that the carver has found are done.
+            if self.cells.is_looked_through(*key) || !self.cells.occupied.get(cell) {
+                continue;
+            }
+            match carver.recheck(cell) {
+                Verdict::Passed => {
+                    report.cleared += usize::from(self.cells.look_through_one(cell, sight));
+                }
+                Verdict::Touched => report.forgotten += usize::from(self.cells.touch(cell)),
+                Verdict::Unclear => {}
+            }
+        }
+    }
+
     /// Reads all points once: for the depth picture or the rays, and for the groups.
-    fn read<P: Points>(&mut self, points: &P, world_from_camera: &Isometry3<f64>, rays: bool) {
-        let mut carver = if rays {
+    fn read<P: Points>(&mut self, points: &P, world_from_camera: &Isometry3<f64>, read: Read) {
+        if let Read::Into(_) = read {
+            self.picture.clear();
+        }
+        let mut carver = if let Read::Rays = read {
             let margin_m = self.settings.carve_margin_m;
             let grid = &self.grid;
             let carver = self.rays.get_or_insert_with(|| Box::new(RayCarver::new(grid, margin_m)));
@@ -250,9 +309,16 @@ impl Map {
             let length = CHUNK.min(total - start);
             let [x, y, z] = self.chunk.each_mut().map(|part| &mut part[..length]);
             points.fill(start, x, y, z);
-            match &mut carver {
-                Some(carver) => carver.add(world_from_camera, x, y, z),
-                None => self.picture.set(start, z),
+            match (&mut carver, &read) {
+                (Some(carver), _) => carver.add(world_from_camera, x, y, z),
+                (None, Read::Into(to)) => {
+                    for i in 0..length {
+                        if let Some(pixel) = to.pixel([x[i], y[i], z[i]]) {
+                            self.picture.see(pixel, z[i]);
+                        }
+                    }
+                }
+                (None, _) => self.picture.set(start, z),
             }
             let hit = &self.cells.hit_now;
             self.groups.add(hit, world_from_camera, [start, total], [x, y, z]);

@@ -1,11 +1,11 @@
 //! The threshold, and which points are beyond it.
 
 use super::MOST_NEIGHBOURS;
-use super::curve::Curve;
 use super::field::{PointTiles, TILE_COLUMNS, TILE_POINTS, TILE_ROWS};
 use super::kernels::box_distance2;
 use super::lens::Lens;
-use super::search::{Region, Search, nearest};
+use super::search::{Search, nearest};
+use super::tree_order::TreeOrder;
 use crate::settings::Outliers;
 
 /// A mean distance that was computed in f32 is wrong by no more than this part of it.
@@ -24,8 +24,8 @@ const LANES: usize = 8;
 pub(super) enum Order<'a> {
     /// Row by row of a picture with so many columns.
     Rows(usize),
-    /// Tile by tile along the curve.
-    Tiles(&'a Curve),
+    /// Tile by tile in the order of a tree.
+    Tiles(&'a TreeOrder),
 }
 
 impl Order<'_> {
@@ -44,7 +44,7 @@ impl Order<'_> {
     fn number(&self, place: usize) -> usize {
         match self {
             Self::Rows(_) => place,
-            Self::Tiles(curve) => curve.number(place),
+            Self::Tiles(tree) => tree.number(place),
         }
     }
 }
@@ -124,14 +124,39 @@ fn is_beyond(value: f64, threshold: f64) -> bool {
 fn exact_value(measured: &Measured<'_>, search: &mut Search, place: usize) -> f64 {
     let Measured { field, lens, order, .. } = *measured;
     let (column, row) = order.column_row(place);
-    let sorted2 = nearest(field, lens, search, (column, row), f32::INFINITY);
+    let p = field.point(column, row);
+    let value = measured.values[place];
+    // As many as asked for in the very place: there may be thousands more.
+    if value == 0.0 {
+        return 0.0;
+    }
+    let mut tiles = search.take_near_tiles();
+    tiles.clear();
+    let sorted2 = match order {
+        Order::Rows(_) => nearest(field, lens, search, (column, row), f32::INFINITY),
+        Order::Tiles(tree) => {
+            // No distance is above the sum of all.
+            let sum_m = value * search.k() as f32;
+            let bound2 = sum_m * sum_m * STRETCH;
+            tree.near(&[p, p], bound2, &mut tiles);
+            search.start(bound2);
+            for &tile in &tiles {
+                if box_distance2(field, tile as usize, p) <= search.bound2() {
+                    search.offer_tile(field, tile as usize, &(0..field.rows), p);
+                }
+            }
+            search.finish()
+        }
+    };
     let (count, farthest2) = (sorted2.len(), sorted2.last().copied().unwrap_or(0.0));
     let bound2 = farthest2 * STRETCH;
-    let p = field.point(column, row);
     let mut best = [f64::INFINITY; MOST_NEIGHBOURS];
     let best = &mut best[..count];
-    let region = lens.map_or_else(|| Region::all(field), |lens| lens.region(field, p, bound2));
-    for tile in region.tiles(field) {
+    if let Some(lens) = lens {
+        tiles.extend(lens.region(field, p, bound2).tiles(field).map(|tile| tile as u32));
+    }
+    for &tile in &tiles {
+        let tile = tile as usize;
         if box_distance2(field, tile, p) > bound2 {
             continue;
         }
@@ -146,6 +171,7 @@ fn exact_value(measured: &Measured<'_>, search: &mut Search, place: usize) -> f6
             }
         }
     }
+    search.give_near_tiles(tiles);
     best.iter().map(|d2| d2.sqrt()).sum::<f64>() / count as f64
 }
 

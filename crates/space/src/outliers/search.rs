@@ -114,6 +114,11 @@ impl Search {
         self.bound2
     }
 
+    /// Whether nothing can be nearer: as many as asked for are in the very place.
+    pub(super) fn is_done(&self) -> bool {
+        self.bound2 == 0.0 && self.len >= self.k
+    }
+
     /// Lends the list of tiles near to a tile.
     pub(super) fn take_near_tiles(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.near_tiles)

@@ -5,15 +5,22 @@ use super::field::{PointTiles, TILE_COLUMNS, TILE_POINTS};
 use super::kernels::box_distance2;
 use super::picture::Worker;
 use super::search::{Known, Search, mean_of_roots, nearest};
+use super::tree_order::TreeOrder;
 
 /// Writes the mean distance to the nearest points of every point, in the order of tiles.
-pub(super) fn measure(field: &PointTiles, workers: &mut [Worker], values: &mut Vec<f32>) {
+pub(super) fn measure(
+    field: &PointTiles,
+    tree: &TreeOrder,
+    workers: &mut [Worker],
+    values: &mut Vec<f32>,
+) {
     values.clear();
     values.resize(field.tiles_across() * TILE_POINTS, -1.0);
     distribute(workers, values, TILE_POINTS, &|worker, first, values| {
         let mut before = None;
         for (i, values) in values.chunks_exact_mut(TILE_POINTS).enumerate() {
-            before = measure_tile(field, &mut worker.search, first + i, before, values).or(before);
+            let search = &mut worker.search;
+            before = measure_tile((field, tree), search, first + i, before, values).or(before);
         }
     });
 }
@@ -21,12 +28,22 @@ pub(super) fn measure(field: &PointTiles, workers: &mut [Worker], values: &mut V
 /// A tile's values; says what is known of its last point. What is known of the point `before` keeps
 /// the search small.
 fn measure_tile(
-    field: &PointTiles,
+    (field, tree): (&PointTiles, &TreeOrder),
     search: &mut Search,
     tile: usize,
     mut before: Option<Known>,
     values: &mut [f32],
 ) -> Option<Known> {
+    let corners = [&field.low, &field.high].map(|of| std::array::from_fn(|a| of[a][tile]));
+    let inside = |i: usize| {
+        field.point(tile * TILE_COLUMNS + i % TILE_COLUMNS, i / TILE_COLUMNS)[0] < f32::INFINITY
+    };
+    // All in one place, and enough of them: nothing can be nearer.
+    if corners[0] == corners[1] && (0..TILE_POINTS).filter(|i| inside(*i)).count() >= search.k() {
+        let here = values.iter_mut().enumerate().filter(|(i, _)| inside(*i));
+        here.for_each(|(_, value)| *value = 0.0);
+        return Some(Known { p: corners[0], reach_m: 0.0 });
+    }
     let mut near_tiles = search.take_near_tiles();
     near_tiles.clear();
     let mut listed = false;
@@ -38,18 +55,21 @@ fn measure_tile(
         }
         let sorted2 = if let Some(known) = before {
             if !listed {
-                list_near(
-                    field,
-                    tile,
-                    known.bound2(farthest(field, tile, known.p)),
-                    &mut near_tiles,
-                );
+                // The tile itself first: most of the nearest are in it.
+                near_tiles.push(tile as u32);
+                let bound2 = known.bound2(farthest(field, tile, known.p));
+                tree.near(&corners, bound2, &mut near_tiles);
+                let again = near_tiles[1..].iter().position(|near| *near == tile as u32);
+                again.map(|at| near_tiles.swap_remove(at + 1));
                 listed = true;
             }
             search.start(known.bound2(p));
             for &near in &near_tiles {
                 if box_distance2(field, near as usize, p) <= search.bound2() {
                     search.offer_tile(field, near as usize, &(0..field.rows), p);
+                    if search.is_done() {
+                        break;
+                    }
                 }
             }
             search.finish()
@@ -69,22 +89,4 @@ fn farthest(field: &PointTiles, tile: usize, p: [f32; 3]) -> [f32; 3] {
         let (low, high) = (field.low[a][tile], field.high[a][tile]);
         if p[a] - low > high - p[a] { low } else { high }
     })
-}
-
-/// Lists the tiles whose boxes are within a squared distance of a tile's box.
-fn list_near(field: &PointTiles, tile: usize, bound2: f32, near: &mut Vec<u32>) {
-    let low: [f32; 3] = std::array::from_fn(|a| field.low[a][tile]);
-    let high: [f32; 3] = std::array::from_fn(|a| field.high[a][tile]);
-    for other in 0..field.low[0].len() {
-        let mut d2 = 0.0;
-        for axis in 0..3 {
-            let under = field.low[axis][other] - high[axis];
-            let over = low[axis] - field.high[axis][other];
-            let apart = under.max(over).max(0.0);
-            d2 += apart * apart;
-        }
-        if d2 <= bound2 {
-            near.push(other as u32);
-        }
-    }
 }

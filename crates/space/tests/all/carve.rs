@@ -99,11 +99,25 @@ fn pictures_carve_only_what_they_see_through() {
 }
 
 #[test]
-fn other_clouds_are_carved_ray_by_ray() {
+fn points_without_order_are_carved_as_the_picture_that_they_would_make() {
     let (grid, things, camera) = room();
     let mut cloud = camera.picture(&things, 1, holes);
     cloud.width = cloud.xyz_m.len();
     let (snapshot, carving) = integrate(&camera, &cloud, &things, &grid);
+    assert_eq!(carving, Carving::Projected);
+    let (free, most) = check(&camera, &cloud, &grid, &snapshot);
+    assert!(free * 100 > most * 55, "{free} of {most}");
+}
+
+#[test]
+fn points_all_around_are_carved_ray_by_ray() {
+    let (grid, things, camera) = room();
+    let cloud = camera.picture(&things, 1, holes);
+    // Some are behind the camera, far beyond the grid.
+    let mut around = cloud.clone();
+    around.xyz_m.extend((0..cloud.xyz_m.len() / 10).map(|i| [i as f32 * 1e-3, 2.0, -3.0]));
+    around.width = around.xyz_m.len();
+    let (snapshot, carving) = integrate(&camera, &around, &things, &grid);
     assert_eq!(carving, Carving::Rays);
     let (free, most) = check(&camera, &cloud, &grid, &snapshot);
     assert!(free * 100 > most * 80, "{free} of {most}");

@@ -3,6 +3,7 @@
 mod carve;
 mod cell;
 mod clearance;
+mod clearing;
 mod field;
 mod front_isa;
 mod layered;

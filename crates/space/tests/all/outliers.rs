@@ -261,3 +261,31 @@ fn neighbours_beyond_what_can_be_asked_for_are_taken_as_the_most() {
     assert_eq!(cloud.find(&with(64), Isa::best(), 1), cloud.find(&with(9999), Isa::best(), 1));
     assert_eq!(cloud.find(&with(2), Isa::best(), 1), cloud.find(&with(0), Isa::best(), 1));
 }
+
+/// Clouds that make a search look at everything: each took minutes once.
+#[test]
+fn points_in_few_places_and_points_far_away_take_no_longer() {
+    let settings = Outliers { neighbours: 20, std_ratio: 2.0, mode: OutlierMode::Exact };
+    let count = 307_200;
+    let find = |points: &[[f32; 3]]| {
+        Axes::of(points, points.len()).find(&settings, Isa::best(), 1)
+    };
+    // All in one place: no value is above 0, so none stays.
+    assert!(find(&vec![[0.1, -0.2, 0.7]; count]).iter().all(|outlier| *outlier));
+    // In a few hundred places, and one point alone.
+    let place = |i: usize| [(i % 17) as f32 * 0.01, (i % 29) as f32 * 0.02, 1.0];
+    let mut few: Vec<_> = (0..count).map(place).collect();
+    few[777] = [9.0, 9.0, 9.0];
+    assert!(find(&few)[777]);
+    // A cloud of a metre, and a point a thousand kilometres away: coarse cells hold all the others.
+    let mut chance = noise(8);
+    let mut wide: Vec<_> = (0..count).map(|_| [chance(), chance(), chance()]).collect();
+    wide[5] = [1e6, 0.0, 0.0];
+    let found = find(&wide);
+    assert!(found[5] && found.iter().filter(|outlier| **outlier).count() == 1);
+    // The same distance everywhere: all are on the threshold and have to be known exactly.
+    let lattice = |i: usize| [i % 64, i / 64 % 64, i / 4096].map(|v| v as f32 * 0.125);
+    let even: Vec<_> = (0..64 * 64 * 64).map(lattice).collect();
+    let found = find(&even);
+    assert!(found[0] && !found[32 * 4096 + 32 * 64 + 32]);
+}
