@@ -1,11 +1,16 @@
 //! Motions from goal to goal in a scene, without a simulator.
 
+use citrange_cloud::{DepthImage, Pinhole, Workspace};
+use citrange_core::Pose;
 use citrange_core::shape::PosedShape;
 use citrange_plan::{
     ColliderSettings, GoalText, PlanOutcome, PlanScene, SceneSettings, SceneSolid, plan_in_scene,
 };
 use citrange_robot::Robot;
 use citrange_sim::catalog::robot_description;
+use citrange_space::{
+    MapSettings, MapSnapshot, Mapper, PipelineSettings, PosedRobot, UnknownCells,
+};
 
 /// A UR5 in its home pose beside a ball that can be moved and a fixed one.
 fn scene() -> PlanScene {
@@ -71,6 +76,45 @@ fn a_map_takes_the_place_of_what_can_move() {
     assert_eq!((obstacles.solids.len(), names.solids), (1, vec!["post".to_owned()]));
     let legs = plan_in_scene(&scene, &[place("0.5 0.4 0.3")], &SceneSettings::default()).unwrap();
     assert_eq!(legs.reason(), None);
+}
+
+/// A map of a camera that looks down: a board hangs in the air, below it nobody has looked.
+fn map_with_a_shadow() -> MapSnapshot {
+    const SIZE: [usize; 2] = [240, 240];
+    let pinhole = Pinhole { fx: 150.0, fy: 150.0, cx: 119.5, cy: 119.5 };
+    let world_from_camera = Pose { pos_m: [0.0, 0.0, 2.4], quat_wxyz: [0.0, 1.0, 0.0, 0.0] };
+    let depth_m: Vec<f32> = (0..SIZE[0] * SIZE[1])
+        .map(|i| {
+            let ray = [(i % SIZE[0]) as f64 - pinhole.cx, pinhole.cy - (i / SIZE[0]) as f64];
+            let [x, y] = ray.map(|v| v / 150.0 * 1.5);
+            let board = (0.35..0.65).contains(&x) && (0.25..0.55).contains(&y);
+            if board { 1.5 } else { 2.6 }
+        })
+        .collect();
+    let settings = PipelineSettings {
+        workspace: Workspace { lower_m: [-1.0; 3], upper_m: [1.0; 3] },
+        voxel_size_m: 0.1,
+        self_filter: None,
+        ..PipelineSettings::default()
+    };
+    let mut mapper = Mapper::new(settings, &MapSettings::default()).unwrap();
+    let image = DepthImage::metres(SIZE, &depth_m, pinhole, 1_000);
+    mapper.see_depth(0, &image, &world_from_camera, &PosedRobot::default()).unwrap();
+    MapSnapshot::clone(&mapper.snapshot())
+}
+
+#[test]
+fn what_nobody_has_seen_is_free_or_blocked() {
+    let scene = PlanScene { map: Some(std::sync::Arc::new(map_with_a_shadow())), ..scene() };
+    let reason = |goal: &str, unknown| {
+        let settings = SceneSettings { unknown, ..SceneSettings::default() };
+        plan_in_scene(&scene, &[place(goal)], &settings).unwrap().reason()
+    };
+    // Something may stand in the shadow of the board: nobody knows.
+    assert_eq!(reason("0.5 0.4 0.3", UnknownCells::Free), None);
+    assert!(reason("0.5 0.4 0.3", UnknownCells::Blocked).is_some());
+    // Beside it all was seen, and the arm starts in a place that it may leave.
+    assert_eq!(reason("0.0 -0.5 0.5", UnknownCells::Blocked), None);
 }
 
 #[test]

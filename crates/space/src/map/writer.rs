@@ -185,8 +185,8 @@ impl Map {
                 Some(VirtualPicture { pinhole, size_px })
             }
             None => {
-                report.carving = Carving::Projected;
-                VirtualPicture::of(points, &mut self.chunk)
+                let picture = VirtualPicture::of(points, &mut self.chunk);
+                picture.inspect(|_| report.carving = Carving::Projected)
             }
         };
         if let Some(picture) = picture {
