@@ -168,7 +168,9 @@ mod tests {
         let (bytes, model) = (png_of(&[7; 1200]), model(&[]));
         let camera = DepthCamera { model: Some(&model), scale_m: MILLIMETRE_M };
         for length in 0..bytes.len() {
-            assert!(read_png("d.png", &bytes[..length], camera).is_err() || length + 16 > bytes.len());
+            assert!(
+                read_png("d.png", &bytes[..length], camera).is_err() || length + 16 > bytes.len()
+            );
         }
         for at in 0..bytes.len() {
             let mut flipped = bytes.clone();

@@ -50,8 +50,8 @@ impl Distortion {
     pub fn bend(&self, [x, y]: [f64; 2]) -> [f64; 2] {
         let [k1, k2, p1, p2, k3, k4, k5, k6] = self.0;
         let r2 = x * x + y * y;
-        let radial = (1.0 + r2 * (k1 + r2 * (k2 + r2 * k3)))
-            / (1.0 + r2 * (k4 + r2 * (k5 + r2 * k6)));
+        let radial =
+            (1.0 + r2 * (k1 + r2 * (k2 + r2 * k3))) / (1.0 + r2 * (k4 + r2 * (k5 + r2 * k6)));
         [
             x * radial + 2.0 * p1 * x * y + p2 * (r2 + 2.0 * x * x),
             y * radial + p1 * (r2 + 2.0 * y * y) + 2.0 * p2 * x * y,

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::sidecar::Sidecar;
 use super::depth_file::{self, DepthCamera};
+use super::sidecar::Sidecar;
 use super::{npz, organised, pcd, ply};
 use crate::cloud::Cloud;
 use crate::error::CloudError;

@@ -16,7 +16,10 @@ const FOCAL_PX: std::ops::Range<f64> = 20.0..20_000.0;
 
 /// The focal lengths of points that a pinhole camera took, and a centre that is right but for
 /// whole pixels: slope 0 may be any column. None where no lattice is found.
-pub(crate) fn pinhole_of(slopes: impl Fn(usize) -> Option<[f64; 2]>, len: usize) -> Option<Pinhole> {
+pub(crate) fn pinhole_of(
+    slopes: impl Fn(usize) -> Option<[f64; 2]>,
+    len: usize,
+) -> Option<Pinhole> {
     let step = (len / SAMPLES).max(1) | 1;
     let seen: Vec<[f64; 2]> = (0..len).step_by(step).filter_map(slopes).collect();
     let [across, down] = [0, 1].map(|axis| Lattice::of(seen.iter().map(|s| s[axis]).collect()));
@@ -129,7 +132,8 @@ mod tests {
             Some([x * r, y * r])
         };
         assert_eq!(pinhole_of(bent, 640 * 480), None);
-        let random = |i: usize| Some([(i * 7919 % 65_537) as f64 / 65_537.0, (i * 31 % 1009) as f64]);
+        let random =
+            |i: usize| Some([(i * 7919 % 65_537) as f64 / 65_537.0, (i * 31 % 1009) as f64]);
         assert_eq!(pinhole_of(random, 200_000), None);
         assert_eq!(pinhole_of(|_| Some([0.1, 0.2]), 1000), None);
         assert_eq!(pinhole_of(|_| None, 1000), None);

@@ -278,7 +278,10 @@ fn pixels_of<P: Points>(points: &P, model: &CameraModel) -> Pixels {
 }
 
 /// First pixel and size of the picture: that of the camera, or all that was seen.
-fn frame_of(pixels: &Pixels, size_px: Option<[usize; 2]>) -> Result<([i32; 2], [usize; 2]), String> {
+fn frame_of(
+    pixels: &Pixels,
+    size_px: Option<[usize; 2]>,
+) -> Result<([i32; 2], [usize; 2]), String> {
     let (mut low, mut high) = (pixels.low.map(i64::from), pixels.high.map(i64::from));
     if let Some(size) = size_px {
         for a in 0..2 {
@@ -346,7 +349,8 @@ fn fill<P: Points>(
     let mut moved = 0;
     for (index, p, rgb) in doubled {
         let [column, row] = [0, 1].map(|a| (pixels.at[index][a] - first[a]) as usize);
-        let beside = (0..9).map(|n| [(column + n % 3).wrapping_sub(1), (row + n / 3).wrapping_sub(1)]);
+        let beside =
+            (0..9).map(|n| [(column + n % 3).wrapping_sub(1), (row + n / 3).wrapping_sub(1)]);
         let free = beside
             .filter(|[c, r]| *c < width && *r < height)
             .map(|[c, r]| r * width + c)

@@ -9,8 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use citrange_cloud::{
-    CameraModel, Cloud, CloudFile, Distortion, NO_PIXEL, Pinhole, PointOrder, View,
-    put_into_pixels,
+    CameraModel, Cloud, CloudFile, Distortion, NO_PIXEL, Pinhole, PointOrder, View, put_into_pixels,
 };
 use citrange_core::Pose;
 use citrange_space::{Clusters, Map, MapSettings, Pipeline, PipelineSettings, PosedRobot};
@@ -91,7 +90,13 @@ fn variants(file: &CloudFile) -> Result<Vec<Variant>, Failure> {
         let (bent, labels) = seen_through(&whole, &labels, &camera.pinhole, lens);
         let picture = CameraModel { distortion: lens, ..camera };
         if name.starts_with("plumb") {
-            all.push(new("plumb_bob, organised", bent.clone(), labels.clone(), pose, Some(picture)));
+            all.push(new(
+                "plumb_bob, organised",
+                bent.clone(),
+                labels.clone(),
+                pose,
+                Some(picture),
+            ));
         } else {
             all.push(new("rational, organised", bent.clone(), labels.clone(), pose, Some(picture)));
         }

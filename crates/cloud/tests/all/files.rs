@@ -326,6 +326,21 @@ fn pcd_of_any_encoding_is_read() {
 }
 
 #[test]
+fn older_pcd_files_are_read() {
+    // Without types, sizes, counts, width and height, as the first ones were.
+    for head in [
+        "VERSION 0.6\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nWIDTH 2\nHEIGHT 1\nPOINTS 2\n",
+        "# .PCD v.5\nVERSION .5\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nPOINTS 2\n",
+        "COLUMNS x y z\nPOINTS 2\n",
+    ] {
+        let cloud = from_bytes("a.pcd", format!("{head}DATA ascii\n1 2 3\n4 5 6\n").as_bytes());
+        let cloud = cloud.unwrap().cloud;
+        assert_eq!(cloud.xyz_m, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], "{head}");
+        assert_eq!(cloud.width, 2, "{head}");
+    }
+}
+
+#[test]
 fn wrong_pcd_is_refused_with_the_line_or_byte() {
     let pcd = |change: (&str, &str)| {
         let good = "VERSION 0.7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nCOUNT 1 1 1\nWIDTH 1\n\
@@ -336,7 +351,7 @@ fn wrong_pcd_is_refused_with_the_line_or_byte() {
     let many = "WIDTH 99999999999\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS 99999999999";
     let one = "WIDTH 1\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS 1";
     for (expected, found) in [
-        ("line 1: version 0.5, must be 0.7", pcd(("0.7", "0.5"))),
+        ("line 1: version 0.8, must be 0.5, 0.6 or 0.7", pcd(("0.7", "0.8"))),
         ("line 11: z is missing", pcd(("1 2 3", "1.25 2.5"))),
         ("line 11: y is \"b\", must be float32", pcd(("1 2 3", "1 b c"))),
         ("has no field z", pcd(("x y z", "x y w"))),

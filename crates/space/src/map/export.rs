@@ -156,10 +156,9 @@ impl MapSnapshot {
         if !cells.is_empty() {
             tree(&cells, TREE_LEVELS - 1, &mut data, &mut nodes);
         }
-        let mut bytes = format!(
-            "# Octomap OcTree binary file\nid OcTree\nsize {nodes}\nres {voxel_m}\ndata\n"
-        )
-        .into_bytes();
+        let mut bytes =
+            format!("# Octomap OcTree binary file\nid OcTree\nsize {nodes}\nres {voxel_m}\ndata\n")
+                .into_bytes();
         bytes.extend(data);
         bytes
     }
@@ -218,7 +217,13 @@ mod tests {
     }
 
     /// Leaves of a tree with their cells, read as OctoMap does.
-    fn leaves(data: &[u8], at: &mut usize, place: [u64; 3], level: u32, out: &mut Vec<([u64; 3], bool)>) {
+    fn leaves(
+        data: &[u8],
+        at: &mut usize,
+        place: [u64; 3],
+        level: u32,
+        out: &mut Vec<([u64; 3], bool)>,
+    ) {
         let bits = u16::from_le_bytes([data[*at], data[*at + 1]]);
         *at += 2;
         let child = |n: usize| std::array::from_fn(|a| place[a] | ((n >> a & 1) as u64) << level);

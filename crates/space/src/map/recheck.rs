@@ -52,11 +52,7 @@ impl Carver<'_> {
                 let part = |n: usize| (2 * n + 1) as f64 / SIDE as f64 - 1.0;
                 let (column, row) =
                     ((at[0] + part(i) * radius[0]).round(), (at[1] + part(j) * radius[1]).round());
-                if !(column >= 0.0
-                    && row >= 0.0
-                    && column < width as f64
-                    && row < height as f64)
-                {
+                if !(column >= 0.0 && row >= 0.0 && column < width as f64 && row < height as f64) {
                     continue;
                 }
                 let depth = self.picture.depth_m(column as usize, row as usize);

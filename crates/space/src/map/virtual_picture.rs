@@ -61,11 +61,8 @@ impl VirtualPicture {
         let row = p.fy as f32 * y / z + p.cy as f32 + 0.5;
         let [width, height] = self.size_px;
         // NaN is refused by the way the comparison is asked.
-        let inside = z > 0.0
-            && column >= 0.0
-            && row >= 0.0
-            && column < width as f32
-            && row < height as f32;
+        let inside =
+            z > 0.0 && column >= 0.0 && row >= 0.0 && column < width as f32 && row < height as f32;
         inside.then(|| row as usize * width + column as usize)
     }
 }

@@ -267,9 +267,7 @@ fn neighbours_beyond_what_can_be_asked_for_are_taken_as_the_most() {
 fn points_in_few_places_and_points_far_away_take_no_longer() {
     let settings = Outliers { neighbours: 20, std_ratio: 2.0, mode: OutlierMode::Exact };
     let count = 307_200;
-    let find = |points: &[[f32; 3]]| {
-        Axes::of(points, points.len()).find(&settings, Isa::best(), 1)
-    };
+    let find = |points: &[[f32; 3]]| Axes::of(points, points.len()).find(&settings, Isa::best(), 1);
     // All in one place: no value is above 0, so none stays.
     assert!(find(&vec![[0.1, -0.2, 0.7]; count]).iter().all(|outlier| *outlier));
     // In a few hundred places, and one point alone.

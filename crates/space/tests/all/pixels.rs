@@ -14,10 +14,8 @@ const PINHOLE: Pinhole = Pinhole { fx: 230.7, fy: 229.3, cx: 121.4, cy: 88.6 };
 /// A box before a wall as a camera sees it, with points in the air at the box's edges and holes.
 fn picture(distortion: Distortion) -> Cloud {
     let ray = |column: usize, row: usize| {
-        let bent = [
-            (column as f64 - PINHOLE.cx) / PINHOLE.fx,
-            (row as f64 - PINHOLE.cy) / PINHOLE.fy,
-        ];
+        let bent =
+            [(column as f64 - PINHOLE.cx) / PINHOLE.fx, (row as f64 - PINHOLE.cy) / PINHOLE.fy];
         distortion.straighten(bent).unwrap()
     };
     let is_box = |column: usize, row: usize| {
@@ -122,7 +120,10 @@ fn turned_and_cut_pictures_are_filtered_as_well() {
         let cloud = placed.unwrap().cloud;
         assert!(cloud.width < WIDTH && cloud.xyz_m.len() >= WIDTH * HEIGHT * 9 / 10);
         let [left, kept] = ghosts(&voxels(&cloud, &pose));
-        assert!(left <= wanted[0] + 2 && kept.abs_diff(wanted[1]) * 100 <= wanted[1], "{left} {kept}");
+        assert!(
+            left <= wanted[0] + 2 && kept.abs_diff(wanted[1]) * 100 <= wanted[1],
+            "{left} {kept}"
+        );
     }
     // A part of the picture, with the intrinsics of the whole one.
     let rows = (20..150).flat_map(|row| row * WIDTH + 15..row * WIDTH + 215);
