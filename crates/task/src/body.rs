@@ -106,12 +106,15 @@ impl Body {
         let out = (towards - self.base(towards.z)).xy();
         let (radius, out) = (out.norm(), out.normalize());
         let home = self.home.clone();
-        let mut reaches = |radius: f64| {
-            let at_m = self.base(z_m) + Vector3::new(out.x, out.y, 0.0) * radius;
-            self.reach(&HandTarget { at_m, relative_yaw_rad: 0.0 }, &home).is_some()
-        };
-        // From where the hand is at home, inwards and outwards until it ends.
+        // From where the hand is at home, inwards and outwards until it ends; each step from the
+        // joints of the one before.
         let mut last = |step: f64| {
+            let mut near = home.clone();
+            let mut reaches = |radius: f64| {
+                let at_m = self.base(z_m) + Vector3::new(out.x, out.y, 0.0) * radius;
+                let found = self.reach(&HandTarget { at_m, relative_yaw_rad: 0.0 }, &near);
+                found.map(|joints| near = joints).is_some()
+            };
             let radii = (0..RING_STEPS).map(|n| radius + f64::from(n) * step);
             radii.take_while(|radius| *radius > 0.0 && reaches(*radius)).last().unwrap_or(radius)
         };

@@ -20,7 +20,8 @@
 //! | what happens in a state | `states/`, with what is in `work.rs` |
 //! | what must hold in every state | `watch.rs` |
 //! | numbers, profiles | `settings.rs`, `/crates/task/profiles` |
-//! | how a thing is taken: yaw, depth, opening | `grasp_plan.rs`; what stands against it `refusal.rs` |
+//! | how a thing is taken: yaw, depth, opening | `grasp_plan.rs`, `stand.rs`, `grip.rs`; what stands against it `refusal.rs` |
+//! | how much is planned in one tick | `search.rs` |
 //! | shapes: of the thing, the hand, distances | `thing.rs`, `hand.rs`, `hull.rs` |
 //! | with which yaw it is let go, what is around | `choice.rs` |
 //! | how the hand moves | `moves.rs`; its arm `body.rs` |
@@ -33,6 +34,7 @@ mod choice;
 mod error;
 mod goal;
 mod grasp_plan;
+mod grip;
 mod hand;
 mod hull;
 pub mod judge;
@@ -41,8 +43,10 @@ mod moves;
 mod pilot;
 mod reason;
 mod refusal;
+mod search;
 mod settings;
 pub mod spots;
+mod stand;
 mod states;
 mod table;
 mod thing;

@@ -8,6 +8,7 @@ use crate::judge::memory::{array, count, put, take, vector};
 use crate::judge::{GraspDetector, GraspSample, GraspVerdict, PlacementDetector, PlateWatch};
 use crate::moves::{HandTarget, Ramp, StraightMove, Swing};
 use crate::reason::{Reason, State};
+use crate::search::{SpotSearch, TakeSearch};
 
 /// Yaws of the jaws that failed on the thing in hand; older ones are forgotten.
 pub(crate) const FAILED_YAWS: usize = 4;
@@ -87,6 +88,9 @@ pub(crate) struct Memory {
     pub(crate) plate: Option<PlateWatch>,
     pub(crate) failing: Option<Reason>,
     pub(crate) fetches: Vec<Fetch>,
+    /// What is being looked for: a way to take the thing, a place for it.
+    pub(crate) taking: Option<TakeSearch>,
+    pub(crate) placing: Option<SpotSearch>,
 }
 
 impl Memory {
@@ -118,6 +122,8 @@ impl Memory {
             plate: None,
             failing: None,
             fetches: vec![Fetch::default(); targets],
+            taking: None,
+            placing: None,
         }
     }
 
@@ -126,7 +132,8 @@ impl Memory {
         self.fetches.get_mut(self.current?)
     }
 
-    pub(crate) fn save(&self, out: &mut Vec<f64>) {
+    /// Writes everything, for a rig that sees so many objects.
+    pub(crate) fn save(&self, objects: usize, out: &mut Vec<f64>) {
         out.push(self.state.number());
         out.extend([self.ticks as f64, self.target_ticks as f64, f64::from(self.part)]);
         put(out, self.current.map(|n| [n as f64]));
@@ -140,11 +147,7 @@ impl Memory {
         let swing = self.swing.as_ref().unwrap_or(&still);
         out.extend(swing.from.iter().chain(&swing.to));
         out.extend([swing.ramp.length, swing.ramp.done, swing.ramp.speed]);
-        let plan = &self.plan;
-        out.push(plan.relative_yaw_rad);
-        out.extend(&plan.point_m);
-        out.extend([plan.aside_m, plan.open, plan.contact, plan.release]);
-        out.extend([plan.half_width_m, plan.tip_below_m]);
+        out.extend(self.plan.numbers());
         out.extend([self.carry_z_m, self.travel_z_m, self.lift_z_m]);
         out.extend(&self.middle_m);
         for yaw in self.failed_yaws {
@@ -170,13 +173,17 @@ impl Memory {
             put(out, fetch.start_m);
             fetch.watch.save(out);
         }
+        TakeSearch::save(self.taking.as_ref(), objects, out);
+        SpotSearch::save(self.placing.as_ref(), objects, out);
     }
 
-    /// Takes back what `remember` wrote, for an arm of so many joints and so many things.
+    /// Takes back what [`Self::save`] wrote, for an arm of so many joints and so many things, of
+    /// which some are to be fetched.
     pub(crate) fn load(
         numbers: &mut impl Iterator<Item = f64>,
         joints: usize,
         targets: usize,
+        objects: usize,
     ) -> Option<Self> {
         let state = State::of_number(numbers.next()?)?;
         let ticks = u64::from(count(numbers, u32::MAX)?);
@@ -192,20 +199,7 @@ impl Memory {
         let (from, to) = (list(numbers, joints)?, list(numbers, joints)?);
         let [length, done, speed] = array(numbers)?;
         let swing = Swing { from, to, ramp: Ramp { length, done, speed } };
-        let relative_yaw_rad = numbers.next()?;
-        let point_m = vector(numbers)?;
-        let [aside_m, open, contact, release] = array(numbers)?;
-        let [half_width_m, tip_below_m] = array(numbers)?;
-        let plan = GraspPlan {
-            relative_yaw_rad,
-            point_m,
-            aside_m,
-            open,
-            contact,
-            release,
-            half_width_m,
-            tip_below_m,
-        };
+        let plan = GraspPlan::of_numbers(array(numbers)?);
         let [carry_z_m, travel_z_m, lift_z_m] = array(numbers)?;
         let middle_m = vector(numbers)?;
         let mut failed_yaws = [None; FAILED_YAWS];
@@ -236,7 +230,11 @@ impl Memory {
                 watch: PlacementDetector::load(numbers)?,
             });
         }
+        let taking = TakeSearch::load(numbers, objects)?;
+        let placing = SpotSearch::load(numbers, objects)?;
         Some(Self {
+            taking,
+            placing,
             state,
             ticks,
             target_ticks,

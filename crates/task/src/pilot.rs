@@ -13,10 +13,12 @@ use citrange_robot::{Chain, LinkShape};
 use crate::body::Body;
 use crate::error::TaskError;
 use crate::goal::{Goal, object_index};
+use crate::hull::Form;
 use crate::memory::{GraspBelief, Memory};
 use crate::reason::{Reason, State};
 use crate::settings::AutopilotSettings;
 use crate::table::{Step, row};
+use crate::thing::forms;
 
 /// Name of the memory in snapshots.
 const FIELD: &str = "pilot/autopilot";
@@ -45,6 +47,8 @@ pub struct Autopilot {
     pub(crate) settings: AutopilotSettings,
     pub(crate) body: Body,
     pub(crate) objects: Vec<ObjectSpec>,
+    /// Their shapes.
+    pub(crate) forms: Vec<Vec<Form>>,
     pub(crate) rates: Rates,
     pub(crate) tick_s: f64,
     /// Which objects are to be fetched.
@@ -89,6 +93,7 @@ impl Autopilot {
         let mut body = Body::new(chain, shapes, home, floor_z_m, &settings)?;
         Ok(Self {
             objects: spec.objects.clone(),
+            forms: spec.objects.iter().map(forms).collect(),
             rates: spec.rates,
             tick_s: 1.0 / f64::from(spec.rates.control_hz),
             targets: targets?,
@@ -125,7 +130,7 @@ impl Autopilot {
             .ok_or_else(|| TaskError::Memory(format!("it has no field {FIELD}")))?;
         let mut numbers = numbers.iter().copied();
         let joints = self.body.chain.joints.len();
-        let memory = Memory::load(&mut numbers, joints, self.targets.len());
+        let memory = Memory::load(&mut numbers, joints, self.targets.len(), self.objects.len());
         let memory = memory
             .filter(|_| numbers.next().is_none())
             .ok_or_else(|| TaskError::Memory("the numbers do not fit this arm and job".into()))?;
@@ -194,6 +199,7 @@ impl Autopilot {
         m.part = 0;
         m.line = None;
         m.swing = None;
+        (m.taking, m.placing) = (None, None);
         m.jaws_from = m.jaws;
         let target = m.current.map(|n| self.target_name(n).to_owned());
         let attempt = m.fetch().map_or(0, |f| f.attempts.into());
@@ -281,7 +287,7 @@ impl Pilot for Autopilot {
     fn save(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
         if let Some(memory) = &self.memory {
             let mut numbers = Vec::new();
-            memory.save(&mut numbers);
+            memory.save(self.objects.len(), &mut numbers);
             fields.insert(FIELD.to_owned(), numbers);
         }
     }

@@ -209,3 +209,22 @@ fn show_one() {
     }
     eprintln!("{:?}", done.things);
 }
+
+/// How long the autopilot takes at its slowest ticks.
+#[test]
+#[ignore = "for people: one episode each of the cells of CITRANGE_CELLS"]
+fn longest_ticks() {
+    for cell in cells() {
+        let mut site = desk(cell.robot, &cell.kind);
+        let times = site.tick_times(11, episodes(0));
+        let ms = |n: usize| times[times.len() - n].1.as_secs_f64() * 1e3;
+        let (tick, _) = times[times.len() - 1];
+        let name = cell.name();
+        eprintln!(
+            "{name:24} longest {:.2} ms (tick {tick}), then {:.2}, {:.2}",
+            ms(1),
+            ms(2),
+            ms(3)
+        );
+    }
+}
