@@ -40,6 +40,7 @@ mod hull;
 pub mod judge;
 mod memory;
 mod moves;
+mod noise;
 mod pilot;
 mod reason;
 mod refusal;
@@ -54,6 +55,7 @@ mod watch;
 mod work;
 
 pub use error::TaskError;
+pub use noise::PoseNoise;
 pub use pilot::{Autopilot, AutopilotProgress, Setup};
 pub use reason::{Reason, State};
 pub use settings::{AutopilotSettings, GraspYaw, HeightsOf};

@@ -15,6 +15,7 @@ use crate::error::TaskError;
 use crate::goal::{Goal, object_index};
 use crate::hull::Form;
 use crate::memory::{GraspBelief, Memory};
+use crate::noise::PoseNoise;
 use crate::reason::{Reason, State};
 use crate::settings::AutopilotSettings;
 use crate::table::{Step, row};
@@ -60,6 +61,7 @@ pub struct Autopilot {
     pub(crate) events: Vec<Event>,
     /// What the next failure is about, in figures.
     pub(crate) why: Option<String>,
+    noise: Option<PoseNoise>,
 }
 
 /// What the autopilot is at, for people to watch.
@@ -102,9 +104,17 @@ impl Autopilot {
             hand: body.hand(home),
             events: Vec::new(),
             why: None,
+            noise: None,
             body,
             settings,
         })
+    }
+
+    /// Sees where things are with errors.
+    #[must_use]
+    pub fn with_noise(mut self, noise: Option<PoseNoise>) -> Self {
+        self.noise = noise;
+        self
     }
 
     /// Fetches only one of the job's targets, by its number from 1.
@@ -260,6 +270,8 @@ impl Pilot for Autopilot {
             let name = &self.body.chain.joints[bad].name;
             return Err(format!("joint {name} is at no number").into());
         }
+        let noisy = self.noise.map(|noise| noise.seen(seen, &self.rates));
+        let seen = noisy.as_ref().unwrap_or(seen);
         let mut m = match self.memory.take() {
             Some(memory) => memory,
             None => {

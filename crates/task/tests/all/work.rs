@@ -14,7 +14,7 @@ use citrange_core::{
 };
 use citrange_robot::{Chain, LinkShape};
 use citrange_sim::{CompiledScene, SimRig, StateQuery, load_scene};
-use citrange_task::{Autopilot, AutopilotSettings, Setup};
+use citrange_task::{Autopilot, AutopilotSettings, PoseNoise, Setup};
 
 /// How long things are left alone before the truth is told.
 const LEFT_ALONE_S: f64 = 2.0;
@@ -23,6 +23,8 @@ pub struct Site {
     pub rig: SimRig,
     pub job: Job,
     pub settings: AutopilotSettings,
+    /// With what errors the autopilot sees things.
+    pub noise: Option<PoseNoise>,
     chain: Chain,
     shapes: Vec<LinkShape>,
     floor_z_m: f64,
@@ -74,7 +76,8 @@ pub fn site(name: &str, change: impl FnOnce(&mut Scene)) -> Site {
     let chain = scene.chain("robot0").unwrap();
     let floor_z_m = scene.floor_z_m("robot0").unwrap();
     let shapes = scene.link_shapes("robot0").unwrap();
-    Site { rig: SimRig::new(scene, Some(&[])).unwrap(), job, settings, chain, shapes, floor_z_m }
+    let rig = SimRig::new(scene, Some(&[])).unwrap();
+    Site { rig, job, settings, noise: None, chain, shapes, floor_z_m }
 }
 
 impl Site {
@@ -95,6 +98,7 @@ impl Site {
             settings: self.settings.clone(),
         })
         .unwrap()
+        .with_noise(self.noise)
     }
 
     pub fn episode(&mut self, seed: u64, episode: u64) -> Done {
