@@ -22,6 +22,7 @@
 //! | numbers, profiles | `settings.rs`, `/crates/task/profiles` |
 //! | how a thing is taken: yaw, depth, opening | `grasp_plan.rs`, `stand.rs`, `grip.rs`; what stands against it `refusal.rs` |
 //! | how much is planned in one tick | `search.rs` |
+//! | errors of what it sees, and what it makes of them | `noise.rs`, `sight.rs` |
 //! | shapes: of the thing, the hand, distances | `thing.rs`, `hand.rs`, `hull.rs` |
 //! | with which yaw it is let go, what is around | `choice.rs` |
 //! | how the hand moves | `moves.rs`; its arm `body.rs` |
@@ -46,6 +47,7 @@ mod reason;
 mod refusal;
 mod search;
 mod settings;
+mod sight;
 pub mod spots;
 mod stand;
 mod states;

@@ -9,6 +9,7 @@ use crate::judge::{GraspDetector, GraspSample, GraspVerdict, PlacementDetector, 
 use crate::moves::{HandTarget, Ramp, StraightMove, Swing};
 use crate::reason::{Reason, State};
 use crate::search::{SpotSearch, TakeSearch};
+use crate::sight::Sight;
 
 /// Yaws of the jaws that failed on the thing in hand; older ones are forgotten.
 pub(crate) const FAILED_YAWS: usize = 4;
@@ -91,6 +92,8 @@ pub(crate) struct Memory {
     /// What is being looked for: a way to take the thing, a place for it.
     pub(crate) taking: Option<TakeSearch>,
     pub(crate) placing: Option<SpotSearch>,
+    /// Where things are, when each look has an error.
+    pub(crate) sight: Sight,
 }
 
 impl Memory {
@@ -124,6 +127,7 @@ impl Memory {
             fetches: vec![Fetch::default(); targets],
             taking: None,
             placing: None,
+            sight: Sight::default(),
         }
     }
 
@@ -175,6 +179,7 @@ impl Memory {
         }
         TakeSearch::save(self.taking.as_ref(), objects, out);
         SpotSearch::save(self.placing.as_ref(), objects, out);
+        self.sight.save(objects, out);
     }
 
     /// Takes back what [`Self::save`] wrote, for an arm of so many joints and so many things, of
@@ -232,7 +237,9 @@ impl Memory {
         }
         let taking = TakeSearch::load(numbers, objects)?;
         let placing = SpotSearch::load(numbers, objects)?;
+        let sight = Sight::load(numbers, objects)?;
         Some(Self {
+            sight,
             taking,
             placing,
             state,

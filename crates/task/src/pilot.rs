@@ -110,11 +110,16 @@ impl Autopilot {
         })
     }
 
-    /// Sees where things are with errors.
+    /// Sees where things are with errors, and knows how large they are.
     #[must_use]
     pub fn with_noise(mut self, noise: Option<PoseNoise>) -> Self {
         self.noise = noise;
         self
+    }
+
+    /// Whether the place of an object is known well enough to plan by it.
+    pub(crate) fn is_sure(&self, m: &Memory, object: usize) -> bool {
+        self.noise.is_none_or(|noise| m.sight.is_sure(object, noise.sigma_m))
     }
 
     /// Fetches only one of the job's targets, by its number from 1.
@@ -270,8 +275,6 @@ impl Pilot for Autopilot {
             let name = &self.body.chain.joints[bad].name;
             return Err(format!("joint {name} is at no number").into());
         }
-        let noisy = self.noise.map(|noise| noise.seen(seen, &self.rates));
-        let seen = noisy.as_ref().unwrap_or(seen);
         let mut m = match self.memory.take() {
             Some(memory) => memory,
             None => {
@@ -282,6 +285,12 @@ impl Pilot for Autopilot {
                 memory
             }
         };
+        let noisy = self.noise.map(|noise| {
+            let mut noisy = noise.seen(seen, &self.rates);
+            m.sight.follow(&mut noisy, noise.sigma_m, self.tick_s, self.is_frame(seen));
+            noisy
+        });
+        let seen = noisy.as_ref().unwrap_or(seen);
         self.hand = self.body.hand(&seen.joint_pos);
         let row = row(m.state);
         let step = match self.checks(row, &mut m, seen) {

@@ -32,6 +32,9 @@ pub(crate) fn idle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) ->
     let next = m.fetches.iter().position(is_open).filter(|_| !is_pushed);
     let Some(next) = next else { return last_look(pilot, m, seen) };
     let object = pilot.targets[next];
+    if !pilot.is_sure(m, object) {
+        return Step::Stay;
+    }
     // What failed may have come to lie where it should all the same.
     if m.fetches[next].attempts > 0 && m.part < LOOK_FRAMES {
         if m.part == 0 && m.ticks == 0 {
