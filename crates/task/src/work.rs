@@ -25,6 +25,8 @@ const HALF_CLOSED: f64 = 0.4;
 const SETTLES: f64 = 0.6;
 /// Things are carried this far above what stands around.
 const CARRY_GAP_M: f64 = 0.012;
+/// Steps in which a line is looked at before it is followed.
+const LINE_STEPS: u32 = 16;
 /// What stands up less than this above a surface is part of it.
 const RIM_M: f64 = 0.001;
 
@@ -263,6 +265,41 @@ impl Autopilot {
         let is_over = ramp.is_over();
         m.line = (!is_over).then_some(line);
         Ok(is_over)
+    }
+
+    /// A place on the way to another at which the arm can follow straight lines from and to; none
+    /// where the straight line does.
+    pub(crate) fn way(&mut self, m: &Memory, to: &HandTarget) -> Option<HandTarget> {
+        let around = self.body.way_around(&m.hand.at_m, &to.at_m);
+        if around.is_none() && self.can_follow(m, &[m.hand, *to]) {
+            return None;
+        }
+        let relative_yaw_rad = (m.hand.relative_yaw_rad + to.relative_yaw_rad) / 2.0;
+        let half_way = self.body.half_way(&m.hand.at_m, &to.at_m);
+        let mut via = around.into_iter().chain(half_way);
+        let via = via.find(|at_m| {
+            let via = HandTarget { at_m: *at_m, relative_yaw_rad };
+            self.can_follow(m, &[m.hand, via, *to])
+        });
+        via.or(around).map(|at_m| HandTarget { at_m, relative_yaw_rad })
+    }
+
+    /// Whether the arm can follow straight lines, looked at in steps.
+    fn can_follow(&mut self, m: &Memory, places: &[HandTarget]) -> bool {
+        let mut joints = m.joints.clone();
+        places.windows(2).all(|ends| {
+            (1..=LINE_STEPS).all(|k| {
+                let part = f64::from(k) / f64::from(LINE_STEPS);
+                let turn = ends[1].relative_yaw_rad - ends[0].relative_yaw_rad;
+                let place = HandTarget {
+                    at_m: ends[0].at_m.lerp(&ends[1].at_m, part),
+                    relative_yaw_rad: ends[0].relative_yaw_rad + turn * part,
+                };
+                let mut goal = self.body.goal(&place);
+                goal.at_m += m.correction_m;
+                self.body.ik.solve(&goal, &mut joints).keeps(&self.body.within)
+            })
+        })
     }
 
     /// Joints that bring the hand to a place, near those in force.

@@ -68,11 +68,8 @@ pub(crate) fn transport(pilot: &mut Autopilot, m: &mut Memory, seen: &Observatio
     let over =
         HandTarget { at_m: Vector3::new(m.release.at_m.x, m.release.at_m.y, z), ..m.release };
     if is_looking {
-        match pilot.body.way_around(&m.hand.at_m, &over.at_m) {
-            Some(at_m) => {
-                let relative_yaw_rad = (m.hand.relative_yaw_rad + over.relative_yaw_rad) / 2.0;
-                pilot.send(m, HandTarget { at_m, relative_yaw_rad }, travel);
-            }
+        match pilot.way(m, &over) {
+            Some(via) => pilot.send(m, via, travel),
             None => {
                 m.part = OVER;
                 pilot.send(m, over, travel);
