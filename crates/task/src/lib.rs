@@ -57,6 +57,7 @@ mod watch;
 mod work;
 
 pub use error::TaskError;
+pub use memory::WorkAtFrame;
 pub use noise::PoseNoise;
 pub use pilot::{Autopilot, AutopilotProgress, Setup};
 pub use reason::{Reason, State};

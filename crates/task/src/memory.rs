@@ -1,6 +1,8 @@
 //! Everything that decides what the autopilot does next. It is part of every snapshot, as one
 //! list of numbers of fixed length, so that work can go on from any frame.
 
+use std::collections::BTreeMap;
+
 use nalgebra::Vector3;
 
 use crate::grasp_plan::GraspPlan;
@@ -11,6 +13,53 @@ use crate::reason::{Reason, State};
 use crate::search::{SpotSearch, TakeSearch};
 use crate::sight::Sight;
 
+/// What an autopilot was at when a snapshot was made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WorkAtFrame {
+    /// State of the machine.
+    pub state: State,
+    /// Where the hand was sent, in the world.
+    pub hand_goal_m: [f64; 3],
+}
+
+impl WorkAtFrame {
+    /// Reads the fields of a snapshot of an arm of so many joints; `None` when no autopilot was at
+    /// work.
+    #[must_use]
+    pub fn of(fields: &BTreeMap<String, Vec<f64>>, joints: usize) -> Option<Self> {
+        let mut numbers = fields.get(FIELD)?.iter().copied();
+        let Start { state, hand, .. } = Start::load(&mut numbers, joints)?;
+        Some(Self { state, hand_goal_m: hand.at_m.into() })
+    }
+}
+
+/// What the memory begins with.
+struct Start {
+    state: State,
+    ticks: u64,
+    target_ticks: u64,
+    part: u32,
+    current: Option<usize>,
+    joints: Vec<f64>,
+    hand: HandTarget,
+}
+
+impl Start {
+    fn load(numbers: &mut impl Iterator<Item = f64>, joints: usize) -> Option<Self> {
+        Some(Self {
+            state: State::of_number(numbers.next()?)?,
+            ticks: u64::from(count(numbers, u32::MAX)?),
+            target_ticks: u64::from(count(numbers, u32::MAX)?),
+            part: count(numbers, u32::MAX)?,
+            current: take::<1>(numbers)?.map(|[n]| n as usize),
+            joints: list(numbers, joints)?,
+            hand: take_place(numbers)?,
+        })
+    }
+}
+
+/// Name of the memory in snapshots.
+pub(crate) const FIELD: &str = "pilot/autopilot";
 /// Yaws of the jaws that failed on the thing in hand; older ones are forgotten.
 pub(crate) const FAILED_YAWS: usize = 4;
 
@@ -190,13 +239,7 @@ impl Memory {
         targets: usize,
         objects: usize,
     ) -> Option<Self> {
-        let state = State::of_number(numbers.next()?)?;
-        let ticks = u64::from(count(numbers, u32::MAX)?);
-        let target_ticks = u64::from(count(numbers, u32::MAX)?);
-        let part = count(numbers, u32::MAX)?;
-        let current = take::<1>(numbers)?.map(|[n]| n as usize);
-        let joint_targets = list(numbers, joints)?;
-        let hand = take_place(numbers)?;
+        let start = Start::load(numbers, joints)?;
         let correction_m = vector(numbers)?;
         let [jaws, jaws_from] = array(numbers)?;
         let line = take::<12>(numbers)?.map(line_of);
@@ -242,13 +285,13 @@ impl Memory {
             sight,
             taking,
             placing,
-            state,
-            ticks,
-            target_ticks,
-            part,
-            current: current.filter(|n| *n < targets),
-            joints: joint_targets,
-            hand,
+            state: start.state,
+            ticks: start.ticks,
+            target_ticks: start.target_ticks,
+            part: start.part,
+            current: start.current.filter(|n| *n < targets),
+            joints: start.joints,
+            hand: start.hand,
             correction_m,
             jaws,
             jaws_from,

@@ -14,15 +14,12 @@ use crate::body::Body;
 use crate::error::TaskError;
 use crate::goal::{Goal, object_index};
 use crate::hull::Form;
-use crate::memory::{GraspBelief, Memory};
+use crate::memory::{FIELD, GraspBelief, Memory};
 use crate::noise::PoseNoise;
 use crate::reason::{Reason, State};
 use crate::settings::AutopilotSettings;
 use crate::table::{Step, row};
 use crate::thing::forms;
-
-/// Name of the memory in snapshots.
-const FIELD: &str = "pilot/autopilot";
 
 /// What an autopilot is made for.
 pub struct Setup<'a> {

@@ -10,6 +10,7 @@ use citrange_hdf5::{Array, Attr, Images, RobomimicDemo, RobomimicHeader, Robomim
 use citrange_tape::{Dataset, TapeHeader, arm_and_gripper, flattened, utc_now};
 use serde_json::json;
 
+use super::autopilot;
 use super::source::{ExportEpisode, Models, counted, frames};
 use super::{ExportOptions, Exporter, must_be_new};
 use crate::context::{Progress, RunContext};
@@ -162,6 +163,7 @@ fn demo(
     let mut joints: Vec<(Vec<f64>, Vec<f64>)> = shown.clone().map(row).collect();
     // The world after the last action; a recording that was cut off does not have it.
     let last = tape.snapshot(shown.end).is_some();
+    let works = autopilot::rows(&tape, shown.start..shown.end + usize::from(last));
     let mut seen = Observation::default();
     if last {
         states.push(state(shown.end)?);
@@ -184,6 +186,9 @@ fn demo(
                 all.insert(format!("{name}_{pos}"), of(&|k| joints[k].0[part.clone()].to_vec())?);
                 all.insert(format!("{name}_{vel}"), of(&|k| joints[k].1[part.clone()].to_vec())?);
             }
+        }
+        for (name, rows) in &works {
+            all.insert(name.to_string(), of(&|k| rows[k].clone())?);
         }
         if !objects.is_empty() {
             // The first number of a state is the time.

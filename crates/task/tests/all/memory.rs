@@ -4,6 +4,8 @@ use citrange_core::run;
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{BoxError, Event, Outcome, Pilot as _, RunSettings, Snapshot, Tape};
 
+use citrange_task::WorkAtFrame;
+
 use crate::work::{Site, site};
 
 #[derive(Default)]
@@ -57,6 +59,9 @@ fn it_goes_on_from_every_state_bit_for_bit() {
             site.rig.world_mut().restore(0, snapshot).unwrap();
             let mut pilot = site.autopilot_from(&home);
             citrange_core::Pilot::load(&mut pilot, &snapshot.fields).unwrap();
+            let work = WorkAtFrame::of(&snapshot.fields, home.len()).unwrap();
+            assert_eq!(work.state.name(), pilot.status().state);
+            assert!(work.hand_goal_m.iter().all(|m| m.abs() < 2.0), "{work:?}");
             let mut again = std::collections::BTreeMap::new();
             pilot.save(&mut again);
             assert_eq!(again["pilot/autopilot"], snapshot.fields["pilot/autopilot"]);
