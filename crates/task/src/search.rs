@@ -189,8 +189,7 @@ mod tests {
         let nearest = Some(([4.0, -0.002], 7));
         let grasp = GraspSearch { next: 12, best: Some((0.01, plan)), nearest };
         let taking = TakeSearch { look: look.clone(), grasp, plan: Some(plan), refused_poses: 3 };
-        let mut placing = SpotSearch::default();
-        placing.look = look;
+        let mut placing = SpotSearch { look, ..SpotSearch::default() };
         placing.places[1].known = 1 << 127 | 0x1234_5678_9abc_def0;
         placing.yaws = YawSearch { next: 4, best: Some([0.01, -0.4, 0.002]) };
         for (taking, placing) in [(Some(taking), Some(placing)), (None, None)] {

@@ -7,6 +7,10 @@ use crate::matrix::{Cell, desk};
 use crate::things::{Kind, Robot};
 use crate::work::{Site, episodes, many, site};
 
+fn oranges() -> Site {
+    site("orange_plate", |_| {})
+}
+
 fn cube() -> Site {
     let robot = Robot::So101;
     desk(&Cell { robot, kind: Kind::Cube(40.0), is_held_aside: false, place: robot.place() })
@@ -17,8 +21,7 @@ fn noise_costs_attempts_and_makes_no_lies() {
     // More noise costs minutes of vain attempts: measured by hand.
     let is_by_hand = episodes(0) > 0;
     let sigmas = if is_by_hand { &[0.0, 1.0, 3.0, 6.0][..] } else { &[0.0, 1.0] };
-    let sites: [(&str, fn() -> Site); 2] =
-        [("oranges", || site("orange_plate", |_| {})), ("cube", cube)];
+    let sites = [("oranges", oranges as fn() -> Site), ("cube", cube)];
     for (name, make) in &sites[..if is_by_hand { 2 } else { 1 }] {
         for sigma_mm in sigmas.iter().copied() {
             let tally = many(episodes(4), |seed, episode, kept| {
