@@ -254,8 +254,9 @@ fn pixels_of<P: Points>(points: &P, model: &CameraModel) -> Pixels {
                 continue;
             }
             let at = if p[2] > 0.0 { model.pixel(p.map(f64::from)) } else { [f64::NAN; 2] };
-            // NaN is refused by the way the comparison is asked.
-            if !(at[0].abs().max(at[1].abs()) < 1e6) {
+            // Not so for NaN.
+            let has_pixel = at.iter().all(|v| v.abs() < 1e6);
+            if !has_pixel {
                 pixels.behind += 1;
                 pixels.at.push(NOWHERE);
                 continue;

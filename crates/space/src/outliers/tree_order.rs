@@ -73,8 +73,9 @@ impl TreeOrder {
             let apart = under.max(over).max(0.0);
             d2 += apart * apart;
         }
-        // NaN comes of an empty node: nothing is in it.
-        if !(d2 <= bound2) {
+        // Not so for NaN, which comes of an empty node.
+        let is_near = d2 <= bound2;
+        if !is_near {
             return;
         }
         if tiles == 1 {
