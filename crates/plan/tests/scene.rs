@@ -70,7 +70,7 @@ fn what_is_in_the_way_has_its_name() {
 #[test]
 fn a_map_takes_the_place_of_what_can_move() {
     let grid = citrange_space::Grid::new([-1.0; 3], [1.0; 3], 0.1).unwrap();
-    let empty = citrange_space::MapSnapshot::from_voxels(&grid, &[]).unwrap();
+    let empty = MapSnapshot::from_voxels(&grid, &[]).unwrap();
     let scene = PlanScene { map: Some(std::sync::Arc::new(empty)), ..scene() };
     let (obstacles, names) = scene.obstacles();
     assert_eq!((obstacles.solids.len(), names.solids), (1, vec!["post".to_owned()]));
