@@ -9,7 +9,7 @@ mod text;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use citrange_core::robot::{BodyFrame, JointLimits, PerJoint, Servo};
+use citrange_core::robot::{BodyFrame, HandModel, JointLimits, PerJoint, Servo};
 use citrange_core::{RobotDescription, Scene};
 use mujoco_rs::prelude::*;
 
@@ -37,6 +37,10 @@ const USUAL_FINGER_M_S: f64 = 0.05;
 /// Acceleration per speed and jerk per acceleration, 1/s.
 const ACCELERATION_PER_SPEED: f64 = 5.0;
 const JERK_PER_ACCELERATION: f64 = 20.0;
+/// Name of gains that are made where the model's own friction is stronger than its servos, and the
+/// error at which those overcome it, rad or m.
+const STRONG: &str = "strong";
+const STRONG_BAND: f64 = 0.02;
 /// Ends of a joint that has none.
 const ENDLESS: [f64; 2] = [-std::f64::consts::TAU, std::f64::consts::TAU];
 /// What names of a tool's frame have in them; what is at the tips first.
@@ -57,16 +61,21 @@ pub struct Guess {
 }
 
 /// Guesses the description of a model file. `root`: the one robot of it that is meant, by the name
-/// of its first body.
+/// of its first body. `hand`: a gripper's model that is put onto it.
 ///
 /// # Errors
 /// When the model cannot be read, or no arm is found in it.
-pub fn describe(model: &str, folder: &Path, root: Option<&str>) -> Result<Guess, SimError> {
+pub fn describe(
+    model: &str,
+    folder: &Path,
+    root: Option<&str>,
+    hand: Option<&HandModel>,
+) -> Result<Guess, SimError> {
     const NAME: &str = "robot";
     let mut scene = scene_of(NAME, model);
     scene.rates = citrange_core::Rates { physics_hz: 500, control_hz: 100, frame_hz: 20 };
     let source = SceneSource { scene, folder: folder.to_owned() };
-    let change = Change { robot: NAME, root, description: None };
+    let change = Change { robot: NAME, root, hand, description: None };
     let compiled = CompiledScene::changed(&source, change)?;
     let fail = |reason: String| SimError::Scene { scene: model.to_owned(), reason };
     let placed = Placed { compiled: &compiled, name: NAME };
@@ -77,6 +86,7 @@ pub fn describe(model: &str, folder: &Path, root: Option<&str>) -> Result<Guess,
     guess.description.title = guess.description.name.clone();
     guess.description.model = model.to_owned();
     guess.description.root = root.map(str::to_owned);
+    guess.description.hand = hand.cloned();
     guess.notes.extend(compiled.notes().map(|(_, note)| note.to_owned()));
     Ok(guess)
 }
@@ -224,11 +234,18 @@ impl Guesser<'_> {
             servos.insert("default".to_owned(), self.servos(&described, &joint_limits));
             notes.push(format!("position servos are made for {}", needs_servos.join(", ")));
         }
+        let stuck = described.iter().filter_map(|j| joints[*j].why_stuck(self.model));
+        let stuck: Vec<String> = stuck.collect();
+        if !stuck.is_empty() {
+            servos.insert(STRONG.to_owned(), self.strong_servos(&described));
+            notes.push(format!("{}; `servo: {STRONG}` in the scene moves it", stuck.join(", ")));
+        }
         let description = RobotDescription {
             name: self.name.to_owned(),
             title: self.name.to_owned(),
             model: String::new(),
             root: None,
+            hand: None,
             packages: Vec::new(),
             base_height_m: self.base_height(&chain),
             arm_joints,
@@ -437,6 +454,26 @@ impl Guesser<'_> {
             kp.push(rounded(stiffness));
             kv.push(rounded(damping));
             force.push(effort.unwrap_or(0.0));
+        }
+        Servo { kp: PerJoint::Each(kp), kv: PerJoint::Each(kv), force: PerJoint::Each(force) }
+    }
+
+    /// The model's gains, made stiffer where friction holds a joint.
+    fn strong_servos(&self, described: &[usize]) -> Servo {
+        let (mut kp, mut kv, mut force) = (Vec::new(), Vec::new(), Vec::new());
+        for joint in described.iter().map(|j| &self.tree.joints[*j]) {
+            let (stiffness, damping) = joint.drive.map_or((0.0, 0.0), |drive| {
+                (drive.stiffness(self.model), drive.damping(self.model))
+            });
+            let is_stuck = joint.why_stuck(self.model).is_some();
+            let friction = self.model.dof_frictionloss()[joint.dof];
+            let strong = if is_stuck { friction / STRONG_BAND } else { stiffness };
+            let inertia = self.model.dof_m0()[joint.dof].max(1e-5);
+            kp.push(rounded(strong));
+            kv.push(rounded(if is_stuck { 2.0 * (strong * inertia).sqrt() } else { damping }));
+            let effort = joint.max_effort(self.model);
+            let enough = if is_stuck { 2.0 * friction } else { 0.0 };
+            force.push(rounded(effort.map_or(0.0, |effort| effort.max(enough))));
         }
         Servo { kp: PerJoint::Each(kp), kv: PerJoint::Each(kv), force: PerJoint::Each(force) }
     }

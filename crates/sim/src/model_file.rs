@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use citrange_core::RobotDescription;
+use citrange_core::robot::HandModel;
 use mujoco_rs::prelude::*;
 use roxmltree::Document;
 
-use crate::attach::name_all;
+use crate::attach::{HAND, name_all, put_on};
 use crate::catalog::{ModelSource, RobotSource};
 use crate::model_limits;
 use crate::servos::make_servos;
@@ -32,8 +33,12 @@ pub(crate) struct Origin {
 }
 
 impl ModelFile {
-    /// The model of a robot.
-    pub(crate) fn open(name: &str, robot: &RobotSource) -> Result<Self, String> {
+    /// The model of a robot, with a hand where it has one.
+    pub(crate) fn open(
+        name: &str,
+        robot: &RobotSource,
+        hand: Option<&HandModel>,
+    ) -> Result<Self, String> {
         match &robot.model {
             ModelSource::Text(text) => {
                 let spec =
@@ -45,6 +50,10 @@ impl ModelFile {
                 let packages = robot.description.iter().flat_map(|d| &d.packages);
                 let packages: Vec<PathBuf> = packages.map(|p| folder.join(p)).collect();
                 let mut file = Self::open_file(name, path, &packages)?;
+                let hand = hand.or(robot.description.as_ref().and_then(|d| d.hand.as_ref()));
+                if let Some(hand) = hand {
+                    file.put_on(&folder.join(&hand.model), &hand.at, &packages)?;
+                }
                 if let Some(description) = &robot.description {
                     file.with_servos(name, path, description)?;
                 }
@@ -68,6 +77,15 @@ impl ModelFile {
         };
         name_all(&mut file.spec);
         Ok(file)
+    }
+
+    fn put_on(&mut self, path: &Path, at: &str, packages: &[PathBuf]) -> Result<(), String> {
+        let mut hand = Self::open_file("the hand", path, packages)?;
+        put_on(&mut self.spec, &mut hand.spec, at)?;
+        self.notes.append(&mut hand.notes);
+        let joints = hand.joints.into_iter();
+        self.joints.extend(joints.map(|(joint, facts)| (format!("{HAND}{joint}"), facts)));
+        Ok(())
     }
 
     fn with_servos(

@@ -116,6 +116,8 @@ pub(crate) fn set_gains(
         let kp = placement.kp.as_ref().or(set.map(|s| &s.kp));
         let at = |value: Option<&PerJoint>| value.and_then(|v| v.at(index));
         let (kp, kv, force) = (at(kp), at(set.map(|s| &s.kv)), at(set.map(|s| &s.force)));
+        // 0: as the model has it.
+        let (kp, force) = (kp.filter(|kp| *kp > 0.0), force.filter(|force| *force > 0.0));
         if kp.is_none() && kv.is_none() && force.is_none() {
             continue;
         }
