@@ -3,6 +3,7 @@
 
 mod chains;
 mod hand;
+mod pick;
 mod pictures;
 mod text;
 
@@ -88,6 +89,10 @@ pub fn describe(
     guess.description.root = root.map(str::to_owned);
     guess.description.hand = hand.cloned();
     guess.notes.extend(compiled.notes().map(|(_, note)| note.to_owned()));
+    // Without it everything but pick and place works: why not is no matter here.
+    if let Err(error) = guess.add_pick(model, folder) {
+        tracing::debug!("no pose to pick from: {error}");
+    }
     Ok(guess)
 }
 

@@ -23,6 +23,7 @@ pub(crate) struct ModelFile {
     pub(crate) notes: Vec<String>,
     joints: BTreeMap<String, JointFacts>,
     is_file: bool,
+    path: PathBuf,
 }
 
 /// What was read of a robot's model file and is not in the model.
@@ -43,7 +44,13 @@ impl ModelFile {
             ModelSource::Text(text) => {
                 let spec =
                     MjSpec::from_xml_string(text).map_err(|e| format!("model of {name}: {e}"))?;
-                Ok(Self { spec, notes: Vec::new(), joints: BTreeMap::new(), is_file: false })
+                Ok(Self {
+                    spec,
+                    notes: Vec::new(),
+                    joints: BTreeMap::new(),
+                    is_file: false,
+                    path: PathBuf::new(),
+                })
             }
             ModelSource::File(path) => {
                 let folder = robot.folder.as_deref().unwrap_or(Path::new(""));
@@ -69,11 +76,23 @@ impl ModelFile {
         let document = parsed(&text).map_err(fail)?;
         let mut file = if urdf::is_urdf(&document) {
             let urdf = urdf::read(path, &document, packages).map_err(fail)?;
-            Self { spec: urdf.spec, notes: urdf.notes, joints: urdf.joints, is_file: true }
+            Self {
+                spec: urdf.spec,
+                notes: urdf.notes,
+                joints: urdf.joints,
+                is_file: true,
+                path: path.to_owned(),
+            }
         } else {
             model_limits::check(path, &document).map_err(fail)?;
             let spec = MjSpec::from_xml(path).map_err(|e| fail(e.to_string()))?;
-            Self { spec, notes: Vec::new(), joints: BTreeMap::new(), is_file: true }
+            Self {
+                spec,
+                notes: Vec::new(),
+                joints: BTreeMap::new(),
+                is_file: true,
+                path: path.to_owned(),
+            }
         };
         name_all(&mut file.spec);
         Ok(file)
@@ -81,6 +100,9 @@ impl ModelFile {
 
     fn put_on(&mut self, path: &Path, at: &str, packages: &[PathBuf]) -> Result<(), String> {
         let mut hand = Self::open_file("the hand", path, packages)?;
+        // The engine looks for the files of both in the folder of one.
+        absolute_files(&mut self.spec, &self.path);
+        absolute_files(&mut hand.spec, path);
         put_on(&mut self.spec, &mut hand.spec, at)?;
         self.notes.append(&mut hand.notes);
         let joints = hand.joints.into_iter();
@@ -115,6 +137,33 @@ impl ModelFile {
     /// Whether it is somebody's file, not a model of ours.
     pub(crate) fn is_foreign(&self) -> bool {
         self.is_file
+    }
+}
+
+/// Names the files of meshes and textures by their whole paths.
+fn absolute_files(spec: &mut MjSpec, model: &Path) {
+    let whole = std::path::absolute(model).unwrap_or_else(|_| model.to_owned());
+    let folder = whole.parent().unwrap_or(Path::new("/")).to_owned();
+    let meshes = folder.join(spec.compiler().meshdir());
+    let textures = folder.join(spec.compiler().texturedir());
+    let whole = |folder: &Path, file: &str| {
+        let wanted = !file.is_empty() && Path::new(file).is_relative();
+        wanted.then(|| folder.join(file).to_string_lossy().into_owned())
+    };
+    for mesh in spec.mesh_iter_mut() {
+        if let Some(file) = whole(&meshes, mesh.file()) {
+            mesh.set_file(&file);
+        }
+    }
+    for field in spec.hfield_iter_mut() {
+        if let Some(file) = whole(&meshes, field.file()) {
+            field.set_file(&file);
+        }
+    }
+    for texture in spec.texture_iter_mut() {
+        if let Some(file) = whole(&textures, texture.file()) {
+            texture.set_file(&file);
+        }
     }
 }
 

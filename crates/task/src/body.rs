@@ -46,6 +46,8 @@ pub(crate) struct Body {
     /// How far the jaws must be sent beyond where they meet a thing, as a fraction of their range,
     /// for their servo to press with [`LEAST_GRIP_N`].
     pub(crate) least_squeeze: f64,
+    /// How far behind its targets the slowest servo of the arm is, in time.
+    pub(crate) lag_s: f64,
     /// Largest speeds of all joints.
     pub(crate) speeds: Vec<f64>,
 }
@@ -88,6 +90,7 @@ impl Body {
             },
             ring_m: [0.0, f64::INFINITY],
             least_squeeze: 0.0,
+            lag_s: lag_s(chain),
             speeds: chain.joints.iter().map(|j| j.max_speed.unwrap_or(1.0) * fraction).collect(),
             ik,
         };
@@ -257,4 +260,10 @@ impl Body {
         let (sum, count) = fractions.fold((0.0, 0), |(sum, n), fraction| (sum + fraction, n + 1));
         sum / f64::from(count.max(1))
     }
+}
+
+fn lag_s(chain: &Chain) -> f64 {
+    let arm = chain.joints.iter().take(chain.arm_joints);
+    let lags = arm.filter_map(|joint| Some(joint.damping? / joint.stiffness.filter(|k| *k > 0.0)?));
+    lags.fold(0.0, f64::max)
 }
