@@ -84,7 +84,8 @@ impl CompiledScene {
             let mut read = load_robot(&placement.model, &source.folder)?;
             let change = if name == change.robot { change } else { Change::default() };
             read.description = change.description.cloned().or(read.description);
-            let mut opened = ModelFile::open(name, &read, change.hand).map_err(&fail)?;
+            let gains = placement.servo.as_deref();
+            let mut opened = ModelFile::open(name, &read, change.hand, gains).map_err(&fail)?;
             let description = read.description.as_ref();
             let lift = description.map_or(0.0, |d| d.base_height_m);
             let [x, y, z] = placement.pos_m;

@@ -10,7 +10,7 @@ mod text;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use citrange_core::robot::{BodyFrame, HandModel, JointLimits, PerJoint, Servo};
+use citrange_core::robot::{BodyFrame, Gripper, HandModel, JointLimits, PerJoint, Servo};
 use citrange_core::{RobotDescription, Scene};
 use mujoco_rs::prelude::*;
 
@@ -38,6 +38,8 @@ const USUAL_FINGER_M_S: f64 = 0.05;
 /// Acceleration per speed and jerk per acceleration, 1/s.
 const ACCELERATION_PER_SPEED: f64 = 5.0;
 const JERK_PER_ACCELERATION: f64 = 20.0;
+/// Force of a finger that holds things surely.
+const FIRM_N: f64 = 5.0;
 /// Name of gains that are made where the model's own friction is stronger than its servos, and the
 /// error at which those overcome it, rad or m.
 const STRONG: &str = "strong";
@@ -59,6 +61,8 @@ pub struct Guess {
     pub notes: Vec<String>,
     /// Joints of the model that have no position servo: with the description they get one.
     pub needs_servos: Vec<String>,
+    /// Whether the model says itself where it starts.
+    pub has_keyframes: bool,
 }
 
 /// Guesses the description of a model file. `root`: the one robot of it that is meant, by the name
@@ -236,13 +240,21 @@ impl Guesser<'_> {
             described.iter().filter(undriven).map(|j| joints[*j].name.clone()).collect();
         let mut servos = BTreeMap::new();
         if !needs_servos.is_empty() {
-            servos.insert("default".to_owned(), self.servos(&described, &joint_limits));
+            servos.insert(
+                "default".to_owned(),
+                self.servos(&described, &needs_servos, &joint_limits),
+            );
             notes.push(format!("position servos are made for {}", needs_servos.join(", ")));
         }
         let stuck = described.iter().filter_map(|j| joints[*j].why_stuck(self.model));
-        let stuck: Vec<String> = stuck.collect();
+        let mut stuck: Vec<String> = stuck.collect();
+        let grips = |j: &usize| self.firm_grip(*j, gripper.as_ref()).is_some();
+        if let Some(weak) = described.iter().find(|j| grips(j)) {
+            let name = &joints[*weak].name;
+            stuck.push(format!("half open, {name} presses with less than {FIRM_N} N"));
+        }
         if !stuck.is_empty() {
-            servos.insert(STRONG.to_owned(), self.strong_servos(&described));
+            servos.insert(STRONG.to_owned(), self.strong_servos(&described, gripper.as_ref()));
             notes.push(format!("{}; `servo: {STRONG}` in the scene moves it", stuck.join(", ")));
         }
         let description = RobotDescription {
@@ -264,7 +276,7 @@ impl Guesser<'_> {
             servos,
         };
         description.check()?;
-        Ok(Guess { description, notes, needs_servos })
+        Ok(Guess { description, notes, needs_servos, has_keyframes: !keys.is_empty() })
     }
 
     /// The first of some usual poses in which the robot touches neither itself nor its floor.
@@ -445,8 +457,13 @@ impl Guesser<'_> {
         (limits, guessed)
     }
 
-    /// Gains for all joints: those of the model, and made ones where it has none.
-    fn servos(&self, described: &[usize], limits: &BTreeMap<String, JointLimits>) -> Servo {
+    /// Gains for all joints: those of the model, and made ones where a servo is needed.
+    fn servos(
+        &self,
+        described: &[usize],
+        needs: &[String],
+        limits: &BTreeMap<String, JointLimits>,
+    ) -> Servo {
         let (mut kp, mut kv, mut force) = (Vec::new(), Vec::new(), Vec::new());
         for joint in described.iter().map(|j| &self.tree.joints[*j]) {
             let limit = limits.get(&joint.name);
@@ -454,7 +471,9 @@ impl Guesser<'_> {
             let made = made_gains(self.model.dof_m0()[joint.dof], effort);
             let (stiffness, damping) = match joint.drive {
                 Some(drive) => (drive.stiffness(self.model), drive.damping(self.model)),
-                None => (made.kp, made.kv),
+                None if needs.contains(&joint.name) => (made.kp, made.kv),
+                // A linkage takes it along.
+                None => (0.0, 0.0),
             };
             kp.push(rounded(stiffness));
             kv.push(rounded(damping));
@@ -463,13 +482,37 @@ impl Guesser<'_> {
         Servo { kp: PerJoint::Each(kp), kv: PerJoint::Each(kv), force: PerJoint::Each(force) }
     }
 
-    /// The model's gains, made stiffer where friction holds a joint.
-    fn strong_servos(&self, described: &[usize]) -> Servo {
+    /// The stiffness of a sliding finger that presses firmly when it is half open, where the
+    /// model's servo does not.
+    fn firm_grip(&self, j: usize, gripper: Option<&Gripper>) -> Option<f64> {
+        let joint = &self.tree.joints[j];
+        let gripper = gripper?;
+        let at = gripper.joints.iter().position(|name| *name == joint.name)?;
+        let is_slide = self.model.jnt_type()[joint.id] == MjtJoint::mjJNT_SLIDE;
+        let stiffness = joint.drive.filter(|_| is_slide)?.stiffness(self.model);
+        let way_m = (gripper.open[at] - gripper.closed[at]).abs() / 2.0;
+        // What one servo pulls shares its force.
+        let leads = self.tree.joints.iter().filter(|other| {
+            other.follows.is_some_and(|follow| follow.leader == j) && other.drive.is_none()
+        });
+        let firm = FIRM_N * (1 + leads.count()) as f64 / way_m;
+        (stiffness < firm && stiffness > 0.0).then_some(2.0 * firm)
+    }
+
+    /// The model's gains, made stiffer where friction holds a joint and where fingers are weak.
+    fn strong_servos(&self, described: &[usize], gripper: Option<&Gripper>) -> Servo {
         let (mut kp, mut kv, mut force) = (Vec::new(), Vec::new(), Vec::new());
-        for joint in described.iter().map(|j| &self.tree.joints[*j]) {
+        for j in described {
+            let joint = &self.tree.joints[*j];
             let (stiffness, damping) = joint.drive.map_or((0.0, 0.0), |drive| {
                 (drive.stiffness(self.model), drive.damping(self.model))
             });
+            if let Some(firm) = self.firm_grip(*j, gripper) {
+                kp.push(rounded(firm));
+                kv.push(rounded(damping * (firm / stiffness).sqrt()));
+                force.push(0.0);
+                continue;
+            }
             let is_stuck = joint.why_stuck(self.model).is_some();
             let friction = self.model.dof_frictionloss()[joint.dof];
             let strong = if is_stuck { friction / STRONG_BAND } else { stiffness };

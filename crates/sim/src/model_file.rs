@@ -12,7 +12,7 @@ use roxmltree::Document;
 use crate::attach::{HAND, name_all, put_on};
 use crate::catalog::{ModelSource, RobotSource};
 use crate::model_limits;
-use crate::servos::make_servos;
+use crate::servos::{make_servos, set_shared_gains};
 use crate::urdf::{self, JointFacts};
 
 /// An opened model, ready to be attached.
@@ -34,11 +34,13 @@ pub(crate) struct Origin {
 }
 
 impl ModelFile {
-    /// The model of a robot, with a hand where it has one.
+    /// The model of a robot, with a hand where it has one; `gains` is the set that a scene asks
+    /// for.
     pub(crate) fn open(
         name: &str,
         robot: &RobotSource,
         hand: Option<&HandModel>,
+        gains: Option<&str>,
     ) -> Result<Self, String> {
         match &robot.model {
             ModelSource::Text(text) => {
@@ -62,7 +64,7 @@ impl ModelFile {
                     file.put_on(&folder.join(&hand.model), &hand.at, &packages)?;
                 }
                 if let Some(description) = &robot.description {
-                    file.with_servos(name, path, description)?;
+                    file.with_servos(name, path, description, gains)?;
                 }
                 Ok(file)
             }
@@ -115,6 +117,7 @@ impl ModelFile {
         name: &str,
         path: &Path,
         description: &RobotDescription,
+        gains: Option<&str>,
     ) -> Result<(), String> {
         if description.servos.is_empty() {
             return Ok(());
@@ -123,6 +126,9 @@ impl ModelFile {
         let mut copy = self.spec.try_clone().map_err(|e| fail(e.to_string()))?;
         let alone = copy.compile().map_err(|e| fail(e.to_string()))?;
         let made = make_servos(&mut self.spec, &alone, description).map_err(fail)?;
+        if let Some(set) = gains.and_then(|gains| description.servos.get(gains)) {
+            set_shared_gains(&mut self.spec, &alone, description, set);
+        }
         if !made.is_empty() {
             let joints = made.join(", ");
             self.notes.push(format!("position servos made from servos.default for {joints}"));

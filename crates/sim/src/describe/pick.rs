@@ -4,7 +4,7 @@ use std::path::Path;
 
 use citrange_robot::{IkSettings, IkTarget, InverseKinematics, Orientation};
 use mujoco_rs::prelude::*;
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Rotation3, Vector3};
 
 use super::{Guess, OVERLAP_M};
 use crate::catalog::SceneSource;
@@ -60,12 +60,21 @@ impl Guess {
         let length: f64 = points.windows(2).map(|pair| (pair[1] - pair[0]).norm()).sum();
         let out = Vector3::new(tool.x - base.x, tool.y - base.y, 0.0);
         let out = out.try_normalize(0.05 * length).unwrap_or_else(Vector3::x);
+        // Jaws beside each other as the arm sees it, before each other, or as it comes.
+        let of_jaw = Vector3::from(grasp.jaw_axis);
+        let ways: Vec<Orientation> =
+            [Vector3::z().cross(&out), -Vector3::z().cross(&out), out, -out]
+                .iter()
+                .filter_map(|jaw| turned([&of_jaw, &of_tool], [jaw, &-Vector3::z()]))
+                .map(Orientation::Full)
+                .chain([orientation])
+                .collect();
         let settings =
             IkSettings { exact_m: EXACT_M, exact_rad: EXACT_RAD, ..IkSettings::default() };
         let mut data = MjData::new(compiled.model.as_ref());
-        for (radius, height) in
-            RADII.into_iter().flat_map(|radius| HEIGHTS.map(|height| (radius, height)))
-        {
+        let places = RADII.into_iter().flat_map(|radius| HEIGHTS.map(|height| (radius, height)));
+        let all = places.flat_map(|place| ways.iter().map(move |way| (place, *way)));
+        for ((radius, height), orientation) in all {
             let mut at_m = base + out * (radius * length);
             at_m.z = compiled.floor_z_m(NAME)? + height * length;
             let aim = IkTarget { at_m, orientation };
@@ -90,11 +99,25 @@ impl Guess {
         };
         let joints: Vec<f64> = self.description.joints().map(at).collect();
         self.description.poses.insert(PICK.to_owned(), joints);
+        if !self.has_keyframes {
+            self.description.home = PICK.to_owned();
+            return;
+        }
         self.notes.push(format!(
             "pose {PICK} has the tool straight down, as pick and place begins: `pose: {PICK}` in \
              the scene"
         ));
     }
+}
+
+/// The rotation that brings two directions of the tool onto two of the world.
+fn turned(of_tool: [&Vector3<f64>; 2], to: [&Vector3<f64>; 2]) -> Option<Rotation3<f64>> {
+    let frame = |[x, z]: [&Vector3<f64>; 2]| {
+        let z = z.try_normalize(1e-6)?;
+        let x = (x - z * x.dot(&z)).try_normalize(1e-6)?;
+        Some(Matrix3::from_columns(&[x, z.cross(&x), z]))
+    };
+    Some(Rotation3::from_matrix_unchecked(frame(to)? * frame(of_tool)?.transpose()))
 }
 
 /// How deep anything of the robot is in anything else.
