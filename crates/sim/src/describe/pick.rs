@@ -69,8 +69,12 @@ impl Guess {
                 .map(Orientation::Full)
                 .chain([orientation])
                 .collect();
-        let settings =
-            IkSettings { exact_m: EXACT_M, exact_rad: EXACT_RAD, ..IkSettings::default() };
+        let settings = IkSettings {
+            exact_m: EXACT_M,
+            exact_rad: EXACT_RAD,
+            turns: false,
+            ..IkSettings::default()
+        };
         let mut data = MjData::new(compiled.model.as_ref());
         let places = RADII.into_iter().flat_map(|radius| HEIGHTS.map(|height| (radius, height)));
         let all = places.flat_map(|place| ways.iter().map(move |way| (place, *way)));
@@ -79,8 +83,18 @@ impl Guess {
             at_m.z = compiled.floor_z_m(NAME)? + height * length;
             let aim = IkTarget { at_m, orientation };
             let found = ik.solve(&aim, &home[..chain.arm_joints], &settings);
-            for solution in found.solutions {
-                let mut pose = solution.joints;
+            // The elbow up: what hangs low meets what is to be picked.
+            let mut solutions: Vec<(f64, Vec<f64>)> = found
+                .solutions
+                .into_iter()
+                .map(|solution| {
+                    kinematics.update(&solution.joints);
+                    let heights = (0..chain.arm_joints).map(|joint| kinematics.anchor(joint).z);
+                    (heights.sum(), solution.joints)
+                })
+                .collect();
+            solutions.sort_by(|a, b| b.0.total_cmp(&a.0));
+            for (_, mut pose) in solutions {
                 pose.extend(&home[chain.arm_joints..]);
                 if overlap_m(&compiled, NAME, &mut data, &pose) < OVERLAP_M {
                     self.take_pick(&chain, &pose);
