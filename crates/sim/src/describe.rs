@@ -41,9 +41,10 @@ const JERK_PER_ACCELERATION: f64 = 20.0;
 /// Force of a finger that holds things surely.
 const FIRM_N: f64 = 5.0;
 /// Name of gains that are made where the model's own friction is stronger than its servos, and the
-/// error at which those overcome it, rad or m.
+/// error at which those overcome it, rad and m.
 const STRONG: &str = "strong";
 const STRONG_BAND: f64 = 0.02;
+const STRONG_BAND_M: f64 = 0.003;
 /// Ends of a joint that has none.
 const ENDLESS: [f64; 2] = [-std::f64::consts::TAU, std::f64::consts::TAU];
 /// What names of a tool's frame have in them; what is at the tips first.
@@ -508,6 +509,8 @@ impl Guesser<'_> {
                 (drive.stiffness(self.model), drive.damping(self.model))
             });
             if let Some(firm) = self.firm_grip(*j, gripper) {
+                let friction = self.model.dof_frictionloss()[joint.dof];
+                let firm = firm.max(friction / STRONG_BAND_M);
                 kp.push(rounded(firm));
                 kv.push(rounded(damping * (firm / stiffness).sqrt()));
                 force.push(0.0);
@@ -515,7 +518,9 @@ impl Guesser<'_> {
             }
             let is_stuck = joint.why_stuck(self.model).is_some();
             let friction = self.model.dof_frictionloss()[joint.dof];
-            let strong = if is_stuck { friction / STRONG_BAND } else { stiffness };
+            let is_slide = self.model.jnt_type()[joint.id] == MjtJoint::mjJNT_SLIDE;
+            let band = if is_slide { STRONG_BAND_M } else { STRONG_BAND };
+            let strong = if is_stuck { friction / band } else { stiffness };
             let inertia = self.model.dof_m0()[joint.dof].max(1e-5);
             kp.push(rounded(strong));
             kv.push(rounded(if is_stuck { 2.0 * (strong * inertia).sqrt() } else { damping }));

@@ -8,8 +8,8 @@ use mujoco_rs::prelude::*;
 use crate::layout::Joint;
 
 /// A joint that friction holds so far off its target cannot be driven in small steps.
-const STUCK_RAD: f64 = 0.1;
-const STUCK_M: f64 = 0.01;
+const STUCK_RAD: f64 = 0.03;
+const STUCK_M: f64 = 0.005;
 
 /// A position servo as its joint sees it: the command that holds a position is a straight line.
 #[derive(Clone, Copy, Debug, PartialEq)]
