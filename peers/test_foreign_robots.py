@@ -42,5 +42,5 @@ def test_the_table_still_holds(tmp_path):
 
 def test_most_of_them_work():
     rows = [told for name, told in table(PAGE) if name.split()[0] in FOLDERS]
-    for column, least in [("loads", 0.95), ("State round trip", 0.95), ("renders", 0.9)]:
+    for column, least in [("loads", 0.85), ("State round trip", 0.85), ("renders", 0.85)]:
         assert sum(told[column] == WORKS for told in rows) >= least * len(rows), column

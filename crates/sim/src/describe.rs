@@ -43,7 +43,7 @@ const FIRM_N: f64 = 5.0;
 /// Name of gains that are made where the model's own friction is stronger than its servos, and the
 /// error at which those overcome it, rad and m.
 const STRONG: &str = "strong";
-const STRONG_BAND: f64 = 0.02;
+const STRONG_BAND: f64 = 0.01;
 const STRONG_BAND_M: f64 = 0.003;
 /// Ends of a joint that has none.
 const ENDLESS: [f64; 2] = [-std::f64::consts::TAU, std::f64::consts::TAU];
