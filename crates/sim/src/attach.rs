@@ -66,7 +66,7 @@ pub(crate) fn put_on(arm: &mut MjSpec, hand: &mut MjSpec, at: &str) -> Result<()
     } else {
         let sites = arm.site_iter().map(|site| site.name());
         let names: Vec<&str> = sites.chain(arm.body_iter().map(|body| body.name())).collect();
-        let hint = citrange_core::names::suggestion(at, names.into_iter());
+        let hint = citrange_core::names::suggestion(at, names);
         return Err(format!("the arm has no site or body \"{at}\" (hand in robot.yaml), {hint}"));
     };
     attached.map_err(|e| {
