@@ -96,12 +96,23 @@ pub(crate) struct PilotArgs {
     /// Things to fetch, by number from 1 or by name; all by default.
     #[arg(long, value_name = "THING", value_delimiter = ',')]
     targets: Vec<String>,
+    #[command(flatten)]
+    noise: NoiseArgs,
+}
+
+/// How well an autopilot sees.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct NoiseArgs {
+    /// Let the autopilot see where things are with errors of this standard deviation along each
+    /// axis, new ones at every frame; what is recorded stays true.
+    #[arg(long, value_name = "MM")]
+    pub(crate) pose_noise_mm: Option<f64>,
 }
 
 impl PilotArgs {
     pub(crate) fn options(&self) -> PilotOptions {
-        let Self { autopilot, retries, targets } = self.clone();
-        PilotOptions { autopilot, retries, targets }
+        let Self { autopilot, retries, targets, noise: NoiseArgs { pose_noise_mm } } = self.clone();
+        PilotOptions { autopilot, retries, targets, pose_noise_mm }
     }
 }
 

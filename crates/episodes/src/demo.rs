@@ -56,7 +56,7 @@ pub fn demo(options: &DemoOptions, ctx: RunContext<'_>) -> Result<Demo> {
     let mut rig = simulated(&options.scene, None)?;
     rig.reset(options.seed, options.episode)?;
     let plan = PilotOptions::default().plan(rig.scene(), &rig.spec().objects)?;
-    let mut pilot = plan.pilot(rig.as_mut(), None)?;
+    let mut pilot = plan.pilot(rig.as_mut(), (0, 0), None)?;
     if root.exists() {
         std::fs::remove_dir_all(root)
             .with_context(|| format!("cannot replace {}", root.display()))?;

@@ -3,6 +3,7 @@
 //! A format is an [`Exporter`] in [`FORMATS`]: whoever adds one writes its file here, and names it
 //! there. The command line, its help and its completions know it from then on.
 
+mod autopilot;
 mod hdf5;
 mod lerobot;
 mod robomimic;

@@ -7,7 +7,7 @@ use citrange_core::one_arm::OneArm;
 use citrange_core::scene::{Job, Scene};
 use citrange_core::script::{Move, Script};
 use citrange_core::{ObjectSpec, Pilot};
-use citrange_task::{Autopilot, AutopilotSettings, Setup};
+use citrange_task::{Autopilot, AutopilotSettings, PoseNoise, Setup};
 use serde::Serialize;
 
 use crate::cell::EpisodeRig;
@@ -24,6 +24,9 @@ pub struct PilotOptions {
     pub retries: Option<u32>,
     /// Things to fetch, by number from 1 or by name; all when empty.
     pub targets: Vec<String>,
+    /// Standard deviation of the errors with which the autopilot sees where things are,
+    /// millimetres.
+    pub pose_noise_mm: Option<f64>,
 }
 
 /// What the pilots of a run have in common; stored with every episode.
@@ -31,6 +34,25 @@ pub struct PilotOptions {
 pub struct PilotPlan {
     job: Option<Job>,
     settings: Option<AutopilotSettings>,
+    /// Runs without noise have the names they always had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pose_noise_mm: Option<f64>,
+}
+
+/// Checks the noise on places that was asked for.
+pub(crate) fn check_noise(pose_noise_mm: Option<f64>) -> Result<Option<f64>> {
+    match pose_noise_mm {
+        Some(mm) if !(mm >= 0.0 && mm.is_finite()) => {
+            bad_input!("--pose-noise-mm {mm}: must be a number, 0 or above")
+        }
+        // None at all is the same as no noise.
+        mm => Ok(mm.filter(|mm| *mm > 0.0)),
+    }
+}
+
+/// Noise for an episode.
+pub(crate) fn noise(pose_noise_mm: Option<f64>, seed: u64, episode: u64) -> Option<PoseNoise> {
+    pose_noise_mm.map(|mm| PoseNoise { sigma_m: mm / 1000.0, seed, episode })
 }
 
 impl PilotOptions {
@@ -40,12 +62,14 @@ impl PilotOptions {
     /// When the scene has no job for an autopilot that was asked for, or the options make no sense.
     pub fn plan(&self, scene: &Scene, objects: &[ObjectSpec]) -> Result<PilotPlan> {
         let Some(job) = &scene.job else {
-            let is_told =
-                self.autopilot.is_some() || self.retries.is_some() || !self.targets.is_empty();
+            let is_told = self.autopilot.is_some()
+                || self.retries.is_some()
+                || !self.targets.is_empty()
+                || self.pose_noise_mm.is_some();
             if is_told {
                 bad_input!("{}", no_job(scene, objects));
             }
-            return Ok(PilotPlan { job: None, settings: None });
+            return Ok(PilotPlan { job: None, settings: None, pose_noise_mm: None });
         };
         let mut job = job.clone();
         if !self.targets.is_empty() {
@@ -55,7 +79,8 @@ impl PilotOptions {
         let profile = self.autopilot.as_deref().or(job.profile.as_deref()).unwrap_or("default");
         let mut settings = AutopilotSettings::load(profile)?;
         settings.retries = self.retries.unwrap_or(settings.retries);
-        Ok(PilotPlan { job: Some(job), settings: Some(settings) })
+        let pose_noise_mm = check_noise(self.pose_noise_mm)?;
+        Ok(PilotPlan { job: Some(job), settings: Some(settings), pose_noise_mm })
     }
 }
 
@@ -71,20 +96,22 @@ fn target(job: &Job, name: &str) -> Result<String> {
 }
 
 impl PilotPlan {
-    /// The pilot for a rig, from the state the rig is in. `memory` is that of a frame to go on
-    /// from.
+    /// The pilot for an episode of a run, from the state the rig is in. `memory` is that of a
+    /// frame to go on from.
     ///
     /// # Errors
     /// When the robot cannot do it.
     pub fn pilot(
         &self,
         rig: &mut dyn EpisodeRig,
+        (seed, episode): (u64, u64),
         memory: Option<&BTreeMap<String, Vec<f64>>>,
     ) -> Result<Box<dyn Pilot>> {
         let (Some(job), Some(settings)) = (&self.job, &self.settings) else {
             return Ok(Box::new(wave(rig)));
         };
-        let mut pilot = first_arm(rig, autopilot(rig, job, settings)?);
+        let noise = noise(self.pose_noise_mm, seed, episode);
+        let mut pilot = first_arm(rig, autopilot(rig, job, settings)?.with_noise(noise));
         if let Some(memory) = memory {
             // A frame that somebody else flew begins the work anew.
             let _of_another_pilot = pilot.load(memory);

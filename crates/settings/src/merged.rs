@@ -6,7 +6,7 @@ use citrange_control::ControllerSettings;
 use citrange_core::origin::{Origin, Traced};
 use citrange_core::randomise::Randomise;
 use citrange_core::yaml::lines;
-use citrange_sim::catalog::{load_scene, traced_scene};
+use citrange_sim::catalog::{load_scene, traced_robots, traced_scene};
 use citrange_space::Cell;
 use citrange_task::AutopilotSettings;
 use serde_json::json;
@@ -113,6 +113,7 @@ pub fn add_files(line: &mut TracedLine, usual_scene: Option<&str>) -> Result<(),
         let key =
             if ["show", "render"].contains(&line.verb.as_str()) { "scene" } else { "scene_file" };
         line.traced.put(key, scene(&name)?);
+        line.traced.put("robot_files", traced_robots(&load_scene(&name)?)?);
     }
     Ok(())
 }

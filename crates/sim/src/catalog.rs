@@ -96,6 +96,29 @@ pub fn traced_scene(name_or_path: &str) -> Result<Traced, SimError> {
     Ok(Traced::new(&source.scene, &[Layer { profile: None, file, text }])?)
 }
 
+/// The descriptions of a scene's robots by their names in the scene, with who said each value.
+/// Robots that are a model without a description are left out.
+///
+/// # Errors
+/// As [`load_scene`], or when a description cannot be read.
+pub fn traced_robots(scene: &SceneSource) -> Result<Traced, SimError> {
+    let mut robots = Traced::empty();
+    for (name, robot) in &scene.scene.robots {
+        let source = load_robot(&robot.model, &scene.folder)?;
+        let Some(description) = source.description else { continue };
+        let built_in = ROBOTS.iter().find(|(known, ..)| *known == robot.model);
+        let (file, text) = match built_in {
+            Some((known, text, _)) => (format!("models/{known}/robot.yaml"), (*text).to_owned()),
+            None => {
+                let path = scene.folder.join(&robot.model);
+                (path.display().to_string(), read(&path)?)
+            }
+        };
+        robots.put(name, Traced::new(&description, &[Layer { profile: None, file, text }])?);
+    }
+    Ok(robots)
+}
+
 /// Where a robot's or object's model comes from.
 #[derive(Clone, Debug)]
 pub(crate) enum ModelSource {

@@ -13,6 +13,8 @@ const REACH_M: f64 = 0.0005;
 /// Distances from the axis that are tried.
 const RING_STEP_M: f64 = 0.01;
 const RING_STEPS: u32 = 100;
+/// Distances from the axis at which a way around is tried.
+const HALF_WAYS: u32 = 8;
 /// And its yaw by this much: near the end of its reach an arm cannot do better.
 const REACH_YAW_RAD: f64 = 0.15;
 
@@ -117,12 +119,15 @@ impl Body {
         let out = (towards - self.base(towards.z)).xy();
         let (radius, out) = (out.norm(), out.normalize());
         let home = self.home.clone();
-        let mut reaches = |radius: f64| {
-            let at_m = self.base(z_m) + Vector3::new(out.x, out.y, 0.0) * radius;
-            self.reach(&HandTarget { at_m, relative_yaw_rad: 0.0 }, &home).is_some()
-        };
-        // From where the hand is at home, inwards and outwards until it ends.
+        // From where the hand is at home, inwards and outwards until it ends; each step from the
+        // joints of the one before.
         let mut last = |step: f64| {
+            let mut near = home.clone();
+            let mut reaches = |radius: f64| {
+                let at_m = self.base(z_m) + Vector3::new(out.x, out.y, 0.0) * radius;
+                let found = self.reach(&HandTarget { at_m, relative_yaw_rad: 0.0 }, &near);
+                found.map(|joints| near = joints).is_some()
+            };
             let radii = (0..RING_STEPS).map(|n| radius + f64::from(n) * step);
             radii.take_while(|radius| *radius > 0.0 && reaches(*radius)).last().unwrap_or(radius)
         };
@@ -144,11 +149,25 @@ impl Body {
             return None;
         }
         let turn = wrapped(b.y.atan2(b.x) - a.y.atan2(a.x));
-        let middle = a.y.atan2(a.x) + turn / 2.0;
         let least = (self.ring_m[0] + RING_STEP_M) / (turn / 4.0).cos().max(0.5);
         let radius = least.max((a.norm() + b.norm()) / 2.0).min(self.ring_m[1]);
-        let out = Vector3::new(middle.cos(), middle.sin(), 0.0) * radius;
-        Some(Vector3::new(base.x, base.y, from.z.max(to.z)) + out)
+        Some(self.between(from, to, radius))
+    }
+
+    /// A place in the direction half way between two, so far from the axis.
+    fn between(&self, from: &Vector3<f64>, to: &Vector3<f64>, radius_m: f64) -> Vector3<f64> {
+        let (a, b) = (self.azimuth(from), self.azimuth(to));
+        let middle = a + wrapped(b - a) / 2.0;
+        let out = Vector3::new(middle.cos(), middle.sin(), 0.0) * radius_m;
+        self.base(from.z.max(to.z)) + out
+    }
+
+    /// Places half way between two, from near the axis outwards.
+    pub(crate) fn half_way(&self, from: &Vector3<f64>, to: &Vector3<f64>) -> Vec<Vector3<f64>> {
+        let [near, far] = self.ring_m;
+        let radii =
+            (1..=HALF_WAYS).map(|k| near + (far - near) * f64::from(k) / f64::from(HALF_WAYS));
+        radii.map(|radius| self.between(from, to, radius)).collect()
     }
 
     /// Soft servos press only when they are sent far.

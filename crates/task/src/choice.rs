@@ -81,44 +81,73 @@ pub(crate) struct ReleaseQuery<'a> {
     pub(crate) openings: [f64; 2],
 }
 
-/// The best yaw to let a thing go, and the room it leaves; `None` when it is not reached.
-pub(crate) fn release_yaw(body: &mut Body, query: &ReleaseQuery<'_>) -> Option<(f64, f64)> {
-    let at_m = query.at_m;
-    let over_m = Vector3::new(at_m.x, at_m.y, query.over_z_m.max(at_m.z));
-    let yaws = match query.yaw_rad {
-        None => all_yaws(),
-        Some(yaw) => {
-            let quarter = |k: i32| body.relative_yaw(&at_m, yaw + f64::from(k) * FRAC_PI_2);
-            let mut yaws: Vec<f64> = (0..4).map(quarter).collect();
-            yaws.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
-            yaws
+/// A search for the best yaw to let a thing go, as far as it has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct YawSearch {
+    /// How many yaws were looked at.
+    pub(crate) next: usize,
+    /// Score, yaw against the arm's direction, and room of the best.
+    pub(crate) best: Option<[f64; 3]>,
+}
+
+impl YawSearch {
+    /// Looks at more yaws, as long as `left` lasts. `true` when no other can be better.
+    pub(crate) fn advance(
+        &mut self,
+        body: &mut Body,
+        query: &ReleaseQuery<'_>,
+        left: &mut usize,
+    ) -> bool {
+        let yaws = query.yaws(body);
+        loop {
+            // Later ones cost more, and room beyond enough counts nothing.
+            let score = self.best.map_or(f64::NEG_INFINITY, |[score, ..]| score);
+            let Some(yaw) = yaws.get(self.next).filter(|yaw| score < most(**yaw)) else {
+                return true;
+            };
+            if *left == 0 {
+                return false;
+            }
+            *left -= 1;
+            self.next += 1;
+            if let Some(room) = query.room(body, *yaw) {
+                let other = most(*yaw) - (ROOMY_M - room.min(ROOMY_M));
+                if other > score {
+                    self.best = Some([other, *yaw, room]);
+                }
+            }
         }
-    };
-    let mut best: Option<(f64, f64, f64)> = None;
-    for relative_yaw_rad in yaws {
-        // Later ones cost more, and room beyond enough counts nothing.
-        let most = ROOMY_M - YAW_COST_M * relative_yaw_rad.abs();
-        if best.is_some_and(|(score, ..)| score >= most) {
-            break;
-        }
-        let low = HandTarget { at_m, relative_yaw_rad };
-        let over = HandTarget { at_m: over_m, relative_yaw_rad };
-        let Some(mut joints) = body.reach(&low, query.near) else { continue };
-        if body.reach(&over, &joints).is_none() {
-            continue;
-        }
+    }
+}
+
+/// The best score that a yaw may have.
+fn most(relative_yaw_rad: f64) -> f64 {
+    ROOMY_M - YAW_COST_M * relative_yaw_rad.abs()
+}
+
+impl ReleaseQuery<'_> {
+    fn yaws(&self, body: &Body) -> Vec<f64> {
+        let Some(yaw) = self.yaw_rad else { return all_yaws() };
+        let quarter = |k: i32| body.relative_yaw(&self.at_m, yaw + f64::from(k) * FRAC_PI_2);
+        let mut yaws: Vec<f64> = (0..4).map(quarter).collect();
+        yaws.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+        yaws
+    }
+
+    /// The room that is left with a yaw; `None` when it is not reached.
+    fn room(&self, body: &mut Body, relative_yaw_rad: f64) -> Option<f64> {
+        let at_m = self.at_m;
+        let over_m = Vector3::new(at_m.x, at_m.y, self.over_z_m.max(at_m.z));
+        let mut joints = body.reach(&HandTarget { at_m, relative_yaw_rad }, self.near)?;
+        body.reach(&HandTarget { at_m: over_m, relative_yaw_rad }, &joints)?;
         let mut room = f64::INFINITY;
-        for jaws in query.openings {
+        for jaws in self.openings {
             body.set_jaws(jaws, &mut joints);
             body.hand(&joints);
             let bodies = body.hand_shape.bodies(body.ik.kinematics());
             let hand: Vec<Body3> = bodies.into_iter().map(|(_, body)| body).collect();
-            room = room.min(query.around.room(&hand).0);
+            room = room.min(self.around.room(&hand).0);
         }
-        let score = room.min(ROOMY_M) - YAW_COST_M * relative_yaw_rad.abs();
-        if best.is_none_or(|(other, ..)| score > other) {
-            best = Some((score, relative_yaw_rad, room));
-        }
+        Some(room)
     }
-    best.map(|(_, relative_yaw_rad, room)| (relative_yaw_rad, room))
 }

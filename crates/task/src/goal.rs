@@ -7,7 +7,7 @@ use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 
 use crate::choice::Obstacle;
 use crate::error::TaskError;
-use crate::hull::Body3;
+use crate::hull::Form;
 use crate::judge::{PlateWatch, Region};
 use crate::spots::Area;
 
@@ -155,7 +155,8 @@ impl Goal {
         let (high, thick) = (wall_m / 2.0, WALL_HALF_M);
         let wall = |at: [f64; 2], half: [f64; 2]| {
             let hull = ConvexBody::cuboid([half[0], half[1], high]);
-            Body3::new(&hull, &(world_from_tray * Translation3::new(at[0], at[1], high)))
+            let at = world_from_tray * Translation3::new(at[0], at[1], high);
+            Form::of(&hull).at(at.rotation.to_rotation_matrix().matrix(), &at.translation.vector)
         };
         let bodies = vec![
             wall([a + thick, 0.0], [thick, b]),

@@ -7,11 +7,12 @@ use nalgebra::Vector3;
 
 use crate::body::Body;
 use crate::choice::Around;
-use crate::hand::{JawPlane, Sections, Side, jaw_gaps, span};
+use crate::grip::grip;
 use crate::hull::Body3;
 use crate::moves::HandTarget;
 use crate::refusal::Refusal;
 use crate::settings::{AutopilotSettings, GraspYaw};
+use crate::stand::{Stand, sweep};
 use crate::thing::Thing;
 
 /// Room beyond this does not make a grasp better.
@@ -31,16 +32,6 @@ const YAWS: i32 = 8;
 /// Depths that are tried lie so far apart, and there are at most so many.
 const DEPTH_STEP_M: f64 = 0.005;
 const MOST_DEPTHS: usize = 16;
-/// A section is looked at in steps of so much.
-const SECTION_STEP_M: f64 = 0.001;
-/// The hand moves over a thing from at least so high.
-const SWEEP_M: f64 = 0.15;
-/// Halvings in which an opening is found.
-const HALVINGS: u32 = 14;
-/// Faces nearer than this to the first that touches touch too.
-const TOUCHING_M: f64 = 0.0007;
-/// Bodies are moved apart by so much to see in which direction they press on each other.
-const APART_M: f64 = 0.0005;
 /// Between the hand and a thing that is not (yet) held.
 const HAND_GAP_M: f64 = 0.0005;
 /// What an arm that hangs a little may miss of its height.
@@ -69,6 +60,35 @@ pub(crate) struct GraspPlan {
     pub(crate) tip_below_m: f64,
 }
 
+/// What a plan is as numbers.
+pub(crate) const PLAN_NUMBERS: usize = 10;
+
+impl GraspPlan {
+    pub(crate) fn numbers(&self) -> [f64; PLAN_NUMBERS] {
+        let [x, y, z] = self.point_m.into();
+        let (open, contact, release) = (self.open, self.contact, self.release);
+        let yaw = self.relative_yaw_rad;
+        let (half, tip) = (self.half_width_m, self.tip_below_m);
+        [yaw, x, y, z, self.aside_m, open, contact, release, half, tip]
+    }
+
+    pub(crate) fn of_numbers(numbers: [f64; PLAN_NUMBERS]) -> Self {
+        let [relative_yaw_rad, x, y, z, aside_m, open, contact, release, half_width_m, tip_below_m] =
+            numbers;
+        let point_m = Vector3::new(x, y, z);
+        Self {
+            relative_yaw_rad,
+            point_m,
+            aside_m,
+            open,
+            contact,
+            release,
+            half_width_m,
+            tip_below_m,
+        }
+    }
+}
+
 /// A thing and what is to be minded when it is taken.
 pub(crate) struct GraspQuery<'a> {
     pub(crate) thing: &'a Thing,
@@ -79,31 +99,93 @@ pub(crate) struct GraspQuery<'a> {
     pub(crate) lift_z_m: f64,
 }
 
-/// The best way to take a thing, or what stands against the way that came nearest.
-pub(crate) fn grasp_plan(
-    body: &mut Body,
-    settings: &AutopilotSettings,
-    take: &GraspQuery<'_>,
-) -> Result<GraspPlan, Refusal> {
-    let mut best: Option<(f64, GraspPlan)> = None;
-    let mut nearest: Option<Refusal> = None;
-    for relative_yaw_rad in yaws(body, settings, take.thing) {
-        for tip_below_m in depths(body, settings, take.thing) {
-            match candidate(body, settings, take, relative_yaw_rad, tip_below_m) {
-                Ok((score, plan)) => {
-                    if best.is_none_or(|(other, _)| score > other) {
-                        best = Some((score, plan));
-                    }
-                }
+/// A candidate that is to be looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Candidate {
+    relative_yaw_rad: f64,
+    tip_below_m: f64,
+    /// No score can be better than this.
+    most: f64,
+}
+
+/// A search for the best way to take a thing, as far as it has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct GraspSearch {
+    /// How many candidates were looked at.
+    pub(crate) next: usize,
+    /// The best of them and its score.
+    pub(crate) best: Option<(f64, GraspPlan)>,
+    /// The refused one that came nearest: how near, and which it is.
+    pub(crate) nearest: Option<([f64; 2], usize)>,
+}
+
+impl GraspSearch {
+    /// Looks at some more candidates, the most promising first. When no other can be better, the
+    /// best way to take the thing, or what stands against the way that came nearest.
+    pub(crate) fn advance(
+        &mut self,
+        body: &mut Body,
+        settings: &AutopilotSettings,
+        take: &GraspQuery<'_>,
+        count: usize,
+    ) -> Option<Result<GraspPlan, Refusal>> {
+        let candidates = candidates(body, settings, take);
+        for _ in 0..count {
+            let score = self.best.map_or(f64::NEG_INFINITY, |(score, _)| score);
+            let Some(next) = candidates.get(self.next).filter(|next| next.most > score) else {
+                return Some(self.end(body, settings, take, &candidates));
+            };
+            match candidate(body, settings, take, next) {
+                Ok((other, plan)) if other > score => self.best = Some((other, plan)),
+                Ok(_) => {}
                 Err(refusal) => {
-                    if nearest.as_ref().is_none_or(|r| refusal.nearness() > r.nearness()) {
-                        nearest = Some(refusal);
+                    let nearness = refusal.nearness();
+                    if self.nearest.is_none_or(|(other, _)| nearness > other) {
+                        self.nearest = Some((nearness, self.next));
                     }
                 }
             }
+            self.next += 1;
         }
+        None
     }
-    best.map(|(_, plan)| plan).ok_or_else(|| nearest.unwrap_or(Refusal::NotBeside))
+
+    fn end(
+        &self,
+        body: &mut Body,
+        settings: &AutopilotSettings,
+        take: &GraspQuery<'_>,
+        candidates: &[Candidate],
+    ) -> Result<GraspPlan, Refusal> {
+        if let Some((_, plan)) = self.best {
+            return Ok(plan);
+        }
+        // Only which one it was is kept: once more for its figures.
+        let nearest = self.nearest.and_then(|(_, index)| candidates.get(index));
+        let again = nearest.map(|nearest| candidate(body, settings, take, nearest));
+        again.map_or(Err(Refusal::NotBeside), |again| again.map(|(_, plan)| plan))
+    }
+}
+
+/// All candidates, those first that can be best.
+fn candidates(body: &Body, settings: &AutopilotSettings, take: &GraspQuery<'_>) -> Vec<Candidate> {
+    let depths = depths(body, settings, take.thing);
+    let mut candidates = Vec::new();
+    for relative_yaw_rad in yaws(body, settings, take.thing) {
+        let yaw_cost = YAW_COST_M * relative_yaw_rad.abs() + again_cost(take, relative_yaw_rad);
+        candidates.extend(depths.iter().map(|depth| Candidate {
+            relative_yaw_rad,
+            tip_below_m: *depth,
+            most: ROOMY_M - yaw_cost - DEPTH_COST * (depth - body.tip_m).abs(),
+        }));
+    }
+    candidates.sort_by(|a, b| b.most.total_cmp(&a.most));
+    candidates
+}
+
+fn again_cost(take: &GraspQuery<'_>, relative_yaw_rad: f64) -> f64 {
+    let is_near = |old: &f64| (old - relative_yaw_rad).abs() < SAME_YAW_RAD;
+    if take.failed.iter().any(is_near) { AGAIN_COST_M } else { 0.0 }
 }
 
 /// Yaws of the jaws against the arm's direction, the arm's own way first.
@@ -159,57 +241,14 @@ pub(crate) fn beside(body: &Body, plan: &GraspPlan, middle_m: &Vector3<f64>) -> 
     HandTarget { at_m: middle_m - Vector3::new(cos, sin, 0.0) * plan.aside_m, relative_yaw_rad }
 }
 
-/// The hand around a thing, with the arm where the candidate wants it.
-struct Stand<'a> {
-    body: &'a mut Body,
-    joints: Vec<f64>,
-    plane: JawPlane,
-    thing: Sections,
-    swept: Sections,
-}
-
-impl Stand<'_> {
-    /// Sections of the two sides at an opening.
-    fn jaws(&mut self, opening: f64) -> [Sections; 2] {
-        self.body.set_jaws(opening, &mut self.joints);
-        self.body.hand(&self.joints);
-        let bodies = self.body.hand_shape.bodies(self.body.ik.kinematics());
-        [Side::First, Side::Second].map(|side| {
-            self.plane.sections(bodies.iter().filter(|(s, _)| *s == side).map(|(_, body)| body))
-        })
-    }
-
-    fn gaps(&mut self, opening: f64, is_swept: bool) -> [f64; 2] {
-        let jaws = self.jaws(opening);
-        jaw_gaps(&jaws, if is_swept { &self.swept } else { &self.thing }, SECTION_STEP_M)
-    }
-
-    /// The smallest opening between two that leaves so much room, both sides together.
-    fn opening(&mut self, room_m: f64, is_swept: bool, from: f64) -> Option<f64> {
-        let leaves = |stand: &mut Self, opening: f64| {
-            let [a, b] = stand.gaps(opening, is_swept);
-            a + b >= room_m
-        };
-        if !leaves(self, 1.0) {
-            return None;
-        }
-        let [mut low, mut high] = [from, 1.0];
-        for _ in 0..HALVINGS {
-            let middle = (low + high) / 2.0;
-            if leaves(self, middle) { high = middle } else { low = middle }
-        }
-        Some(high)
-    }
-}
-
 /// A candidate and its score.
 fn candidate(
     body: &mut Body,
     settings: &AutopilotSettings,
     take: &GraspQuery<'_>,
-    relative_yaw_rad: f64,
-    tip_below_m: f64,
+    candidate: &Candidate,
 ) -> Result<(f64, GraspPlan), Refusal> {
+    let Candidate { relative_yaw_rad, tip_below_m, most } = *candidate;
     let thing = take.thing;
     let half =
         thing.width_m(body.yaw(&HandTarget { at_m: thing.middle_m, relative_yaw_rad })) / 2.0;
@@ -224,7 +263,7 @@ fn candidate(
         body.hold(&plan.point_m);
         let place = HandTarget { at_m: thing.middle_m, relative_yaw_rad };
         joints = reach(body, settings, &place, &joints)?;
-        let mut stand = stand(body, &joints, thing);
+        let mut stand = Stand::new(body, &joints, thing);
         let [a, b] = stand.gaps(1.0, false);
         // A jaw that swings may be wide open above the thing; a face must be beside it.
         if !a.is_finite() || (!stand.body.from_face && !b.is_finite()) {
@@ -233,7 +272,8 @@ fn candidate(
         out -= if stand.body.from_face { a } else { (a - b) / 2.0 };
     }
     let from_face = body.from_face;
-    let mut stand = stand(body, &joints, thing);
+    let mut stand = Stand::new(body, &joints, thing);
+    stand.sweep(thing);
     let clearance_m =
         if from_face { settings.grasp_clearance_m } else { settings.open_clearance_m };
     let [a_swept, b_swept] = stand.gaps(1.0, true);
@@ -268,7 +308,7 @@ fn candidate(
     let by_m = if from_face { plan.aside_m - a } else { 0.0 };
     let aside = thing.bodies.iter().map(|body| {
         let identity = nalgebra::Matrix3::identity();
-        body.moved(&identity, &(jaw * by_m)).swept(&(-Vector3::z() * SWEEP_M))
+        body.moved(&identity, &(jaw * by_m)).swept(&sweep())
     });
     let aside: Vec<Body3> = aside.collect();
     stand.jaws(plan.open);
@@ -294,12 +334,10 @@ fn candidate(
     if room < 0.0 {
         return Err(Refusal::Blocked { by, missing_m: -room });
     }
-    let again = take.failed.iter().any(|old| (old - relative_yaw_rad).abs() < SAME_YAW_RAD);
-    let score = room.min(ROOMY_M)
-        - YAW_COST_M * relative_yaw_rad.abs()
+    let score = most
+        - (ROOMY_M - room.min(ROOMY_M))
         - SLANT_COST_M * (slant_deg / most_deg).max(wedge_deg / most_wedge_deg)
-        - DEPTH_COST * ((tip_below_m - body.tip_m).abs() + grip.contact_c.abs())
-        - if again { AGAIN_COST_M } else { 0.0 };
+        - DEPTH_COST * grip.contact_c.abs();
     Ok((score, plan))
 }
 
@@ -315,16 +353,6 @@ fn reach(
         most_tilt_deg: settings.max_tilt_deg,
         height_m: place.at_m.z - body.floor_z_m,
     })
-}
-
-fn stand<'a>(body: &'a mut Body, joints: &[f64], thing: &Thing) -> Stand<'a> {
-    let hand = body.hand(joints);
-    let plane = JawPlane { at_m: hand.at_m, jaw: hand.jaw_axis, tool: hand.tool_axis };
-    let sections = plane.sections(thing.bodies.iter());
-    let down = -Vector3::z() * SWEEP_M;
-    let swept: Vec<Body3> = thing.bodies.iter().map(|body| body.swept(&down)).collect();
-    let swept = plane.sections(swept.iter());
-    Stand { body, joints: joints.to_vec(), plane, thing: sections, swept }
 }
 
 /// The hand must stay above the floor while the jaws close.
@@ -370,82 +398,4 @@ pub(crate) fn over_z_m(
 ) -> f64 {
     let clear = thing.top_m + plan.tip_below_m + settings.over_clearance_m;
     body.height(settings.approach_height).max(clear)
-}
-
-/// How the jaws press on a thing that they hold. Depths are against the thing's middle, towards
-/// the tips.
-#[derive(Clone, Copy, Debug)]
-struct Grip {
-    /// Angle between the line from contact to contact and the directions in which they press.
-    slant_rad: f64,
-    /// Angle between these two directions.
-    wedge_rad: f64,
-    /// Middle of the line.
-    contact_c: f64,
-    /// Where the jaw that holds less of it touches it farthest from the tips.
-    top_c: f64,
-}
-
-fn grip(stand: &mut Stand<'_>, thing: &Thing, plan: &GraspPlan) -> Option<Grip> {
-    let [a, b] = stand.gaps(plan.contact, false);
-    let jaws = stand.jaws(plan.contact);
-    let touching = [touching(&jaws, &stand.thing, 0, a), touching(&jaws, &stand.thing, 1, b)];
-    let bodies = stand.body.hand_shape.bodies(stand.body.ik.kinematics());
-    let JawPlane { jaw, tool, .. } = stand.plane;
-    let mut press = [Vector3::zeros(); 2];
-    for (k, (side, gap)) in
-        [(Side::First, -a + APART_M), (Side::Second, b - APART_M)].into_iter().enumerate()
-    {
-        let identity = nalgebra::Matrix3::identity();
-        let mut nearest: Option<crate::hull::Gap> = None;
-        for part in &thing.bodies {
-            let part = part.moved(&identity, &(jaw * gap));
-            for (_, jaw_part) in bodies.iter().filter(|(s, _)| *s == side) {
-                let found = part.gap(jaw_part);
-                if nearest.is_none_or(|n| found.gap_m < n.gap_m) {
-                    nearest = Some(found);
-                }
-            }
-        }
-        press[k] = nearest.map(|n| n.normal).filter(|n| n.norm() > 0.5)?;
-    }
-    let ends =
-        touching.each_ref().map(|points| points.iter().map(|p| p[1]).fold(f64::INFINITY, f64::min));
-    let (wedge_rad, top_c) = (press[0].angle(&-press[1]), ends[0].max(ends[1]));
-    let mut best: Option<Grip> = None;
-    for p in &touching[0] {
-        for q in &touching[1] {
-            let line = jaw * (q[0] - p[0]) + tool * (q[1] - p[1]);
-            let slant_rad = line.angle(&press[0]).max((-line).angle(&press[1]));
-            if best.is_none_or(|other| slant_rad < other.slant_rad) {
-                let contact_c = f64::midpoint(p[1], q[1]);
-                best = Some(Grip { slant_rad, wedge_rad, contact_c, top_c });
-            }
-        }
-    }
-    best
-}
-
-/// Ends and middle of where a jaw touches a thing that is this near to it.
-fn touching(jaws: &[Sections; 2], thing: &Sections, side: usize, gap_m: f64) -> Vec<[f64; 2]> {
-    let all = thing.iter().flatten();
-    let [low, high] = all
-        .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], p| [low.min(p[1]), high.max(p[1])]);
-    let count = ((high - low) / (SECTION_STEP_M / 2.0)).ceil().max(1.0) as usize;
-    let at =
-        |k: usize| (low + (high - low) * k as f64 / count as f64).clamp(low + 1e-9, high - 1e-9);
-    let touch = |k: usize| {
-        let [left, right] = span(thing, at(k))?;
-        let [jaw_left, jaw_right] = span(&jaws[side], at(k))?;
-        let (gap, place) = match side {
-            0 => (left - jaw_right, left),
-            _ => (jaw_left - right, right),
-        };
-        (gap <= gap_m + TOUCHING_M).then_some([place, at(k)])
-    };
-    let touches: Vec<[f64; 2]> = (0..=count).filter_map(touch).collect();
-    match touches[..] {
-        [] => touches,
-        [first, ..] => vec![first, touches[touches.len() / 2], touches[touches.len() - 1]],
-    }
 }

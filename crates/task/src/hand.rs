@@ -5,19 +5,28 @@ pub(crate) use citrange_robot::JawSide as Side;
 use citrange_robot::{Chain, Kinematics, LinkShape, jaw_sides};
 use nalgebra::Vector3;
 
-use crate::hull::{Body3, chord_2d, hull_2d};
+use crate::hull::{Body3, Form, chord_2d, hull_2d};
 
 #[derive(Clone, Debug)]
 struct Part {
     link: usize,
-    hull: ConvexBody,
+    form: Form,
     side: Side,
+}
+
+impl Part {
+    fn at(&self, at: &Kinematics) -> Body3 {
+        let link = at.link(self.link);
+        self.form.at(&link.rot, &link.pos_m)
+    }
 }
 
 /// The solid parts of a hand.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hand {
     parts: Vec<Part>,
+    /// Whether the first jaw stands still while the other closes.
+    pub(crate) is_first_still: bool,
 }
 
 /// A plane through the hand: `at` and the directions from jaw to jaw and of the tool.
@@ -50,22 +59,23 @@ impl Hand {
             let points_m = hull.points_m.into_iter().map(place).collect();
             Some(Part {
                 link,
-                hull: ConvexBody { points_m, radius_m: hull.radius_m },
+                form: Form::of(&ConvexBody { points_m, radius_m: hull.radius_m }),
                 side: sides[link]?,
             })
         };
-        Self { parts: shapes.iter().filter_map(part).collect() }
+        let grippers = chain.joints.iter().filter(|joint| joint.gripper.is_some()).count();
+        let is_first_still = grippers == 1 || chain.grasp.is_some_and(|grasp| grasp.from_face);
+        Self { parts: shapes.iter().filter_map(part).collect(), is_first_still }
     }
 
     /// Its parts in the world, with the side they are on.
     pub(crate) fn bodies(&self, at: &Kinematics) -> Vec<(Side, Body3)> {
-        let place = |part: &Part| {
-            let link = at.link(part.link);
-            let points = part.hull.points_m.iter();
-            let points = points.map(|p| link.pos_m + link.rot * Vector3::from(*p)).collect();
-            (part.side, Body3 { points, radius_m: part.hull.radius_m })
-        };
-        self.parts.iter().map(place).collect()
+        self.parts.iter().map(|part| (part.side, part.at(at))).collect()
+    }
+
+    /// Its parts of one side in the world.
+    pub(crate) fn side(&self, side: Side, at: &Kinematics) -> Vec<Body3> {
+        self.parts.iter().filter(|part| part.side == side).map(|part| part.at(at)).collect()
     }
 
     /// Whether it is known at all.
@@ -74,31 +84,45 @@ impl Hand {
     }
 }
 
-/// How far a thing is from each jaw, along the line between them: the least over all depths.
-/// Infinite where a jaw is nowhere beside it.
-pub(crate) fn jaw_gaps(hand: &[Sections; 2], thing: &Sections, step_m: f64) -> [f64; 2] {
-    let depths = |sections: &Sections| {
-        let all = sections.iter().flatten();
-        all.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], p| {
-            [low.min(p[1]), high.max(p[1])]
-        })
-    };
-    let [low, high] = depths(thing);
-    let mut gaps = [f64::INFINITY; 2];
-    let count = if high > low { ((high - low) / step_m).ceil() as usize } else { 0 };
-    for k in 0..=count {
-        // The ends themselves belong to the thing only within rounding.
-        let at =
-            (low + (high - low) * k as f64 / count.max(1) as f64).clamp(low + 1e-9, high - 1e-9);
-        let Some([left, right]) = span(thing, at) else { continue };
-        if let Some([_, face]) = span(&hand[0], at) {
-            gaps[0] = gaps[0].min(left - face);
-        }
-        if let Some([face, _]) = span(&hand[1], at) {
-            gaps[1] = gaps[1].min(face - right);
-        }
+/// The section of a thing, looked at in even steps of depth.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Slices {
+    /// Depth, and from where to where the thing reaches there; the depths go up.
+    slices: Vec<(f64, [f64; 2])>,
+}
+
+impl Slices {
+    pub(crate) fn new(thing: &Sections, step_m: f64) -> Self {
+        let [low, high] = depths(thing);
+        let count = if high > low { ((high - low) / step_m).ceil() as usize } else { 0 };
+        let slice = |k: usize| {
+            // The ends themselves belong to the thing only within rounding.
+            let at = low + (high - low) * k as f64 / count.max(1) as f64;
+            let at = at.clamp(low + 1e-9, high - 1e-9);
+            span(thing, at).map(|ends| (at, ends))
+        };
+        let is_some = high - low > 4e-9;
+        Self { slices: (0..=count).filter(|_| is_some).filter_map(slice).collect() }
     }
-    gaps
+
+    /// How far the thing is from a jaw, along the line between the jaws: the least over all
+    /// depths. Infinite where the jaw is nowhere beside it.
+    pub(crate) fn gap_m(&self, side: Side, jaw: &Sections) -> f64 {
+        let [low, high] = depths(jaw);
+        let first = self.slices.partition_point(|(at, _)| *at < low);
+        let beside = self.slices[first..].iter().take_while(|(at, _)| *at <= high);
+        let gaps = beside.filter_map(|(at, [left, right])| {
+            let [jaw_left, jaw_right] = span(jaw, *at)?;
+            Some(if side == Side::First { left - jaw_right } else { jaw_left - right })
+        });
+        gaps.fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// Lowest and highest depth of sections.
+fn depths(sections: &Sections) -> [f64; 2] {
+    let all = sections.iter().flatten();
+    all.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], p| [low.min(p[1]), high.max(p[1])])
 }
 
 /// From where to where convex polygons reach together at a depth.

@@ -1,18 +1,63 @@
 //! Convex bodies as points, and how far two of them are apart.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use citrange_core::rig::ConvexBody;
-use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
+use citrange_core::shape::Hull;
+use nalgebra::{Matrix3, Vector3};
 
 /// Steps after which two bodies that are still not told apart count as touching.
 const MOST_STEPS: usize = 40;
 /// Steps along the line of a capsule at which its section is taken.
 const ROUND_STEPS: usize = 16;
 
+/// More points than these are sifted before their hull is made, with the outermost in so many
+/// directions.
+const MANY: usize = 64;
+const DIRECTIONS: usize = 16;
+/// Points nearer to the sifting polygon's edges are kept, whatever rounding says.
+const INSIDE_M2: f64 = 1e-12;
+
+/// Bodies of more points know their edges.
+const FEW: usize = 16;
+
 /// A convex body in the world: everything within a radius of the hull of some points.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Body3 {
     pub(crate) points: Vec<Vector3<f64>>,
     pub(crate) radius_m: f64,
+    /// Pairs of points that have all edges of the hull among them; empty where they are few: then
+    /// all pairs are looked at.
+    edges: Arc<[[usize; 2]]>,
+}
+
+/// A convex body in its own frame, made ready to be put anywhere.
+#[derive(Clone, Debug)]
+pub(crate) struct Form {
+    body: Body3,
+}
+
+impl Form {
+    pub(crate) fn of(body: &ConvexBody) -> Self {
+        let at = |p: &[f64; 3]| Vector3::from(*p);
+        if body.points_m.len() <= FEW || body.radius_m > 0.0 {
+            let points = body.points_m.iter().map(at).collect();
+            return Self { body: Body3::of_points(points, body.radius_m) };
+        }
+        // Of very many points some are left out: up to 2 % of a sphere's radius.
+        let hull = Hull::of(&body.points_m);
+        let sides = hull.triangles().flat_map(|[a, b, c]| [[a, b], [b, c], [c, a]]);
+        let edges: BTreeSet<[usize; 2]> =
+            sides.map(|[a, b]| [a.min(b) as usize, a.max(b) as usize]).collect();
+        let (points, edges) = (hull.vertices_m().to_vec(), edges.into_iter().collect());
+        Self { body: Body3 { points, radius_m: 0.0, edges } }
+    }
+
+    /// The body at a pose.
+    pub(crate) fn at(&self, rot: &Matrix3<f64>, by: &Vector3<f64>) -> Body3 {
+        self.body.moved(rot, by)
+    }
 }
 
 /// The nearest points of two bodies.
@@ -25,21 +70,26 @@ pub(crate) struct Gap {
 }
 
 impl Body3 {
-    /// A hull at a pose.
-    pub(crate) fn new(hull: &ConvexBody, world_from_hull: &Isometry3<f64>) -> Self {
-        let at = |p: &[f64; 3]| (world_from_hull * Point3::from(*p)).coords;
-        Self { points: hull.points_m.iter().map(at).collect(), radius_m: hull.radius_m }
+    /// Everything within a radius of the hull of a few points.
+    pub(crate) fn of_points(points: Vec<Vector3<f64>>, radius_m: f64) -> Self {
+        Self { points, radius_m, edges: Arc::default() }
     }
 
     /// The same body elsewhere.
     pub(crate) fn moved(&self, rot: &Matrix3<f64>, by: &Vector3<f64>) -> Self {
-        Self { points: self.points.iter().map(|p| rot * p + by).collect(), radius_m: self.radius_m }
+        let points = self.points.iter().map(|p| rot * p + by).collect();
+        Self { points, radius_m: self.radius_m, edges: Arc::clone(&self.edges) }
     }
 
     /// The body and all that it passes on a straight way.
     pub(crate) fn swept(&self, by: &Vector3<f64>) -> Self {
-        let points = self.points.iter().flat_map(|p| [*p, p + by]);
-        Self { points: points.collect(), radius_m: self.radius_m }
+        let count = self.points.len();
+        let points = self.points.iter().copied().chain(self.points.iter().map(|p| p + by));
+        // Edges of both ends, and those from end to end.
+        let ends = self.edges.iter().flat_map(|[a, b]| [[*a, *b], [a + count, b + count]]);
+        let along = (0..count).filter(|_| !self.edges.is_empty()).map(|a| [a, a + count]);
+        let edges = ends.chain(along).collect();
+        Self { points: points.collect(), radius_m: self.radius_m, edges }
     }
 
     /// Lowest and highest value along a direction of unit length.
@@ -118,15 +168,18 @@ impl Body3 {
             self.round_section(&off, &flat, &mut corners);
             return corners;
         }
-        for (i, (p, a)) in self.points.iter().zip(&off).enumerate() {
-            if a.abs() < 1e-9 {
-                corners.push(flat(p));
+        let in_plane = self.points.iter().zip(&off).filter(|(_, a)| a.abs() < 1e-9);
+        corners.extend(in_plane.map(|(p, _)| flat(p)));
+        let mut cross = |i: usize, k: usize| {
+            let (p, q, a, b) = (self.points[i], self.points[k], off[i], off[k]);
+            if a * b < 0.0 {
+                corners.push(flat(&(p + (q - p) * (a / (a - b)))));
             }
-            for (q, b) in self.points.iter().zip(&off).skip(i + 1) {
-                if a * b < 0.0 {
-                    corners.push(flat(&(p + (q - p) * (a / (a - b)))));
-                }
-            }
+        };
+        self.edges.iter().for_each(|[i, k]| cross(*i, *k));
+        if self.edges.is_empty() {
+            let count = self.points.len();
+            (0..count).for_each(|i| (i + 1..count).for_each(|k| cross(i, k)));
         }
         corners
     }
@@ -142,7 +195,9 @@ impl Body3 {
             let rest = self.points.iter().zip(off).skip(i + 1);
             let ends = rest.chain((self.points.len() == 1).then_some((p, a)));
             for (q, b) in ends {
-                for step in 0..=ROUND_STEPS {
+                // A ball has one place only.
+                let steps = if self.points.len() == 1 { 0 } else { ROUND_STEPS };
+                for step in 0..=steps {
                     let part = step as f64 / ROUND_STEPS as f64;
                     let left2 = self.radius_m.powi(2) - (a + (b - a) * part).powi(2);
                     if left2 <= 0.0 {
@@ -166,16 +221,41 @@ pub(crate) fn least_gap_m(bodies: &[Body3], others: &[Body3]) -> f64 {
     gaps.fold(f64::INFINITY, f64::min)
 }
 
+/// Twice the area of a triangle, above 0 when its corners go counter-clockwise.
+fn turn(o: [f64; 2], a: [f64; 2], b: [f64; 2]) -> f64 {
+    (a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0])
+}
+
+/// Drops points well inside the polygon of the outermost in some directions: they are no corners
+/// of the hull (after Akl and Toussaint).
+fn drop_inner(points: &mut Vec<[f64; 2]>) {
+    let outermost = |k: usize| {
+        let (sin, cos) = (std::f64::consts::TAU * k as f64 / DIRECTIONS as f64).sin_cos();
+        let far = |p: &[f64; 2]| p[0] * cos + p[1] * sin;
+        points.iter().copied().max_by(|a, b| far(a).total_cmp(&far(b)))
+    };
+    let mut corners: Vec<[f64; 2]> = (0..DIRECTIONS).filter_map(outermost).collect();
+    corners.dedup();
+    if corners.len() < 3 {
+        return;
+    }
+    let is_inside = |p: &[f64; 2]| {
+        let ends = corners.iter().zip(corners.iter().cycle().skip(1));
+        ends.filter(|(a, b)| a != b).all(|(a, b)| turn(*a, *b, *p) > INSIDE_M2)
+    };
+    points.retain(|p| !is_inside(p));
+}
+
 /// The hull of points of a plane, counter-clockwise (Andrew's monotone chain).
 pub(crate) fn hull_2d(mut points: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+    if points.len() > MANY {
+        drop_inner(&mut points);
+    }
     points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
     points.dedup();
     if points.len() < 3 {
         return points;
     }
-    let turn = |o: [f64; 2], a: [f64; 2], b: [f64; 2]| {
-        (a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0])
-    };
     let half = |points: &mut dyn Iterator<Item = &[f64; 2]>| {
         let mut chain: Vec<[f64; 2]> = Vec::new();
         for p in points {
@@ -269,11 +349,13 @@ fn holds_origin(corners: &[Vector3<f64>; 4]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use citrange_core::shape::Shape;
+
     use super::*;
 
     fn cuboid(half: [f64; 3], at: [f64; 3]) -> Body3 {
         let hull = ConvexBody::cuboid(half);
-        Body3::new(&hull, &Isometry3::translation(at[0], at[1], at[2]))
+        Form::of(&hull).at(&Matrix3::identity(), &Vector3::from(at))
     }
 
     #[test]
@@ -286,14 +368,14 @@ mod tests {
             let gap = a.gap(&other);
             assert!((gap.gap_m - gap_m).abs() < 1e-9 && (gap.normal - normal).norm() < 1e-6);
         }
-        let ball = Body3 { points: vec![Vector3::new(0.4, 0.0, 0.02)], radius_m: 0.25 };
+        let ball = Body3::of_points(vec![Vector3::new(0.4, 0.0, 0.02)], 0.25);
         assert!((a.gap(&ball).gap_m - 0.05).abs() < 1e-9);
         assert!(a.gap(&cuboid([0.1; 3], [0.15, 0.0, 0.0])).gap_m <= 0.0);
     }
 
     #[test]
     fn sections_have_the_width_of_the_body() {
-        let ball = Body3 { points: vec![Vector3::new(0.0, 0.01, 0.0)], radius_m: 0.03 };
+        let ball = Body3::of_points(vec![Vector3::new(0.0, 0.01, 0.0)], 0.03);
         let flat = hull_2d(ball.section(&Vector3::zeros(), [&Vector3::x(), &Vector3::z()]));
         let [low, high] = chord_2d(&flat, 0.0).unwrap();
         let half = (0.03_f64.powi(2) - 0.01_f64.powi(2)).sqrt();
@@ -304,5 +386,29 @@ mod tests {
         );
         assert_eq!(chord_2d(&flat, 0.299).map(|c| (c[1] * 1e9).round()), Some(1e8));
         assert_eq!(chord_2d(&flat, 0.31), None);
+    }
+
+    #[test]
+    fn edges_are_enough_for_a_section() {
+        let shape = Shape::Ellipsoid { radii_m: [0.02, 0.035, 0.025] };
+        let hull = ConvexBody::of(&shape).unwrap();
+        let known = Form::of(&hull).at(&Matrix3::identity(), &Vector3::zeros());
+        let all = Body3::of_points(known.points.clone(), 0.0);
+        assert_eq!(known.edges.len(), 3 * known.points.len() - 6);
+        let jaw = Vector3::new(0.8, 0.6, 0.0);
+        let tool = Vector3::new(0.0, 0.28, -0.96).normalize();
+        let jaw = (jaw - tool * jaw.dot(&tool)).normalize();
+        for by in [Vector3::zeros(), -Vector3::z() * 0.1] {
+            let cut = |body: &Body3| {
+                hull_2d(body.swept(&by).section(&Vector3::new(0.001, 0.002, 0.003), [&jaw, &tool]))
+            };
+            let (known, all) = (cut(&known), cut(&all));
+            for at in [-0.02, 0.0, 0.005, 0.02] {
+                let ends =
+                    [chord_2d(&known, at), chord_2d(&all, at)].map(Option::unwrap_or_default);
+                assert!((ends[0][0] - ends[1][0]).abs() < 1e-9, "{ends:?}");
+                assert!((ends[0][1] - ends[1][1]).abs() < 1e-9, "{ends:?}");
+            }
+        }
     }
 }

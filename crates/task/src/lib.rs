@@ -20,7 +20,9 @@
 //! | what happens in a state | `states/`, with what is in `work.rs` |
 //! | what must hold in every state | `watch.rs` |
 //! | numbers, profiles | `settings.rs`, `/crates/task/profiles` |
-//! | how a thing is taken: yaw, depth, opening | `grasp_plan.rs`; what stands against it `refusal.rs` |
+//! | how a thing is taken: yaw, depth, opening | `grasp_plan.rs`, `stand.rs`, `grip.rs`; what stands against it `refusal.rs` |
+//! | how much is planned in one tick | `search.rs` |
+//! | errors of what it sees, and what it makes of them | `noise.rs`, `sight.rs` |
 //! | shapes: of the thing, the hand, distances | `thing.rs`, `hand.rs`, `hull.rs` |
 //! | with which yaw it is let go, what is around | `choice.rs` |
 //! | how the hand moves | `moves.rs`; its arm `body.rs` |
@@ -33,16 +35,21 @@ mod choice;
 mod error;
 mod goal;
 mod grasp_plan;
+mod grip;
 mod hand;
 mod hull;
 pub mod judge;
 mod memory;
 mod moves;
+mod noise;
 mod pilot;
 mod reason;
 mod refusal;
+mod search;
 mod settings;
+mod sight;
 pub mod spots;
+mod stand;
 mod states;
 mod table;
 mod thing;
@@ -50,6 +57,8 @@ mod watch;
 mod work;
 
 pub use error::TaskError;
+pub use memory::WorkAtFrame;
+pub use noise::PoseNoise;
 pub use pilot::{Autopilot, AutopilotProgress, Setup};
 pub use reason::{Reason, State};
 pub use settings::{AutopilotSettings, GraspYaw, HeightsOf};

@@ -1,6 +1,8 @@
 //! Everything that decides what the autopilot does next. It is part of every snapshot, as one
 //! list of numbers of fixed length, so that work can go on from any frame.
 
+use std::collections::BTreeMap;
+
 use nalgebra::Vector3;
 
 use crate::grasp_plan::GraspPlan;
@@ -8,7 +10,56 @@ use crate::judge::memory::{array, count, put, take, vector};
 use crate::judge::{GraspDetector, GraspSample, GraspVerdict, PlacementDetector, PlateWatch};
 use crate::moves::{HandTarget, Ramp, StraightMove, Swing};
 use crate::reason::{Reason, State};
+use crate::search::{SpotSearch, TakeSearch};
+use crate::sight::Sight;
 
+/// What an autopilot was at when a snapshot was made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WorkAtFrame {
+    /// State of the machine.
+    pub state: State,
+    /// Where the hand was sent, in the world.
+    pub hand_goal_m: [f64; 3],
+}
+
+impl WorkAtFrame {
+    /// Reads the fields of a snapshot of an arm of so many joints; `None` when no autopilot was at
+    /// work.
+    #[must_use]
+    pub fn of(fields: &BTreeMap<String, Vec<f64>>, joints: usize) -> Option<Self> {
+        let mut numbers = fields.get(FIELD)?.iter().copied();
+        let Start { state, hand, .. } = Start::load(&mut numbers, joints)?;
+        Some(Self { state, hand_goal_m: hand.at_m.into() })
+    }
+}
+
+/// What the memory begins with.
+struct Start {
+    state: State,
+    ticks: u64,
+    target_ticks: u64,
+    part: u32,
+    current: Option<usize>,
+    joints: Vec<f64>,
+    hand: HandTarget,
+}
+
+impl Start {
+    fn load(numbers: &mut impl Iterator<Item = f64>, joints: usize) -> Option<Self> {
+        Some(Self {
+            state: State::of_number(numbers.next()?)?,
+            ticks: u64::from(count(numbers, u32::MAX)?),
+            target_ticks: u64::from(count(numbers, u32::MAX)?),
+            part: count(numbers, u32::MAX)?,
+            current: take::<1>(numbers)?.map(|[n]| n as usize),
+            joints: list(numbers, joints)?,
+            hand: take_place(numbers)?,
+        })
+    }
+}
+
+/// Name of the memory in snapshots.
+pub(crate) const FIELD: &str = "pilot/autopilot";
 /// Yaws of the jaws that failed on the thing in hand; older ones are forgotten.
 pub(crate) const FAILED_YAWS: usize = 4;
 
@@ -87,6 +138,11 @@ pub(crate) struct Memory {
     pub(crate) plate: Option<PlateWatch>,
     pub(crate) failing: Option<Reason>,
     pub(crate) fetches: Vec<Fetch>,
+    /// What is being looked for: a way to take the thing, a place for it.
+    pub(crate) taking: Option<TakeSearch>,
+    pub(crate) placing: Option<SpotSearch>,
+    /// Where things are, when each look has an error.
+    pub(crate) sight: Sight,
 }
 
 impl Memory {
@@ -118,6 +174,9 @@ impl Memory {
             plate: None,
             failing: None,
             fetches: vec![Fetch::default(); targets],
+            taking: None,
+            placing: None,
+            sight: Sight::default(),
         }
     }
 
@@ -126,7 +185,8 @@ impl Memory {
         self.fetches.get_mut(self.current?)
     }
 
-    pub(crate) fn save(&self, out: &mut Vec<f64>) {
+    /// Writes everything, for a rig that sees so many objects.
+    pub(crate) fn save(&self, objects: usize, out: &mut Vec<f64>) {
         out.push(self.state.number());
         out.extend([self.ticks as f64, self.target_ticks as f64, f64::from(self.part)]);
         put(out, self.current.map(|n| [n as f64]));
@@ -140,11 +200,7 @@ impl Memory {
         let swing = self.swing.as_ref().unwrap_or(&still);
         out.extend(swing.from.iter().chain(&swing.to));
         out.extend([swing.ramp.length, swing.ramp.done, swing.ramp.speed]);
-        let plan = &self.plan;
-        out.push(plan.relative_yaw_rad);
-        out.extend(&plan.point_m);
-        out.extend([plan.aside_m, plan.open, plan.contact, plan.release]);
-        out.extend([plan.half_width_m, plan.tip_below_m]);
+        out.extend(self.plan.numbers());
         out.extend([self.carry_z_m, self.travel_z_m, self.lift_z_m]);
         out.extend(&self.middle_m);
         for yaw in self.failed_yaws {
@@ -170,21 +226,20 @@ impl Memory {
             put(out, fetch.start_m);
             fetch.watch.save(out);
         }
+        TakeSearch::save(self.taking.as_ref(), objects, out);
+        SpotSearch::save(self.placing.as_ref(), objects, out);
+        self.sight.save(objects, out);
     }
 
-    /// Takes back what `remember` wrote, for an arm of so many joints and so many things.
+    /// Takes back what [`Self::save`] wrote, for an arm of so many joints and so many things, of
+    /// which some are to be fetched.
     pub(crate) fn load(
         numbers: &mut impl Iterator<Item = f64>,
         joints: usize,
         targets: usize,
+        objects: usize,
     ) -> Option<Self> {
-        let state = State::of_number(numbers.next()?)?;
-        let ticks = u64::from(count(numbers, u32::MAX)?);
-        let target_ticks = u64::from(count(numbers, u32::MAX)?);
-        let part = count(numbers, u32::MAX)?;
-        let current = take::<1>(numbers)?.map(|[n]| n as usize);
-        let joint_targets = list(numbers, joints)?;
-        let hand = take_place(numbers)?;
+        let start = Start::load(numbers, joints)?;
         let correction_m = vector(numbers)?;
         let [jaws, jaws_from] = array(numbers)?;
         let line = take::<12>(numbers)?.map(line_of);
@@ -192,20 +247,7 @@ impl Memory {
         let (from, to) = (list(numbers, joints)?, list(numbers, joints)?);
         let [length, done, speed] = array(numbers)?;
         let swing = Swing { from, to, ramp: Ramp { length, done, speed } };
-        let relative_yaw_rad = numbers.next()?;
-        let point_m = vector(numbers)?;
-        let [aside_m, open, contact, release] = array(numbers)?;
-        let [half_width_m, tip_below_m] = array(numbers)?;
-        let plan = GraspPlan {
-            relative_yaw_rad,
-            point_m,
-            aside_m,
-            open,
-            contact,
-            release,
-            half_width_m,
-            tip_below_m,
-        };
+        let plan = GraspPlan::of_numbers(array(numbers)?);
         let [carry_z_m, travel_z_m, lift_z_m] = array(numbers)?;
         let middle_m = vector(numbers)?;
         let mut failed_yaws = [None; FAILED_YAWS];
@@ -236,14 +278,20 @@ impl Memory {
                 watch: PlacementDetector::load(numbers)?,
             });
         }
+        let taking = TakeSearch::load(numbers, objects)?;
+        let placing = SpotSearch::load(numbers, objects)?;
+        let sight = Sight::load(numbers, objects)?;
         Some(Self {
-            state,
-            ticks,
-            target_ticks,
-            part,
-            current: current.filter(|n| *n < targets),
-            joints: joint_targets,
-            hand,
+            sight,
+            taking,
+            placing,
+            state: start.state,
+            ticks: start.ticks,
+            target_ticks: start.target_ticks,
+            part: start.part,
+            current: start.current.filter(|n| *n < targets),
+            joints: start.joints,
+            hand: start.hand,
             correction_m,
             jaws,
             jaws_from,

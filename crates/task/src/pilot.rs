@@ -13,13 +13,13 @@ use citrange_robot::{Chain, LinkShape};
 use crate::body::Body;
 use crate::error::TaskError;
 use crate::goal::{Goal, object_index};
-use crate::memory::{GraspBelief, Memory};
+use crate::hull::Form;
+use crate::memory::{FIELD, GraspBelief, Memory};
+use crate::noise::PoseNoise;
 use crate::reason::{Reason, State};
 use crate::settings::AutopilotSettings;
 use crate::table::{Step, row};
-
-/// Name of the memory in snapshots.
-const FIELD: &str = "pilot/autopilot";
+use crate::thing::forms;
 
 /// What an autopilot is made for.
 pub struct Setup<'a> {
@@ -45,6 +45,8 @@ pub struct Autopilot {
     pub(crate) settings: AutopilotSettings,
     pub(crate) body: Body,
     pub(crate) objects: Vec<ObjectSpec>,
+    /// Their shapes.
+    pub(crate) forms: Vec<Vec<Form>>,
     pub(crate) rates: Rates,
     pub(crate) tick_s: f64,
     /// Which objects are to be fetched.
@@ -56,6 +58,7 @@ pub struct Autopilot {
     pub(crate) events: Vec<Event>,
     /// What the next failure is about, in figures.
     pub(crate) why: Option<String>,
+    noise: Option<PoseNoise>,
 }
 
 /// What the autopilot is at, for people to watch.
@@ -89,6 +92,7 @@ impl Autopilot {
         let mut body = Body::new(chain, shapes, home, floor_z_m, &settings)?;
         Ok(Self {
             objects: spec.objects.clone(),
+            forms: spec.objects.iter().map(forms).collect(),
             rates: spec.rates,
             tick_s: 1.0 / f64::from(spec.rates.control_hz),
             targets: targets?,
@@ -97,9 +101,22 @@ impl Autopilot {
             hand: body.hand(home),
             events: Vec::new(),
             why: None,
+            noise: None,
             body,
             settings,
         })
+    }
+
+    /// Sees where things are with errors, and knows how large they are.
+    #[must_use]
+    pub fn with_noise(mut self, noise: Option<PoseNoise>) -> Self {
+        self.noise = noise;
+        self
+    }
+
+    /// Whether the place of an object is known well enough to plan by it.
+    pub(crate) fn is_sure(&self, m: &Memory, object: usize) -> bool {
+        self.noise.is_none_or(|noise| m.sight.is_sure(object, noise.sigma_m))
     }
 
     /// Fetches only one of the job's targets, by its number from 1.
@@ -125,7 +142,7 @@ impl Autopilot {
             .ok_or_else(|| TaskError::Memory(format!("it has no field {FIELD}")))?;
         let mut numbers = numbers.iter().copied();
         let joints = self.body.chain.joints.len();
-        let memory = Memory::load(&mut numbers, joints, self.targets.len());
+        let memory = Memory::load(&mut numbers, joints, self.targets.len(), self.objects.len());
         let memory = memory
             .filter(|_| numbers.next().is_none())
             .ok_or_else(|| TaskError::Memory("the numbers do not fit this arm and job".into()))?;
@@ -194,6 +211,7 @@ impl Autopilot {
         m.part = 0;
         m.line = None;
         m.swing = None;
+        (m.taking, m.placing) = (None, None);
         m.jaws_from = m.jaws;
         let target = m.current.map(|n| self.target_name(n).to_owned());
         let attempt = m.fetch().map_or(0, |f| f.attempts.into());
@@ -264,6 +282,12 @@ impl Pilot for Autopilot {
                 memory
             }
         };
+        let noisy = self.noise.map(|noise| {
+            let mut noisy = noise.seen(seen, &self.rates);
+            m.sight.follow(&mut noisy, noise.sigma_m, self.tick_s, self.is_frame(seen));
+            noisy
+        });
+        let seen = noisy.as_ref().unwrap_or(seen);
         self.hand = self.body.hand(&seen.joint_pos);
         let row = row(m.state);
         let step = match self.checks(row, &mut m, seen) {
@@ -281,7 +305,7 @@ impl Pilot for Autopilot {
     fn save(&self, fields: &mut BTreeMap<String, Vec<f64>>) {
         if let Some(memory) = &self.memory {
             let mut numbers = Vec::new();
-            memory.save(&mut numbers);
+            memory.save(self.objects.len(), &mut numbers);
             fields.insert(FIELD.to_owned(), numbers);
         }
     }

@@ -42,17 +42,17 @@ impl Refusal {
     }
 
     /// How near to success it was: the kind first, then the figure.
-    pub(crate) fn nearness(&self) -> (u8, f64) {
+    pub(crate) fn nearness(&self) -> [f64; 2] {
         match self {
-            Self::Unreachable { error_m, .. } => (0, -error_m),
-            Self::NotBeside => (1, 0.0),
-            Self::TooWide { width_m, opening_m, .. } => (2, opening_m - width_m),
-            Self::TooThin { width_m, least_m } => (3, width_m - least_m),
-            Self::Floor { by_m } => (4, -by_m),
-            Self::InTheHand { by_m } => (5, -by_m),
-            Self::Shallow { by_m, .. } => (6, *by_m),
-            Self::Slanting { slant_deg, wedge_deg, .. } => (7, -slant_deg.max(*wedge_deg)),
-            Self::Blocked { missing_m, .. } => (8, -missing_m),
+            Self::Unreachable { error_m, .. } => [0.0, -error_m],
+            Self::NotBeside => [1.0, 0.0],
+            Self::TooWide { width_m, opening_m, .. } => [2.0, opening_m - width_m],
+            Self::TooThin { width_m, least_m } => [3.0, width_m - least_m],
+            Self::Floor { by_m } => [4.0, -by_m],
+            Self::InTheHand { by_m } => [5.0, -by_m],
+            Self::Shallow { by_m, .. } => [6.0, *by_m],
+            Self::Slanting { slant_deg, wedge_deg, .. } => [7.0, -slant_deg.max(*wedge_deg)],
+            Self::Blocked { missing_m, .. } => [8.0, -missing_m],
         }
     }
 

@@ -3,12 +3,17 @@
 use citrange_core::{ObjectSeen, ObjectSpec};
 use nalgebra::Vector3;
 
-use crate::hull::{Body3, hull_2d};
+use crate::hull::{Body3, Form, hull_2d};
 
 /// Directions in which the width from above is measured, over half a turn.
 const DIRECTIONS: usize = 60;
 /// A thing whose widths differ by less than this fraction is round.
 const ROUND: f64 = 0.06;
+
+/// What of a thing can be touched.
+pub(crate) fn forms(spec: &ObjectSpec) -> Vec<Form> {
+    spec.touchable().iter().map(Form::of).collect()
+}
 
 /// A thing at a place.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,9 +30,10 @@ pub(crate) struct Thing {
 }
 
 impl Thing {
-    pub(crate) fn new(spec: &ObjectSpec, seen: &ObjectSeen) -> Self {
+    pub(crate) fn new(forms: &[Form], seen: &ObjectSeen) -> Self {
         let at = seen.pose.isometry();
-        let bodies: Vec<Body3> = spec.touchable().iter().map(|h| Body3::new(h, &at)).collect();
+        let (rot, by) = (at.rotation.to_rotation_matrix(), at.translation.vector);
+        let bodies: Vec<Body3> = forms.iter().map(|form| form.at(rot.matrix(), &by)).collect();
         let extent = |axis: &Vector3<f64>| {
             let ends = bodies.iter().map(|body| body.extent(axis));
             ends.reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])]).unwrap_or_default()
@@ -99,7 +105,7 @@ mod tests {
     fn thing(shape: &Shape, pose: Pose) -> Thing {
         let hulls = vec![ConvexBody::of(shape).unwrap()];
         let spec = ObjectSpec { hulls, ..ObjectSpec::of_box("a", [[0.0; 3]; 2]) };
-        Thing::new(&spec, &ObjectSeen { pose, lin_vel_m_s: [0.0; 3], touch_n: None })
+        Thing::new(&forms(&spec), &ObjectSeen { pose, lin_vel_m_s: [0.0; 3], touch_n: None })
     }
 
     #[test]

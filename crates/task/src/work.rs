@@ -13,6 +13,7 @@ use crate::memory::Memory;
 use crate::moves::{HandTarget, Limits, StraightMove};
 use crate::pilot::Autopilot;
 use crate::reason::Reason;
+use crate::search::POSES_PER_TICK;
 use crate::thing::Thing;
 
 /// Most that the hand is sent aside for an arm that hangs.
@@ -24,6 +25,8 @@ const HALF_CLOSED: f64 = 0.4;
 const SETTLES: f64 = 0.6;
 /// Things are carried this far above what stands around.
 const CARRY_GAP_M: f64 = 0.012;
+/// Steps in which a line is looked at before it is followed.
+const LINE_STEPS: u32 = 16;
 /// What stands up less than this above a surface is part of it.
 const RIM_M: f64 = 0.001;
 
@@ -41,7 +44,7 @@ impl Autopilot {
     /// An object where it is seen; `None` when it is not seen or at no number.
     pub(crate) fn thing(&self, object: usize, seen: &Observation) -> Option<Thing> {
         let at = seen.objects.get(object)?.as_ref().filter(|at| usable(at))?;
-        Some(Thing::new(&self.objects[object], at))
+        Some(Thing::new(&self.forms[object], at))
     }
 
     /// The thing in hand.
@@ -94,7 +97,7 @@ impl Autopilot {
             let Some(object) = object.as_ref().filter(|at| index != target && usable(at)) else {
                 continue;
             };
-            let mut thing = Thing::new(spec, object);
+            let mut thing = Thing::new(&self.forms[index], object);
             if let Some(surface_m) = surface_m.filter(|_| Some(index) == self.goal.object()) {
                 thing.bodies.retain(|b| b.extent(&Vector3::z())[1] > surface_m + RIM_M);
             }
@@ -138,13 +141,15 @@ impl Autopilot {
         around.obstacles.iter().filter(is_goal).map(|o| o.top_m).reduce(f64::max)
     }
 
-    /// Why no place of the goal is within reach, if none is.
+    /// Looks whether some place of the goal is within reach, some hand poses at a time, `refused`
+    /// of which were found to be not; answers when that is clear: nothing, or why none is.
     pub(crate) fn goal_out_of_reach(
         &mut self,
         thing: &Thing,
         seen: &Observation,
-    ) -> Option<String> {
-        let region = self.goal.region(seen)?;
+        refused: &mut usize,
+    ) -> Option<Result<(), String>> {
+        let Some(region) = self.goal.region(seen) else { return Some(Ok(())) };
         let [x, y, surface_m] = region.center_m();
         let z = surface_m + thing.middle_m.z - thing.lowest_m + self.settings.release_height;
         let places = match self.goal.area(seen) {
@@ -152,25 +157,33 @@ impl Autopilot {
             None => vec![[x, y]],
         };
         let home = self.body.home.clone();
-        let mut reaches = |at: &[f64; 2]| {
-            let at_m = Vector3::new(at[0], at[1], z);
-            all_yaws().into_iter().any(|relative_yaw_rad| {
-                self.body.reach(&HandTarget { at_m, relative_yaw_rad }, &home).is_some()
-            })
-        };
-        if places.iter().any(&mut reaches) {
-            return None;
+        let yaws = all_yaws();
+        for _ in 0..POSES_PER_TICK {
+            let Some(at) = places.get(*refused / yaws.len()) else {
+                return Some(Err(self.goal_away(&Vector3::new(x, y, z))));
+            };
+            let relative_yaw_rad = yaws[*refused % yaws.len()];
+            let place = HandTarget { at_m: Vector3::new(at[0], at[1], z), relative_yaw_rad };
+            if self.body.reach(&place, &home).is_some() {
+                return Some(Ok(()));
+            }
+            *refused += 1;
         }
-        let away = (Vector3::new(x, y, z) - self.body.base(z)).norm();
+        None
+    }
+
+    /// How far a goal is from what the hand reaches.
+    fn goal_away(&self, middle_m: &Vector3<f64>) -> String {
+        let away = (middle_m - self.body.base(middle_m.z)).norm();
         let [near, far] = self.body.ring_m;
         let mm = |m: f64| (m * 1e3).round();
-        Some(format!(
+        format!(
             "no place of the goal is within reach: its middle is {} mm from the arm's axis, \
              the hand reaches from {} to {} mm",
             mm(away),
             mm(near),
             mm(far)
-        ))
+        )
     }
 
     /// Height at which the open jaws travel to a thing: over what stands around, where the arm
@@ -253,6 +266,41 @@ impl Autopilot {
         let is_over = ramp.is_over();
         m.line = (!is_over).then_some(line);
         Ok(is_over)
+    }
+
+    /// A place on the way to another at which the arm can follow straight lines from and to; none
+    /// where the straight line does.
+    pub(crate) fn way(&mut self, m: &Memory, to: &HandTarget) -> Option<HandTarget> {
+        let around = self.body.way_around(&m.hand.at_m, &to.at_m);
+        if around.is_none() && self.can_follow(m, &[m.hand, *to]) {
+            return None;
+        }
+        let relative_yaw_rad = (m.hand.relative_yaw_rad + to.relative_yaw_rad) / 2.0;
+        let half_way = self.body.half_way(&m.hand.at_m, &to.at_m);
+        let mut via = around.into_iter().chain(half_way);
+        let via = via.find(|at_m| {
+            let via = HandTarget { at_m: *at_m, relative_yaw_rad };
+            self.can_follow(m, &[m.hand, via, *to])
+        });
+        via.or(around).map(|at_m| HandTarget { at_m, relative_yaw_rad })
+    }
+
+    /// Whether the arm can follow straight lines, looked at in steps.
+    fn can_follow(&mut self, m: &Memory, places: &[HandTarget]) -> bool {
+        let mut joints = m.joints.clone();
+        places.windows(2).all(|ends| {
+            (1..=LINE_STEPS).all(|k| {
+                let part = f64::from(k) / f64::from(LINE_STEPS);
+                let turn = ends[1].relative_yaw_rad - ends[0].relative_yaw_rad;
+                let place = HandTarget {
+                    at_m: ends[0].at_m.lerp(&ends[1].at_m, part),
+                    relative_yaw_rad: ends[0].relative_yaw_rad + turn * part,
+                };
+                let mut goal = self.body.goal(&place);
+                goal.at_m += m.correction_m;
+                self.body.ik.solve(&goal, &mut joints).keeps(&self.body.within)
+            })
+        })
     }
 
     /// Joints that bring the hand to a place, near those in force.

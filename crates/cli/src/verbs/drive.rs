@@ -11,7 +11,7 @@ use citrange_sim::priority::Lead;
 use citrange_studio::{ServeOptions, Server, Summary, Terminal};
 use serde_json::json;
 
-use crate::args::RecordArgs;
+use crate::args::{NoiseArgs, RecordArgs};
 use crate::exit::{Result, bad_input};
 use crate::output::{self, Output};
 use crate::page::open_page;
@@ -29,6 +29,8 @@ pub(crate) struct Args {
     record: Option<PathBuf>,
     #[command(flatten)]
     how: RecordArgs,
+    #[command(flatten)]
+    noise: NoiseArgs,
     /// How many episodes; by default until stopped.
     #[arg(long)]
     episodes: Option<u64>,
@@ -87,6 +89,7 @@ pub(crate) fn run(args: &Args) -> Result {
         countdown_s: args.countdown,
         max_lost: args.max_lost_pictures / 100.0,
         ask_s: args.ask_time,
+        pose_noise_mm: args.noise.pose_noise_mm,
     };
     options.check()?;
     if args.max_viewers == 0 {

@@ -98,6 +98,8 @@ fn files_that_a_verb_reads_are_shown_with_their_lines() {
     for words in ["scene show own.yaml", "scene render own.yaml"] {
         assert!(from(words, "/scene/rates/physics_hz").starts_with("file own.yaml:"), "{words}");
     }
+    let said = from("drive own.yaml", "/robot_files/robot0/model");
+    assert!(said.starts_with("file models/so101/robot.yaml:"), "{said}");
     for words in ["drive own.yaml", "collect own.yaml", "demo"] {
         assert_eq!(from(words, "/pilot/lift_height"), "profile default", "{words}");
     }

@@ -36,7 +36,7 @@ pub(crate) fn collect(
             rig = plan.rig(episode)?;
         }
         plan.set(rig.as_mut(), episode)?;
-        let mut pilot = plan.pilot(rig.as_mut())?;
+        let mut pilot = plan.pilot(rig.as_mut(), episode)?;
         let name = pilot.name().to_owned();
         let bar = ctx.progress("recording", plan.max_frames.unwrap_or(0));
         let seen = |frame, dropped| {

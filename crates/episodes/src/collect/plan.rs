@@ -163,9 +163,9 @@ impl Plan {
     }
 
     /// The pilot for a rig that was set to where an episode begins.
-    pub(crate) fn pilot(&self, rig: &mut dyn EpisodeRig) -> Result<Box<dyn Pilot>> {
+    pub(crate) fn pilot(&self, rig: &mut dyn EpisodeRig, episode: u64) -> Result<Box<dyn Pilot>> {
         let from = self.origin.as_ref().and_then(|o| o.tape.snapshot(o.frame));
-        self.pilot.pilot(rig, from.as_ref().map(|snapshot| &snapshot.fields))
+        self.pilot.pilot(rig, (self.seed, episode), from.as_ref().map(|snapshot| &snapshot.fields))
     }
 
     /// What is recorded; `first` is the index with which the run began.

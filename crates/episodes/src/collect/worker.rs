@@ -63,7 +63,7 @@ impl<'a> Worker<'a> {
         };
         let rig = rig.as_mut();
         plan.set(rig, episode)?;
-        let mut pilot = match plan.pilot(rig) {
+        let mut pilot = match plan.pilot(rig, episode) {
             Ok(pilot) => pilot,
             Err(error) => return Ok(Attempt::Failed(error)),
         };

@@ -15,6 +15,7 @@ use super::session::{DEFAULT_SCENE, Drive};
 use super::summary::{Ended, summary};
 use super::telemetry::{LivePilot, LiveRig, Pictures};
 use crate::error::{Context as _, Result};
+use crate::pilots::noise;
 use crate::recording::{Lost, Origin, Take, cut_short};
 use crate::session::Choice;
 
@@ -78,6 +79,10 @@ impl Drive<'_> {
     /// The scene at the start of an episode.
     fn set_back(&mut self, layout: u64) -> Result<()> {
         self.motion = None;
+        let noise = noise(self.options.pose_noise_mm, self.options.record.seed, layout);
+        if let Some(work) = &mut self.work {
+            work.set_noise(noise);
+        }
         match &self.origin {
             Some(origin) => origin.set(self.rig.as_mut())?,
             None => self.rig.reset(self.options.record.seed, layout)?,

@@ -15,6 +15,7 @@ use crate::cell::{ArmDescription, EpisodeRig};
 use crate::context::RunContext;
 use crate::error::Result;
 use crate::job_hint::no_job;
+use crate::pilots::check_noise;
 use crate::recording::{Origin, RecordOptions, tell_repaired};
 
 /// What a session can be told.
@@ -42,6 +43,9 @@ pub struct DriveOptions {
     pub max_lost: f64,
     /// How long an answer is waited for; then the episode is kept, marked.
     pub ask_s: f64,
+    /// Standard deviation of the errors with which the autopilot sees where things are,
+    /// millimetres.
+    pub pose_noise_mm: Option<f64>,
 }
 
 /// What is driven when nothing is said.
@@ -150,10 +154,13 @@ impl<'a> Drive<'a> {
             autopilot: work.as_ref().map(|work| work.description().info()),
             ..rig.scene_info()?
         };
-        let config = json!({
+        let mut config = json!({
             "profile": options.profile, "settings": settings,
             "episode_time_s": options.episode_s,
         });
+        if let Some(mm) = check_noise(options.pose_noise_mm)? {
+            config["pose_noise_mm"] = mm.into();
+        }
         Ok(Self {
             rig,
             controller: Arc::new(controller),

@@ -3,7 +3,7 @@
 use citrange_core::BoxError;
 use citrange_core::scene::Goal;
 use citrange_robot::Chain;
-use citrange_task::{Autopilot, AutopilotProgress, AutopilotSettings, State};
+use citrange_task::{Autopilot, AutopilotProgress, AutopilotSettings, PoseNoise, State};
 use citrange_teleop::{AutopilotRequest, AutopilotWork, Progress, WorkDescription};
 
 use crate::cell::EpisodeRig;
@@ -15,6 +15,7 @@ pub(crate) struct Work {
     /// For all targets, not begun.
     autopilot: Autopilot,
     description: WorkDescription,
+    noise: Option<PoseNoise>,
 }
 
 impl Work {
@@ -41,7 +42,12 @@ impl Work {
             control_hz: spec.rates.control_hz,
             states: states.map(|state| state.name()).collect(),
         };
-        Ok(Some(Self { autopilot, description }))
+        Ok(Some(Self { autopilot, description, noise: None }))
+    }
+
+    /// How the autopilot sees things in the episode that begins.
+    pub(crate) fn set_noise(&mut self, noise: Option<PoseNoise>) {
+        self.noise = noise;
     }
 }
 
@@ -56,12 +62,13 @@ impl AutopilotWork for Work {
         &self,
         request: AutopilotRequest,
     ) -> std::result::Result<(Autopilot, String), BoxError> {
+        let autopilot = self.autopilot.clone().with_noise(self.noise);
         Ok(match request {
-            AutopilotRequest::All => (self.autopilot.clone(), "all".to_owned()),
+            AutopilotRequest::All => (autopilot, "all".to_owned()),
             AutopilotRequest::Target(number) => {
                 let targets = &self.description.targets;
                 let name = number.checked_sub(1).and_then(|at| targets.get(at));
-                (self.autopilot.clone().only(number)?, name.cloned().unwrap_or_default())
+                (autopilot.only(number)?, name.cloned().unwrap_or_default())
             }
         })
     }

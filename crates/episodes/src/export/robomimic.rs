@@ -10,6 +10,7 @@ use citrange_hdf5::{Array, Attr, Images, RobomimicDemo, RobomimicHeader, Robomim
 use citrange_tape::{Dataset, TapeHeader, arm_and_gripper, flattened, utc_now};
 use serde_json::json;
 
+use super::autopilot;
 use super::source::{ExportEpisode, Models, counted, frames};
 use super::{ExportOptions, Exporter, must_be_new};
 use crate::context::{Progress, RunContext};
@@ -45,6 +46,7 @@ impl Exporter for Robomimic {
         let bar =
             ctx.progress("exporting", frames(dataset, episodes) * (2 * cameras).max(1) as u64);
         let mut models = Models::default();
+        let mut made = Vec::new();
         for number in episodes {
             let ready = ExportEpisode::new(dataset, *number)?;
             if name(&ready.tape.header) != name(&scene) {
@@ -55,15 +57,46 @@ impl Exporter for Robomimic {
             }
             let xml = models.xml(&ready.tape.header, ctx);
             let demo = demo(dataset, ready, xml, &bar, ctx)?;
-            writer.add(&demo)?;
+            let is_success = match demo.attrs.get("success") {
+                Some(Attr::Bool(success)) => Some(*success),
+                _ => None,
+            };
+            made.push((writer.add(&demo)?, is_success));
             if cameras == 0 {
                 (0..demo.steps()).for_each(|_| bar.add_one());
             }
+        }
+        for (name, demos) in masks(&made) {
+            writer.mask(name, &demos)?;
         }
         writer.finish()?;
         bar.finish();
         Ok(vec![out.clone()])
     }
+}
+
+/// Parts of a file by robomimic's filter keys: what to train with and what to judge by, and how
+/// they ended. Parts that would be empty are left out, and `train` is everything where there is
+/// nothing to spare.
+fn masks(made: &[(String, Option<bool>)]) -> Vec<(&'static str, Vec<&str>)> {
+    // As robomimic splits by default: one in ten, at least one.
+    const VALID_ONE_IN: usize = 10;
+    let is_valid = |index: usize| match made.len() {
+        0 | 1 => false,
+        few if few < VALID_ONE_IN => index + 1 == few,
+        _ => index % VALID_ONE_IN == VALID_ONE_IN - 1,
+    };
+    let of = |belongs: &dyn Fn(usize, Option<bool>) -> bool| {
+        let rows = made.iter().enumerate().filter(|(index, row)| belongs(*index, row.1));
+        rows.map(|(_, (name, _))| name.as_str()).collect()
+    };
+    let masks: [(_, Vec<&str>); 4] = [
+        ("train", of(&|index, _| !is_valid(index))),
+        ("valid", of(&|index, _| is_valid(index))),
+        ("success", of(&|_, success| success == Some(true))),
+        ("failure", of(&|_, success| success == Some(false))),
+    ];
+    masks.into_iter().filter(|(_, demos)| !demos.is_empty()).collect()
 }
 
 fn header_of(header: &TapeHeader) -> RobomimicHeader {
@@ -130,6 +163,7 @@ fn demo(
     let mut joints: Vec<(Vec<f64>, Vec<f64>)> = shown.clone().map(row).collect();
     // The world after the last action; a recording that was cut off does not have it.
     let last = tape.snapshot(shown.end).is_some();
+    let works = autopilot::rows(&tape, shown.start..shown.end + usize::from(last));
     let mut seen = Observation::default();
     if last {
         states.push(state(shown.end)?);
@@ -152,6 +186,9 @@ fn demo(
                 all.insert(format!("{name}_{pos}"), of(&|k| joints[k].0[part.clone()].to_vec())?);
                 all.insert(format!("{name}_{vel}"), of(&|k| joints[k].1[part.clone()].to_vec())?);
             }
+        }
+        for (name, rows) in &works {
+            all.insert(name.to_string(), of(&|k| rows[k].clone())?);
         }
         if !objects.is_empty() {
             // The first number of a state is the time.
@@ -240,4 +277,23 @@ fn table(rows: Vec<Vec<f64>>) -> Result<Series> {
     let all = rows.concat();
     let width = all.len() / count.max(1);
     Ok(Series::Numbers(Array::matrix(count, width, all)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_demonstration_is_in_one_half_of_the_split() {
+        for count in [1, 2, 9, 10, 25] {
+            let made: Vec<_> =
+                (0..count).map(|k| (format!("demo_{k}"), [Some(true), None][k % 2])).collect();
+            let masks: BTreeMap<_, _> = masks(&made).into_iter().collect();
+            let valid = masks.get("valid").map_or(0, Vec::len);
+            assert_eq!(masks["train"].len() + valid, count);
+            assert_eq!(valid, if count == 1 { 0 } else { (count / 10).max(1) });
+            assert_eq!(masks["success"].len(), count.div_ceil(2));
+            assert!(!masks.contains_key("failure"));
+        }
+    }
 }

@@ -1,17 +1,20 @@
 //! From the air to its place, and until it lies there.
 
+use std::cell::Cell;
+
 use citrange_core::event::SpotChosen;
 use citrange_core::{Event, Observation};
 use nalgebra::{Rotation3, Vector3};
 
 use super::{ARRIVED_M, OVER_M, watch_current};
 use crate::body::Body;
-use crate::choice::{Around, Obstacle, ReleaseQuery, release_yaw};
-use crate::judge::{NotPlaced, Placed, PlacementDetector, Region};
+use crate::choice::{Around, Obstacle, ReleaseQuery};
+use crate::judge::{NotPlaced, Placed, PlacementDetector};
 use crate::memory::{GraspBelief, Memory};
 use crate::moves::HandTarget;
 use crate::pilot::Autopilot;
 use crate::reason::{Reason, State};
+use crate::search::{POSES_PER_TICK, SpotSearch};
 use crate::spots::{self, Area, SpotSettings};
 use crate::table::Step;
 
@@ -50,22 +53,23 @@ pub(crate) fn retreat(pilot: &mut Autopilot, m: &mut Memory, _seen: &Observation
 
 /// Over its place, if need be around the base, then down to it.
 pub(crate) fn transport(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
-    const AROUND: u32 = 0;
-    const OVER: u32 = 1;
-    const DOWN: u32 = 2;
+    const LOOK: u32 = 0;
+    const AROUND: u32 = 1;
+    const OVER: u32 = 2;
+    const DOWN: u32 = 3;
     let travel = pilot.settings.travel_horizontal_speed;
-    if m.ticks == 0 {
-        m.release = or_fail!(release_place(pilot, m, seen));
+    let is_looking = m.part == LOOK;
+    if is_looking {
+        let Some(place) = or_fail!(release_place(pilot, m, seen)) else { return Step::Stay };
+        m.release = place;
+        m.part = AROUND;
     }
     let z = m.carry_z_m.max(m.release.at_m.z + OVER_M);
     let over =
         HandTarget { at_m: Vector3::new(m.release.at_m.x, m.release.at_m.y, z), ..m.release };
-    if m.ticks == 0 {
-        match pilot.body.way_around(&m.hand.at_m, &over.at_m) {
-            Some(at_m) => {
-                let relative_yaw_rad = (m.hand.relative_yaw_rad + over.relative_yaw_rad) / 2.0;
-                pilot.send(m, HandTarget { at_m, relative_yaw_rad }, travel);
-            }
+    if is_looking {
+        match pilot.way(m, &over) {
+            Some(via) => pilot.send(m, via, travel),
             None => {
                 m.part = OVER;
                 pilot.send(m, over, travel);
@@ -88,53 +92,71 @@ pub(crate) fn transport(pilot: &mut Autopilot, m: &mut Memory, seen: &Observatio
     Step::Stay
 }
 
-/// Where the hand has to be so that the thing it holds comes to lie at a free place of the goal.
+/// Where the hand has to be so that the thing it holds comes to lie at a free place of the goal;
+/// `None` while that is being looked for.
 fn release_place(
     pilot: &mut Autopilot,
     m: &mut Memory,
     seen: &Observation,
-) -> Result<HandTarget, Reason> {
+) -> Result<Option<HandTarget>, Reason> {
     let current = m.current.ok_or(Reason::TargetNotSeen)?;
     let object = pilot.targets[current];
+    if m.placing.is_none() {
+        let thing = pilot.thing(object, seen).ok_or(Reason::LostInTransport)?;
+        m.carried_m = thing.middle_m - pilot.hand.at_m;
+        m.placing = Some(SpotSearch::new(seen, m.carried_m));
+    }
+    let mut memory = m.placing.take().unwrap_or_default();
+    let seen = &memory.look.seen();
     let thing = pilot.thing(object, seen).ok_or(Reason::LostInTransport)?;
     let region = pilot.goal.region(seen).ok_or(Reason::PlateNotSeen)?;
     let surface_m = region.center_m()[2];
     let around = pilot.around(seen, object, Some(surface_m));
-    m.carried_m = thing.middle_m - pilot.hand.at_m;
     let below_m = thing.middle_m.z - thing.lowest_m;
     let low_m = surface_m + below_m + pilot.settings.release_height;
     // Over the walls, where the hand finds no room between them.
     let top_m = pilot.goal_top_m(&around).map_or(low_m, |top| top + below_m + DROP_GAP_M);
     let others: Vec<&Obstacle> = around.obstacles.iter().filter(|o| pilot.is_target(o)).collect();
     let placed = m.fetches.iter().enumerate().filter(|(n, f)| f.is_placed && *n != current);
-    let settings = pilot.settings.spots.clone();
-    let search = SpotSearch {
-        region,
+    let heights = if top_m > low_m + DROP_GAP_M { vec![low_m, top_m] } else { vec![low_m] };
+    let search = Spots {
+        area: pilot.goal.area(seen),
+        middle: [region.center_m()[0], region.center_m()[1]],
         yaw_rad: pilot.goal.yaw(seen),
         around: &around,
         others: others.iter().map(|o| (o.at_m, o.radius_m)).collect(),
         remaining: (m.fetches.len() - placed.count()).max(1),
         radius_m: thing.radius_m(),
         openings: [m.plan.contact, m.plan.release],
-        settings: &settings,
+        hand_z_m: heights.iter().map(|z| z - m.carried_m.z).collect(),
     };
-    let heights = if top_m > low_m + DROP_GAP_M { vec![low_m, top_m] } else { vec![low_m] };
-    let tries = [ROOM_M, f64::NEG_INFINITY];
-    let tries = tries.iter().flat_map(|room| heights.iter().map(move |z| (*z, *room)));
-    let mut found = tries.into_iter().find_map(|(z, room_m)| {
-        search.find(&mut pilot.body, m, z - m.carried_m.z, room_m).map(|spot| (spot, z))
-    });
+    let settings = pilot.settings.spots.clone();
     // Where nothing keeps the usual gap, what is left is taken.
     let tight =
         SpotSettings { min_object_distance: 0.0, min_object_gap_m: TIGHT_M, ..settings.clone() };
-    if found.is_none() {
-        let (region, others) = (search.region.clone(), search.others.clone());
-        let search = SpotSearch { settings: &tight, remaining: 1, region, others, ..search };
-        let hand_z_m = low_m - m.carried_m.z;
-        let spot = search.find(&mut pilot.body, m, hand_z_m, f64::NEG_INFINITY);
-        found = spot.map(|spot| (spot, low_m));
+    let mut left = POSES_PER_TICK;
+    let all = search.remaining;
+    let mut tries = Vec::new();
+    for is_roomy in [true, false] {
+        tries.extend((0..heights.len()).map(|height| (height, is_roomy, &settings, all)));
     }
-    let Some((spot, z)) = found else {
+    tries.push((0, false, &tight, 1));
+    let mut found = None;
+    for (height, is_roomy, settings, most) in tries {
+        let tick = Tick { m: &*m, height, is_roomy, memory: &mut memory, left: &mut left };
+        match search.find(&mut pilot.body, settings, most, tick) {
+            Found::Later => {
+                m.placing = Some(memory);
+                return Ok(None);
+            }
+            Found::At(spot) => {
+                found = Some((spot, height));
+                break;
+            }
+            Found::None => {}
+        }
+    }
+    let Some((spot, height)) = found else {
         let mm = |m: f64| (m * 1e3).round();
         pilot.because(format!(
             "no place within reach for a thing of {} mm radius beside {} others",
@@ -143,14 +165,14 @@ fn release_place(
         ));
         return Err(Reason::NoSpot);
     };
-    let z = z - m.carried_m.z;
-    let carried_m = m.carried_m;
-    let mut place = HandTarget {
-        at_m: Vector3::new(spot[0] - carried_m.x, spot[1] - carried_m.y, z),
-        relative_yaw_rad: m.hand.relative_yaw_rad,
-    };
-    let query = search.query(m, place.at_m);
-    let (relative_yaw_rad, _) = release_yaw(&mut pilot.body, &query).ok_or(Reason::NoSpot)?;
+    let (carried_m, z) = (m.carried_m, search.hand_z_m[height]);
+    let at_m = search.hand_m(m, height, spot);
+    let mut place = HandTarget { at_m, relative_yaw_rad: m.hand.relative_yaw_rad };
+    if !memory.yaws.advance(&mut pilot.body, &search.query(m, at_m), &mut left) {
+        m.placing = Some(memory);
+        return Ok(None);
+    }
+    let [_, relative_yaw_rad, _] = memory.yaws.best.ok_or(Reason::NoSpot)?;
     // The thing rotates with the jaws: where it is in the hand rotates too.
     let before = pilot.body.yaw(&m.hand);
     place.relative_yaw_rad = relative_yaw_rad;
@@ -160,12 +182,14 @@ fn release_place(
     let (target, jaw_yaw_deg) =
         (pilot.target_name(current).to_owned(), Some(relative_yaw_rad.to_degrees()));
     pilot.note(Event::Spot(SpotChosen { target, spot_m: spot, jaw_yaw_deg }));
-    Ok(place)
+    Ok(Some(place))
 }
 
 /// What a place at the goal is looked for with.
-struct SpotSearch<'a> {
-    region: Region,
+struct Spots<'a> {
+    /// `None` for a goal of one place.
+    area: Option<Area>,
+    middle: [f64; 2],
     yaw_rad: Option<f64>,
     around: &'a Around,
     /// Middles and radii of the other things.
@@ -174,42 +198,93 @@ struct SpotSearch<'a> {
     remaining: usize,
     radius_m: f64,
     openings: [f64; 2],
-    settings: &'a SpotSettings,
+    /// Heights of the hand at which the thing may be let go.
+    hand_z_m: Vec<f64>,
 }
 
-impl SpotSearch<'_> {
+/// What a tick may still look at, and what ticks before it found.
+struct Tick<'a> {
+    m: &'a Memory,
+    height: usize,
+    is_roomy: bool,
+    memory: &'a mut SpotSearch,
+    left: &'a mut usize,
+}
+
+enum Found {
+    At([f64; 2]),
+    None,
+    /// The tick's time is over.
+    Later,
+}
+
+impl Spots<'_> {
+    fn hand_m(&self, m: &Memory, height: usize, xy: [f64; 2]) -> Vector3<f64> {
+        Vector3::new(xy[0] - m.carried_m.x, xy[1] - m.carried_m.y, self.hand_z_m[height])
+    }
+
     fn query<'a>(&'a self, m: &'a Memory, at_m: Vector3<f64>) -> ReleaseQuery<'a> {
         let (around, near, openings) = (self.around, &m.joints, self.openings);
         ReleaseQuery { at_m, over_z_m: m.carry_z_m, yaw_rad: self.yaw_rad, around, near, openings }
     }
 
-    /// A place for the thing, with so much room for the hand, and for as many of those to come as
-    /// fit.
-    fn find(&self, body: &mut Body, m: &Memory, hand_z_m: f64, room_m: f64) -> Option<[f64; 2]> {
-        // The thing rotates with the jaws about the vertical; near the axis that moves it little.
-        let mut reachable = |xy: [f64; 2]| {
-            let at_m = Vector3::new(xy[0] - m.carried_m.x, xy[1] - m.carried_m.y, hand_z_m);
-            release_yaw(body, &self.query(m, at_m)).is_some_and(|(_, room)| room >= room_m)
-        };
-        let [x, y, _] = self.region.center_m();
-        let area = match self.region {
-            Region::Top { .. } => return reachable([x, y]).then_some([x, y]),
-            Region::Disc { radius_m, .. } => Area::Disc { center_xy: [x, y], radius_m },
-            Region::Inside { half_m, yaw_rad, .. } => {
-                Area::Rectangle { center_xy: [x, y], half_m, yaw_rad }
-            }
-        };
-        let near = area.size_m() / 2.0 + self.radius_m + NEAR_M;
+    /// A place for the thing, with room for the hand if that is asked for, and for as many of those
+    /// to come as fit, at most `remaining`.
+    fn find(
+        &self,
+        body: &mut Body,
+        settings: &SpotSettings,
+        remaining: usize,
+        tick: Tick<'_>,
+    ) -> Found {
+        let [x, y] = self.middle;
+        let near = self.area.map_or(0.0, |area| area.size_m()) / 2.0 + self.radius_m + NEAR_M;
         let others =
             || self.others.iter().filter(|(at, r)| (at[0] - x).hypot(at[1] - y) < near + r);
         // Things of different size keep the distance of the largest.
         let most = others().map(|(_, r)| *r).fold(self.radius_m, f64::max);
         let others: Vec<[f64; 2]> = others().map(|(at, _)| *at).collect();
         let radius_m = f64::midpoint(self.radius_m, most);
+        let places = self.area.map_or(vec![self.middle], |area| area.places(settings, radius_m));
+        let Tick { m, height, is_roomy, memory, left } = tick;
+        let is_late = Cell::new(false);
+        // The thing rotates with the jaws about the vertical; near the axis that moves it little.
+        let mut reachable = |xy: [f64; 2]| {
+            let Some(index) = places.iter().position(|place| *place == xy) else { return false };
+            let bit = 1 << index;
+            if memory.places[height].known & bit == 0 {
+                let query = self.query(m, self.hand_m(m, height, xy));
+                if is_late.get() || !memory.yaws.advance(body, &query, left) {
+                    is_late.set(true);
+                    return false;
+                }
+                let seen = &mut memory.places[height];
+                seen.known |= bit;
+                if let Some([.., room]) = std::mem::take(&mut memory.yaws).best {
+                    seen.reached |= bit;
+                    seen.roomy |= if room >= ROOM_M { bit } else { 0 };
+                }
+            }
+            let seen = &memory.places[height];
+            (if is_roomy { seen.roomy } else { seen.reached }) & bit != 0
+        };
+        let Some(area) = &self.area else {
+            return match (reachable(self.middle), is_late.get()) {
+                (_, true) => Found::Later,
+                (true, false) => Found::At(self.middle),
+                (false, false) => Found::None,
+            };
+        };
         // If not all of those to come fit, as many as may.
-        (1..=self.remaining).rev().find_map(|remaining| {
-            spots::choose(self.settings, &area, radius_m, &others, remaining, &mut reachable)
-        })
+        for remaining in (1..=remaining).rev() {
+            let found = spots::choose(settings, area, radius_m, &others, remaining, &mut reachable);
+            match (found, is_late.get()) {
+                (_, true) => return Found::Later,
+                (Some(spot), false) => return Found::At(spot),
+                (None, false) => {}
+            }
+        }
+        Found::None
     }
 }
 

@@ -5,11 +5,12 @@ use citrange_core::{Event, Observation};
 use nalgebra::Vector3;
 
 use super::PATIENCE_FRAMES;
-use crate::grasp_plan::{GraspQuery, grasp_plan};
+use crate::grasp_plan::{GraspPlan, GraspQuery};
 use crate::judge::{Placed, PlacementDetector};
 use crate::memory::{Fetch, GraspBelief, Memory};
 use crate::pilot::Autopilot;
 use crate::reason::{Reason, State};
+use crate::search::{GRASPS_PER_TICK, Look, TakeSearch};
 use crate::settings::HeightsOf;
 use crate::table::Step;
 
@@ -20,14 +21,20 @@ const LOOK_FRAMES: u32 = 15;
 
 /// Chooses what to fetch next; when all is fetched, looks once more and ends.
 pub(crate) fn idle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
+    if let (Some(search), Some(n)) = (m.taking.take(), m.current) {
+        return plan(pilot, m, n, search);
+    }
     let most = pilot.settings.retries + 1;
-    let placed = m.fetches.iter().filter(|f| f.is_placed).count() as u32;
+    let placed = placed(m);
     let is_open = |f: &Fetch| !f.is_placed && f.attempts < most && f.refused_at != Some(placed);
     // A goal that was pushed ends the work; what lies on it all the same is seen at the last look.
     let is_pushed = m.fetches.iter().any(|f| f.reason == Some(Reason::PlateMoved));
     let next = m.fetches.iter().position(is_open).filter(|_| !is_pushed);
     let Some(next) = next else { return last_look(pilot, m, seen) };
     let object = pilot.targets[next];
+    if !pilot.is_sure(m, object) {
+        return Step::Stay;
+    }
     // What failed may have come to lie where it should all the same.
     if m.fetches[next].attempts > 0 && m.part < LOOK_FRAMES {
         if m.part == 0 && m.ticks == 0 {
@@ -48,53 +55,90 @@ pub(crate) fn idle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) ->
     m.correction_m = Vector3::zeros();
     (m.grasp, m.grip, m.was_held) = (None, GraspBelief::Unknown, false);
     m.fetches[next].attempts += 1;
-    let (Some(target), Some(thing)) = (pilot.target(m, seen), pilot.thing(object, seen)) else {
+    let Some(target) = pilot.target(m, seen).filter(|_| pilot.thing(object, seen).is_some()) else {
         return Step::Fail(Reason::TargetNotSeen);
     };
-    let (at_m, pos_m) = (thing.middle_m, target.pose.pos_m);
+    let pos_m = target.pose.pos_m;
     m.fetches[next].start_m.get_or_insert(pos_m);
-    let around = pilot.around(seen, object, None);
-    let failed: Vec<f64> = m.failed_yaws.iter().flatten().copied().collect();
-    // Heights of the wrist are meant as they are written, whatever comes of it.
-    let least_m = match pilot.settings.heights_of {
-        HeightsOf::Tool => at_m.z + LIFT_M,
-        HeightsOf::Wrist => f64::NEG_INFINITY,
-    };
-    m.lift_z_m = pilot.body.height(pilot.settings.lift_height).max(least_m);
-    let take = GraspQuery { thing: &thing, around: &around, failed: &failed, lift_z_m: m.lift_z_m };
-    let plan = match grasp_plan(&mut pilot.body, &pilot.settings, &take) {
-        Ok(plan) => plan,
-        Err(refusal) => {
-            pilot.body.hold(&m.plan.point_m);
-            m.fetches[next].attempts -= 1;
-            m.fetches[next].refused_at = Some(placed);
-            pilot.because(refusal.text());
-            return Step::Refuse(refusal.reason());
+    m.taking = Some(TakeSearch::new(seen));
+    Step::Stay
+}
+
+/// Looks for a way to take the thing, some candidates at every tick; then for one to the goal.
+fn plan(pilot: &mut Autopilot, m: &mut Memory, n: usize, search: TakeSearch) -> Step {
+    let mut search = search;
+    let seen = search.look.seen();
+    let object = pilot.targets[n];
+    let Some(thing) = pilot.thing(object, &seen) else { return Step::Fail(Reason::TargetNotSeen) };
+    let around = pilot.around(&seen, object, None);
+    let Some(plan) = search.plan else {
+        let failed: Vec<f64> = m.failed_yaws.iter().flatten().copied().collect();
+        // Heights of the wrist are meant as they are written, whatever comes of it.
+        let least_m = match pilot.settings.heights_of {
+            HeightsOf::Tool => thing.middle_m.z + LIFT_M,
+            HeightsOf::Wrist => f64::NEG_INFINITY,
+        };
+        m.lift_z_m = pilot.body.height(pilot.settings.lift_height).max(least_m);
+        let (thing, around, failed) = (&thing, &around, &failed);
+        let take = GraspQuery { thing, around, failed, lift_z_m: m.lift_z_m };
+        let grasp = &mut search.grasp;
+        let found = grasp.advance(&mut pilot.body, &pilot.settings, &take, GRASPS_PER_TICK);
+        pilot.body.hold(&m.plan.point_m);
+        match found {
+            Some(Err(refusal)) => return refuse(pilot, m, n, refusal.reason(), refusal.text()),
+            Some(Ok(plan)) => search.plan = Some(plan),
+            None => {}
         }
+        m.taking = Some(search);
+        return Step::Stay;
     };
-    let m_point = m.plan.point_m;
     pilot.body.hold(&plan.point_m);
-    if let Some(why) = pilot.goal_out_of_reach(&thing, seen) {
-        pilot.body.hold(&m_point);
-        m.fetches[next].attempts -= 1;
-        m.fetches[next].refused_at = Some(placed);
-        pilot.because(why);
-        return Step::Refuse(Reason::NoSpot);
+    let reached = pilot.goal_out_of_reach(&thing, &seen, &mut search.refused_poses);
+    match reached {
+        Some(Ok(())) => take(pilot, m, n, plan, &search.look),
+        Some(Err(why)) => {
+            pilot.body.hold(&m.plan.point_m);
+            refuse(pilot, m, n, Reason::NoSpot, why)
+        }
+        None => {
+            pilot.body.hold(&m.plan.point_m);
+            m.taking = Some(search);
+            Step::Stay
+        }
     }
+}
+
+/// Not even tried: looked at again when others are placed.
+fn refuse(pilot: &mut Autopilot, m: &mut Memory, n: usize, reason: Reason, why: String) -> Step {
+    m.fetches[n].attempts -= 1;
+    m.fetches[n].refused_at = Some(placed(m));
+    pilot.because(why);
+    Step::Refuse(reason)
+}
+
+/// How many things are placed.
+fn placed(m: &Memory) -> u32 {
+    m.fetches.iter().filter(|f| f.is_placed).count() as u32
+}
+
+/// On the way, as planned.
+fn take(pilot: &mut Autopilot, m: &mut Memory, n: usize, plan: GraspPlan, look: &Look) -> Step {
+    let (seen, object) = (look.seen(), pilot.targets[n]);
+    let Some(thing) = pilot.thing(object, &seen) else { return Step::Fail(Reason::TargetNotSeen) };
+    let around = pilot.around(&seen, object, None);
+    let object_m = pilot.target(m, &seen).map(|target| target.pose.pos_m);
     m.plan = plan;
-    m.middle_m = at_m;
+    m.middle_m = thing.middle_m;
     pilot.body.hold(&plan.point_m);
     m.hand = pilot.body.place(&m.joints);
-    m.carry_z_m = pilot.carry_z_m(&thing, &around, seen);
+    m.carry_z_m = pilot.carry_z_m(&thing, &around, &seen);
     pilot.body.measure_ring(m.carry_z_m);
     m.travel_z_m = pilot.travel_z_m(&thing, &around, m);
-    let relative_yaw_rad = plan.relative_yaw_rad;
-    let (target, attempt) =
-        (pilot.target_name(next).to_owned(), Some(m.fetches[next].attempts.into()));
-    let (object_m, jaw_yaw_deg) = (Some(pos_m), Some(relative_yaw_rad.to_degrees()));
+    let (target, attempt) = (pilot.target_name(n).to_owned(), Some(m.fetches[n].attempts.into()));
+    let jaw_yaw_deg = Some(plan.relative_yaw_rad.to_degrees());
     let chosen = TargetChosen { target: target.clone(), attempt, object_m, jaw_yaw_deg };
     pilot.note(Event::Target(chosen));
-    if m.fetches[next].attempts > 1 {
+    if m.fetches[n].attempts > 1 {
         let change = RetryChange { jaw_yaw_deg };
         pilot.note(Event::Retry(Retry { target, attempt, change }));
     }

@@ -14,7 +14,7 @@ use citrange_core::Event;
 use citrange_core::scene::{Object, Physics};
 use citrange_core::yaml::from_yaml;
 
-use crate::things::{Kind, Robot, held_aside, tried};
+use crate::things::{Kind, Robot, blind, held_aside, tried};
 use crate::work::{Done, Site, episodes, site};
 
 /// One thing on one robot.
@@ -23,6 +23,8 @@ pub struct Cell {
     pub robot: Robot,
     pub kind: Kind,
     pub is_held_aside: bool,
+    /// Where it starts.
+    pub place: &'static str,
 }
 
 impl Cell {
@@ -57,7 +59,8 @@ impl Row {
         self.refused += u64::from(!done.states().contains(&"APPROACH"));
         for (_, event) in &done.events {
             if let Event::Failed(failed) = event {
-                let detail = failed.detail.clone().unwrap_or_default();
+                let state = failed.state.as_ref().map_or("", |state| state.name());
+                let detail = failed.detail.clone().unwrap_or_else(|| state.to_owned());
                 let row =
                     self.reasons.entry(failed.reason.name().to_owned()).or_insert((0, detail));
                 row.0 += 1;
@@ -72,14 +75,15 @@ impl Row {
 }
 
 /// A thing of a kind, to be put on a plate by a robot.
-pub fn desk(robot: Robot, kind: &Kind) -> Site {
+pub fn desk(cell: &Cell) -> Site {
+    let Cell { robot, kind, place, .. } = cell;
     site(robot.scene(), |scene| {
         let parse = |text: &str| -> Object { from_yaml(text, "thing").unwrap() };
         // Physics that holds without creeping, whatever the scene compares itself with.
         scene.physics = Physics { multi_contact: true, ..Physics::default() };
         scene.rates = robot.rates();
         scene.objects.clear();
-        scene.objects.insert("thing".into(), parse(&kind.object(robot.place())));
+        scene.objects.insert("thing".into(), parse(&kind.object(place)));
         scene.objects.insert("plate".into(), parse(&robot.plate()));
         let text = robot.job("[thing]");
         scene.job = Some(from_yaml(&text, "job").unwrap());
@@ -96,7 +100,7 @@ pub fn rows(cells: &[Cell], count: u64, seed: u64) -> Vec<Row> {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(cell) = cells.get(index) else { return };
-                    let mut site = desk(cell.robot, &cell.kind);
+                    let mut site = desk(cell);
                     let mut row = Row::default();
                     for episode in 0..count {
                         row.add(&site.episode(seed, episode));
@@ -131,24 +135,53 @@ fn line(cell: &Cell, row: &Row) -> String {
     )
 }
 
-fn cells() -> Vec<Cell> {
+/// Those cells whose names are wanted.
+fn wanted(mut cells: Vec<Cell>) -> Vec<Cell> {
     let wanted = std::env::var("CITRANGE_CELLS").unwrap_or_default();
+    cells.retain(|cell| wanted.split(',').any(|w| cell.name().contains(w)));
+    cells
+}
+
+fn cells() -> Vec<Cell> {
     let mut cells = Vec::new();
     for robot in [Robot::So101, Robot::Panda] {
+        let place = robot.place();
         for (kinds, is_held_aside) in [(tried(robot), false), (held_aside(robot), true)] {
-            let made = kinds.into_iter().map(|kind| Cell { robot, kind, is_held_aside });
-            cells.extend(made.filter(|cell| wanted.split(',').any(|w| cell.name().contains(w))));
+            let cell = |kind| Cell { robot, kind, is_held_aside, place };
+            cells.extend(kinds.into_iter().map(cell));
         }
     }
-    cells
+    wanted(cells)
+}
+
+/// Cells with things and places that nothing was tuned on.
+fn blind_cells() -> Vec<Cell> {
+    let of = |robot: Robot| {
+        let place = robot.other_place();
+        let cell = move |kind| Cell { robot, kind, is_held_aside: true, place };
+        blind(robot).into_iter().map(cell)
+    };
+    wanted(of(Robot::So101).chain(of(Robot::Panda)).collect())
+}
+
+fn seed(usual: u64) -> u64 {
+    std::env::var("CITRANGE_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(usual)
 }
 
 #[test]
 #[ignore = "takes an hour; see the head of the file"]
 fn whole_matrix() {
-    let seed = std::env::var("CITRANGE_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(11);
-    let cells = cells();
-    let rows = rows(&cells, episodes(10), seed);
+    measure(&cells(), seed(11));
+}
+
+#[test]
+#[ignore = "takes an hour: the same with things and places that nothing was tuned on"]
+fn blind_matrix() {
+    measure(&blind_cells(), seed(77));
+}
+
+fn measure(cells: &[Cell], seed: u64) {
+    let rows = rows(cells, episodes(10), seed);
     let mut sums: BTreeMap<String, [u64; 5]> = BTreeMap::new();
     for (cell, row) in cells.iter().zip(&rows).filter(|(_, row)| !row.is_refused()) {
         let mark = if cell.is_held_aside { "*" } else { "" };
@@ -169,10 +202,10 @@ fn whole_matrix() {
 /// A few cells of every shape: what is held, what is refused, nobody lies.
 #[test]
 fn things_of_all_shapes_come_to_the_plate_or_are_refused() {
-    let some = |robot, name: &str| {
+    let some = |robot: Robot, name: &str| {
         let kind = tried(robot).into_iter().find(|kind| kind.name() == name);
         let kind = kind.unwrap_or_else(|| panic!("no kind {name}"));
-        Cell { robot, kind, is_held_aside: false }
+        Cell { robot, kind, is_held_aside: false, place: robot.place() }
     };
     let cells = [
         some(Robot::So101, "ball 15"),
@@ -201,11 +234,30 @@ fn things_of_all_shapes_come_to_the_plate_or_are_refused() {
 #[test]
 #[ignore = "for people: one episode of the first cell of CITRANGE_CELLS"]
 fn show_one() {
-    let cell = &cells()[0];
-    let mut site = desk(cell.robot, &cell.kind);
+    let cell = &cells().into_iter().chain(blind_cells()).next().unwrap();
+    let mut site = desk(cell);
     let done = site.episode(11, episodes(0));
     for (tick, event) in &done.events {
         eprintln!("{tick:6} {} {}", event.name(), event.detail());
     }
     eprintln!("{:?}", done.things);
+}
+
+/// How long the autopilot takes at its slowest ticks.
+#[test]
+#[ignore = "for people: one episode each of the cells of CITRANGE_CELLS"]
+fn longest_ticks() {
+    for cell in cells() {
+        let mut site = desk(&cell);
+        let times = site.tick_times(11, episodes(0));
+        let ms = |n: usize| times[times.len() - n].1.as_secs_f64() * 1e3;
+        let (tick, _) = times[times.len() - 1];
+        let name = cell.name();
+        eprintln!(
+            "{name:24} longest {:.2} ms (tick {tick}), then {:.2}, {:.2}",
+            ms(1),
+            ms(2),
+            ms(3)
+        );
+    }
 }

@@ -4,6 +4,8 @@ use citrange_core::run;
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{BoxError, Event, Outcome, Pilot as _, RunSettings, Snapshot, Tape};
 
+use citrange_task::WorkAtFrame;
+
 use crate::work::{Site, site};
 
 #[derive(Default)]
@@ -50,12 +52,16 @@ fn it_goes_on_from_every_state_bit_for_bit() {
         let per_frame = kept.digests.len() / kept.frames.len();
         let length = kept.frames[1].fields["pilot/autopilot"].len();
         // A frame out of every state, and some between.
-        for frame in (3..kept.frames.len()).step_by(17) {
+        // The first ones are amid the search for a grasp.
+        for frame in [1, 2].into_iter().chain((3..kept.frames.len()).step_by(17)) {
             let snapshot = &kept.frames[frame];
             assert_eq!(snapshot.fields["pilot/autopilot"].len(), length, "frame {frame}");
             site.rig.world_mut().restore(0, snapshot).unwrap();
             let mut pilot = site.autopilot_from(&home);
             citrange_core::Pilot::load(&mut pilot, &snapshot.fields).unwrap();
+            let work = WorkAtFrame::of(&snapshot.fields, home.len()).unwrap();
+            assert_eq!(work.state.name(), pilot.status().state);
+            assert!(work.hand_goal_m.iter().all(|m| m.abs() < 2.0), "{work:?}");
             let mut again = std::collections::BTreeMap::new();
             pilot.save(&mut again);
             assert_eq!(again["pilot/autopilot"], snapshot.fields["pilot/autopilot"]);

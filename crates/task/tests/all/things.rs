@@ -56,6 +56,19 @@ impl Robot {
         }
     }
 
+    /// Elsewhere on the same table: for what nothing was tuned on.
+    pub fn other_place(self) -> &'static str {
+        match self {
+            Self::So101 => {
+                "{rectangle: {x_m: [0.13, 0.25], y_m: [0.03, 0.19]}, yaw_deg: [-180, 180]}"
+            }
+            Self::Panda => {
+                "{rectangle: {x_m: [-0.1, 0.02], y_m: [0.14, 0.24]}, yaw_deg: [-180, 180], \
+                 surface_z_m: 0.8}"
+            }
+        }
+    }
+
     /// A plate where it reaches.
     pub fn plate(self) -> String {
         let place = match self {
@@ -101,8 +114,10 @@ pub enum Kind {
     Capsule(f64, f64),
     /// Radii.
     Ellipsoid([f64; 3]),
-    /// Radius, height: a cup of eight sides with a handle, two meshes.
+    /// Radius, height: a cup of sixteen sides with a handle, two meshes.
     Mug(f64, f64),
+    /// Radius, height: six sides, wider below, and a handle that is higher than it is long.
+    Jug(f64, f64),
 }
 
 impl Kind {
@@ -116,13 +131,18 @@ impl Kind {
             Self::Capsule(..) => "capsule",
             Self::Ellipsoid(_) => "ellipsoid",
             Self::Mug(..) => "mug",
+            Self::Jug(..) => "jug",
         }
     }
 
     fn sizes(&self) -> Vec<f64> {
         match *self {
             Self::Ball(a) | Self::Cube(a) => vec![a],
-            Self::Standing(a, b) | Self::Lying(a, b) | Self::Capsule(a, b) | Self::Mug(a, b) => {
+            Self::Standing(a, b)
+            | Self::Lying(a, b)
+            | Self::Capsule(a, b)
+            | Self::Mug(a, b)
+            | Self::Jug(a, b) => {
                 vec![a, b]
             }
             Self::Box(all) | Self::Ellipsoid(all) => all.to_vec(),
@@ -172,12 +192,17 @@ impl Kind {
                 let m3 = 4.2 * radii.iter().product::<f64>();
                 part(format!("{{ellipsoid: {{radii_m: {radii:?}}}}}"), "", m3)
             }
-            Self::Mug(r, h) => {
+            Self::Mug(r, h) | Self::Jug(r, h) => {
                 let (r, h) = (m(r), m(h));
                 let reach = 1.6 * r;
+                let cup = match self {
+                    Self::Mug(..) => Cup { sides: 16, below: 0.92, above: 1.0, handle: MUG_HANDLE },
+                    _ => Cup { sides: 6, below: 1.0, above: 0.8, handle: JUG_HANDLE },
+                };
+                let path = cup.write(self.shape(), r, h);
                 format!(
                     "model: {}\nfootprint: {{radius_m: {reach}, below_m: {}}}\nplace: {place}\n",
-                    mug(r, h).display(),
+                    path.display(),
                     h / 2.0
                 )
             }
@@ -185,33 +210,51 @@ impl Kind {
     }
 }
 
-/// Writes a mug and answers where: a cup of sixteen sides that is wider above, and a handle.
-fn mug(r: f64, h: f64) -> std::path::PathBuf {
-    let mut cup = String::new();
-    for k in 0..16 {
-        let (sin, cos) = (std::f64::consts::TAU * f64::from(k) / 16.0).sin_cos();
-        let _ = write!(cup, "{} {} {} ", 0.92 * r * cos, 0.92 * r * sin, -h / 2.0);
-        let _ = write!(cup, "{} {} {} ", r * cos, r * sin, h / 2.0);
-    }
-    let mut handle = String::new();
-    for [x, y, z] in [[0.9, 0.12, 0.3], [1.5, 0.12, 0.2]] {
-        for side in [-1.0, 1.0] {
-            for up in [-1.0, 1.0] {
-                let _ = write!(handle, "{} {} {} ", x * r, side * y * r, up * z * h);
+/// From where to where a handle reaches out in radii, half its thickness, half its height in
+/// heights: at the cup and at its outer end.
+type Handle = [[f64; 3]; 2];
+const MUG_HANDLE: Handle = [[0.9, 0.12, 0.3], [1.5, 0.12, 0.2]];
+const JUG_HANDLE: Handle = [[0.8, 0.09, 0.38], [1.35, 0.09, 0.38]];
+
+/// A cup with a handle, two meshes.
+struct Cup {
+    sides: u32,
+    /// Fraction of the radius at the foot and at the rim.
+    below: f64,
+    above: f64,
+    handle: Handle,
+}
+
+impl Cup {
+    /// Writes it and answers where.
+    fn write(&self, name: &str, r: f64, h: f64) -> std::path::PathBuf {
+        let mut cup = String::new();
+        for k in 0..self.sides {
+            let angle = std::f64::consts::TAU * f64::from(k) / f64::from(self.sides);
+            let (sin, cos) = angle.sin_cos();
+            let _ = write!(cup, "{} {} {} ", self.below * r * cos, self.below * r * sin, -h / 2.0);
+            let _ = write!(cup, "{} {} {} ", self.above * r * cos, self.above * r * sin, h / 2.0);
+        }
+        let mut handle = String::new();
+        for [x, y, z] in self.handle {
+            for side in [-1.0, 1.0] {
+                for up in [-1.0, 1.0] {
+                    let _ = write!(handle, "{} {} {} ", x * r, side * y * r, up * z * h);
+                }
             }
         }
+        let contact = "friction=\"1 0.005 0.0005\" condim=\"6\" solref=\"0.01 1\"";
+        let text = format!(
+            "<mujoco><asset><mesh name=\"cup\" vertex=\"{cup}\"/><mesh name=\"handle\" \
+             vertex=\"{handle}\"/></asset><worldbody><body name=\"{name}\">\
+             <geom type=\"mesh\" mesh=\"cup\" mass=\"0.05\" {contact}/>\
+             <geom type=\"mesh\" mesh=\"handle\" mass=\"0.005\" {contact}/></body></worldbody></mujoco>"
+        );
+        let file = format!("citrange_{name}_{}_{r}_{h}.xml", std::process::id());
+        let path = std::env::temp_dir().join(file);
+        std::fs::write(&path, text).unwrap();
+        path
     }
-    let contact = "friction=\"1 0.005 0.0005\" condim=\"6\" solref=\"0.01 1\"";
-    let text = format!(
-        "<mujoco><asset><mesh name=\"cup\" vertex=\"{cup}\"/><mesh name=\"handle\" \
-         vertex=\"{handle}\"/></asset><worldbody><body name=\"mug\">\
-         <geom type=\"mesh\" mesh=\"cup\" mass=\"0.05\" {contact}/>\
-         <geom type=\"mesh\" mesh=\"handle\" mass=\"0.005\" {contact}/></body></worldbody></mujoco>"
-    );
-    let name = format!("citrange_mug_{}_{r}_{h}.xml", std::process::id());
-    let path = std::env::temp_dir().join(name);
-    std::fs::write(&path, text).unwrap();
-    path
 }
 
 /// Sizes that the autopilot was made with.
@@ -271,4 +314,24 @@ pub fn held_aside(robot: Robot) -> Vec<Kind> {
         Kind::Ellipsoid([22.0, 34.0, 20.0]),
         Kind::Mug(24.0, 55.0),
     ]
+}
+
+/// Sizes and shapes that were chosen before anything was run on them: for a blind measurement.
+pub fn blind(robot: Robot) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = [14.0, 17.0, 24.0, 29.0].map(Kind::Ball).to_vec();
+    kinds.extend([18.0, 23.0, 33.0, 38.0, 47.0, 54.0].map(Kind::Cube));
+    if robot == Robot::So101 {
+        kinds.extend([Kind::Ball(34.0), Kind::Ball(40.0)]);
+        kinds.extend([58.0, 64.0, 75.0].map(Kind::Cube));
+    }
+    kinds.extend([[25.0, 45.0, 38.0], [22.0, 90.0, 28.0], [45.0, 55.0, 20.0]].map(Kind::Box));
+    kinds.extend([[16.0, 30.0, 50.0], [38.0, 75.0, 48.0]].map(Kind::Box));
+    let standing = [[13.0, 55.0], [17.0, 65.0], [23.0, 75.0], [28.0, 40.0]];
+    kinds.extend(standing.map(|[r, h]| Kind::Standing(r, h)));
+    kinds.extend([[13.0, 70.0], [18.0, 60.0], [22.0, 80.0]].map(|[r, h]| Kind::Lying(r, h)));
+    kinds.extend([[14.0, 55.0], [19.0, 35.0]].map(|[r, h]| Kind::Capsule(r, h)));
+    let radii = [[18.0, 27.0, 22.0], [24.0, 30.0, 20.0], [28.0, 33.0, 24.0]];
+    kinds.extend(radii.map(Kind::Ellipsoid));
+    kinds.extend([[22.0, 45.0], [26.0, 65.0]].map(|[r, h]| Kind::Jug(r, h)));
+    kinds
 }

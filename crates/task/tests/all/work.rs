@@ -3,17 +3,18 @@
 #![allow(unreachable_pub)] // shared by the test files
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use citrange_core::run;
 use citrange_core::scene::{Goal, Job, Scene};
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{
-    BoxError, Command, Commanded, Event, Extra, Halt, Observation, Outcome, Rig, RigSpec,
-    RunSettings, Snapshot, Tape, Want,
+    BoxError, Command, Commanded, Event, Extra, Halt, Notes, Observation, Outcome, Pilot, Rig,
+    RigSpec, RunSettings, Snapshot, Tape, Verdict, Want,
 };
 use citrange_robot::{Chain, LinkShape};
 use citrange_sim::{CompiledScene, SimRig, StateQuery, load_scene};
-use citrange_task::{Autopilot, AutopilotSettings, Setup};
+use citrange_task::{Autopilot, AutopilotSettings, PoseNoise, Setup};
 
 /// How long things are left alone before the truth is told.
 const LEFT_ALONE_S: f64 = 2.0;
@@ -22,6 +23,8 @@ pub struct Site {
     pub rig: SimRig,
     pub job: Job,
     pub settings: AutopilotSettings,
+    /// With what errors the autopilot sees things.
+    pub noise: Option<PoseNoise>,
     chain: Chain,
     shapes: Vec<LinkShape>,
     floor_z_m: f64,
@@ -73,7 +76,8 @@ pub fn site(name: &str, change: impl FnOnce(&mut Scene)) -> Site {
     let chain = scene.chain("robot0").unwrap();
     let floor_z_m = scene.floor_z_m("robot0").unwrap();
     let shapes = scene.link_shapes("robot0").unwrap();
-    Site { rig: SimRig::new(scene, Some(&[])).unwrap(), job, settings, chain, shapes, floor_z_m }
+    let rig = SimRig::new(scene, Some(&[])).unwrap();
+    Site { rig, job, settings, noise: None, chain, shapes, floor_z_m }
 }
 
 impl Site {
@@ -94,6 +98,7 @@ impl Site {
             settings: self.settings.clone(),
         })
         .unwrap()
+        .with_noise(self.noise)
     }
 
     pub fn episode(&mut self, seed: u64, episode: u64) -> Done {
@@ -121,6 +126,16 @@ impl Site {
         });
         let things = things.collect();
         Done { outcome: report.outcome, things, events: tape.0 }
+    }
+
+    /// How long the autopilot took at each tick of an episode, with its number; the longest last.
+    pub fn tick_times(&mut self, seed: u64, episode: u64) -> Vec<(u64, Duration)> {
+        self.rig.world_mut().reset_env(0, seed, episode).unwrap();
+        let mut pilot = Timed(self.autopilot(), Vec::new());
+        let mut tape = Events(Vec::new());
+        run(&mut pilot, &mut self.rig, &mut tape, &RunSettings::default()).unwrap();
+        pilot.1.sort_by_key(|(_, took)| *took);
+        pilot.1
     }
 
     /// Per target: whether it lies at the goal after being left alone, untouched by the robot,
@@ -195,6 +210,26 @@ impl Site {
             (is_there && speed < 0.03 && !touched(name), [at[0], at[1], at[2]])
         };
         self.job.targets.iter().map(lies).collect()
+    }
+}
+
+/// An autopilot and how long it took.
+struct Timed(Autopilot, Vec<(u64, Duration)>);
+
+impl Pilot for Timed {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+    fn decide(
+        &mut self,
+        seen: &Observation,
+        command: &mut Command,
+        events: &mut Notes,
+    ) -> Result<Verdict, BoxError> {
+        let began = Instant::now();
+        let verdict = self.0.decide(seen, command, events);
+        self.1.push((seen.tick, began.elapsed()));
+        verdict
     }
 }
 
