@@ -120,7 +120,8 @@ fn tiles(survey: &Survey) -> String {
     let judged = if numbers.success.is_none() { "<br>nobody judged them" } else { "" };
     let median = if numbers.episodes == 1 { "" } else { "median " };
     let length = numbers.length_s.map(|s| format!("{median}{:.1} s long{judged}", s.median));
-    tiles.push(("episodes", numbers.episodes.to_string(), length.unwrap_or_default()));
+    let length = length.unwrap_or_else(|| "none yet".to_owned());
+    tiles.push(("episodes", numbers.episodes.to_string(), length));
     if let Some(rate) = numbers.things {
         let how = match rate.of {
             1 => "of 1".to_owned(),
