@@ -33,16 +33,15 @@ const ARM: &str = r#"<mujoco model="arm"><compiler angle="radian" autolimits="tr
 
 /// A gripper alone: two swinging fingers, each with a pad that stays upright, one motor for all.
 const CLAW: &str = r#"<mujoco model="claw"><compiler angle="radian" autolimits="true"/>
-<default><geom density="500"/><joint damping="0.1"/></default>
+<default><geom density="500" conaffinity="0"/><joint damping="0.05" armature="0.001"/></default>
 <worldbody><body name="mount"><geom type="box" size="0.03 0.03 0.01" pos="0 0 0.01"/>
 <body name="left" pos="0 0.03 0.02"><joint name="left" axis="-1 0 0" range="-0.5 0.5"/><geom type="capsule" fromto="0 0 0.02 0 0 0.04" size="0.005"/>
 <body name="left_pad" pos="0 0 0.05"><joint name="left_pad" axis="1 0 0" range="-0.5 0.5"/><geom type="box" size="0.01 0.004 0.02" pos="0 0 0.02"/></body></body>
 <body name="right" pos="0 -0.03 0.02"><joint name="right" axis="1 0 0" range="-0.5 0.5"/><geom type="capsule" fromto="0 0 0.02 0 0 0.04" size="0.005"/>
 <body name="right_pad" pos="0 0 0.05"><joint name="right_pad" axis="-1 0 0" range="-0.5 0.5"/><geom type="box" size="0.01 0.004 0.02" pos="0 0 0.02"/></body></body>
 </body></worldbody>
-<contact><exclude body1="left_pad" body2="right_pad"/><exclude body1="mount" body2="left"/><exclude body1="mount" body2="right"/></contact>
 <equality><joint joint1="right" joint2="left"/><joint joint1="left_pad" joint2="left"/><joint joint1="right_pad" joint2="right"/></equality>
-<actuator><position joint="left" kp="20" kv="1" ctrlrange="-0.5 0.5"/></actuator></mujoco>"#;
+<actuator><position joint="left" kp="20" kv="0.5" ctrlrange="-0.5 0.5"/></actuator></mujoco>"#;
 
 const HEAD: &str =
     "name: t\ntitle: t\nrates: {physics_hz: 500, control_hz: 100, frame_hz: 20}\nrobots:\n";
