@@ -1,7 +1,8 @@
 """What a robot file of somebody's can do here: loads, renders, starts valid, is stable, its State
 goes round, is driven, planned with, closes its gripper. One row per model, each cell `works` or the
-true reason. `python foreign_robots.py LIST` prints the table of docs/robots.md; a line of the list
-is `name | path` or `name | path#body`."""
+true reason. `python foreign_robots.py PAGE [Menagerie=FOLDER]` tries what the table in docs/robots.md
+names and writes its cells anew. A row is `package path/in/it`, and `#body` for one robot of several.
+"""
 
 import json
 import os
@@ -96,6 +97,8 @@ class Trial:
         self.step("drive", lambda: self.answer("drive"))
         if self.plans:
             self.step("plan", self.plan)
+        else:
+            self.cells["plan"] = "not asked"
         self.step("gripper", lambda: self.answer("gripper"))
         return self.cells
 
@@ -155,27 +158,53 @@ class Trial:
         raise said
 
 
-def rows(models):
-    """(name, path, root) each; answers (name, cells)."""
-    for name, path, root in models:
+PEERS = Path(os.environ.get("CITRANGE_PEER_ROBOTS", "."))
+ROBOSUITE = Path(os.environ.get("CITRANGE_PEER_ROBOSUITE", "."))
+FOLDERS = {
+    "gym-aloha": PEERS / "gym_aloha/gym_aloha/assets",
+    "gym-hil": PEERS / "gym_hil/gym_hil/assets",
+    "gymnasium-robotics": PEERS / "gymnasium_robotics/gymnasium_robotics/envs",
+    "physicalai": PEERS / "physicalai_so101_plugin/urdf/so101-follower",
+    "pybullet": PEERS / "pybullet/pybullet_data",
+    "robosuite": next(ROBOSUITE.glob("lib/python3.*/site-packages/robosuite/models/assets"), ROBOSUITE),
+}
+
+
+def row(name, cells):
+    return f"| {name} | " + " | ".join(cells[column] for column in COLUMNS) + " |"
+
+
+def table(page):
+    """Name of a row and its cells, for every row of the table."""
+    text = page.read_text()
+    table = text[text.index("| model | loads") :]
+    for line in table.splitlines()[2:]:
+        if not line.startswith("| "):
+            return
+        name, *cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        yield name, dict(zip(COLUMNS, cells))
+
+
+def trial(name, folder, plans=True):
+    package, _, rest = name.partition(" ")
+    path, _, root = rest.partition("#")
+    return Trial(FOLDERS[package] / path, folder, root or None, plans)
+
+
+def rewrite(page):
+    for name, before in list(table(page)):
+        if name.split()[0] not in FOLDERS:
+            continue
         with tempfile.TemporaryDirectory() as folder:
-            yield name, Trial(path, folder, root).run()
-
-
-def table(tried):
-    lines = ["| model | " + " | ".join(COLUMNS) + " |", "|" + "---|" * (len(COLUMNS) + 1)]
-    for name, cells in tried:
-        lines.append(f"| {name} | " + " | ".join(cells[column] for column in COLUMNS) + " |")
-    return "\n".join(lines)
-
-
-def listed(path):
-    for line in Path(path).read_text().splitlines():
-        name, _, rest = line.partition("|")
-        file, _, root = rest.strip().partition("#")
-        if file:
-            yield name.strip(), file, root or None
+            now = row(name, trial(name, folder).run())
+        print(now, flush=True)
+        text = page.read_text()
+        line = next(line for line in text.splitlines() if line.startswith(f"| {name} |"))
+        page.write_text(text.replace(line, now))
 
 
 if __name__ == "__main__":
-    print(table(rows(listed(sys.argv[1]))))
+    for said in sys.argv[2:]:
+        package, _, path = said.partition("=")
+        FOLDERS[package] = Path(path)
+    rewrite(Path(sys.argv[1]))

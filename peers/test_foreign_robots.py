@@ -1,38 +1,46 @@
-"""Robots of other packages, raw: what docs/robots.md says of them still holds."""
+"""Robots of other packages, raw: what the table of docs/robots.md says of them still holds."""
 
 import os
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from foreign_robots import COLUMNS, WORKS, Trial
+from foreign_robots import COLUMNS, FOLDERS, WORKS, table, trial
 
-ROBOTS = Path(os.environ["CITRANGE_PEER_ROBOTS"])
-SO101 = ROBOTS / "physicalai_so101_plugin/urdf/so101-follower"
-ALOHA = ROBOTS / "gym_aloha/gym_aloha/assets/bimanual_viperx_transfer_cube.xml"
-# Model, root, and the columns that do not work, with a word of the reason; None: not asked, it
-# takes a debug build too long.
-MODELS = [
-    (ROBOTS / "gym_hil/gym_hil/assets/panda.xml", None, {"plan": None}),
-    (SO101 / "so101_follower.xml", None, {}),
-    (SO101 / "so101_follower.urdf", None, {}),
-    (ALOHA, "vx300s_left", {"plan": None, "drive": "blocked", "gripper": "open"}),
-]
+PAGE = Path(__file__).parent.parent / "docs/robots.md"
+# A debug build plans with these in seconds; the others' plans are tried by hand.
+PLANNED = ["physicalai so101_follower.xml", "pybullet kuka_iiwa/model.urdf", "robosuite robots/ur5e/robot.xml"]
+WITHIN_REACH = 30
 
 
-def tried(model, root, known, folder):
+def cells(name, folder):
     folder.mkdir()
-    return Trial(model, folder, root, plans="plan" not in known).run()
+    return trial(name, folder, plans=name in PLANNED).run()
 
 
-def test_they_can_do_what_the_table_says(tmp_path):
-    with ThreadPoolExecutor(2) as pool:
-        runs = [pool.submit(tried, *model, tmp_path / str(n)) for n, model in enumerate(MODELS)]
-        for (path, _, known), run in zip(MODELS, runs):
-            cells = run.result()
+def shape(cell):
+    """A reason without its figures: those may move with the engine."""
+    return re.sub(r"[0-9.]+", "#", cell)
+
+
+def test_the_table_still_holds(tmp_path):
+    rows = [(name, told) for name, told in table(PAGE) if name.split()[0] in FOLDERS]
+    assert len(rows) >= WITHIN_REACH, "models that packages carry"
+    assert all(name in dict(rows) for name in PLANNED)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = [pool.submit(cells, name, tmp_path / str(n)) for n, (name, _) in enumerate(rows)]
+        differs = []
+        for (name, told), run in zip(rows, runs):
+            found = run.result()
             for column in COLUMNS:
-                if known.get(column, "") is None:
+                if column == "plan" and name not in PLANNED and told["plan"] != "-":
                     continue
-                if column in known:
-                    assert known[column] in cells[column], (path.name, column, cells[column])
-                else:
-                    assert cells[column] == WORKS, (path.name, column, cells[column])
+                if shape(told[column]) != shape(found[column]):
+                    differs.append(f"{name}, {column}: {told[column]!r} became {found[column]!r}")
+    assert not differs, "\n".join(differs)
+
+
+def test_most_of_them_work():
+    rows = [told for name, told in table(PAGE) if name.split()[0] in FOLDERS]
+    for column, least in [("loads", 0.85), ("State round trip", 0.85), ("renders", 0.85)]:
+        assert sum(told[column] == WORKS for told in rows) >= least * len(rows), column

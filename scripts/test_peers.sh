@@ -14,20 +14,10 @@ if [[ ! -x $deny ]]; then
 fi
 "$deny" --log-level error check licenses bans sources
 
-# Robot files as other people ship them, with their meshes: used where they lie, never copied here.
-robots="$cache/peers/robots"
-if [[ ! -e $robots/.ready2 ]]; then
-  say "fetching other people's robots (18 MB)"
-  rm -rf "$robots" && mkdir -p "$robots"
-  python3 -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.12 \
-    --dest "$robots" gym-aloha==0.1.5 gym-hil==0.1.14 physicalai-so101-plugin==0.2.0
-  for wheel in "$robots"/*.whl; do
-    name=${wheel##*/}
-    python3 -m zipfile -e "$wheel" "$robots/${name%%-*}" && rm "$wheel"
-  done
-  touch "$robots/.ready2"
-fi
-export CITRANGE_PEER_ROBOTS=$robots
+# Robot files as other people ship them.
+CITRANGE_PEER_ROBOTS=$(scripts/peer_robots.sh)
+CITRANGE_PEER_ROBOSUITE="$cache/peers/robosuite"
+export CITRANGE_PEER_ROBOTS CITRANGE_PEER_ROBOSUITE
 
 # The real MuJoCo, ffmpeg and h5py in Python, and a real browser.
 venv=$(scripts/peers.sh)

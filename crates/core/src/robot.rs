@@ -20,6 +20,9 @@ pub struct RobotDescription {
     /// others are left out. Keyframes and all names are those of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
+    /// A gripper's own model, put onto the arm's: where the maker ships the two apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hand: Option<HandModel>,
     /// Folders with the packages that a URDF names, from the description's own folder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub packages: Vec<String>,
@@ -51,6 +54,16 @@ pub struct RobotDescription {
     /// nothing, get a position servo with the gains of `default`.
     #[serde(default)]
     pub servos: BTreeMap<String, Servo>,
+}
+
+/// The model of a gripper, and where on the arm it goes. Its names begin with `hand/`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HandModel {
+    /// MJCF or URDF file, beside the description.
+    pub model: String,
+    /// The site or body of the arm's model that it is put onto, frame on frame.
+    pub at: String,
 }
 
 /// A frame fixed to a body.

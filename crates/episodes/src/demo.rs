@@ -55,7 +55,7 @@ pub fn demo(options: &DemoOptions, ctx: RunContext<'_>) -> Result<Demo> {
     let root = &options.dataset;
     let mut rig = simulated(&options.scene, None)?;
     rig.reset(options.seed, options.episode)?;
-    let plan = PilotOptions::default().plan(rig.scene())?;
+    let plan = PilotOptions::default().plan(rig.scene(), &rig.spec().objects)?;
     let mut pilot = plan.pilot(rig.as_mut(), (0, 0), None)?;
     if root.exists() {
         std::fs::remove_dir_all(root)

@@ -35,6 +35,7 @@ mod error;
 pub mod export;
 pub mod film;
 pub mod import;
+mod job_hint;
 pub mod look;
 mod objects;
 mod pilots;

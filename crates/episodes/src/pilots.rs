@@ -3,15 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use citrange_core::Pilot;
 use citrange_core::one_arm::OneArm;
 use citrange_core::scene::{Job, Scene};
 use citrange_core::script::{Move, Script};
+use citrange_core::{ObjectSpec, Pilot};
 use citrange_task::{Autopilot, AutopilotSettings, PoseNoise, Setup};
 use serde::Serialize;
 
 use crate::cell::EpisodeRig;
 use crate::error::{EpisodesError, Result, bad_input};
+use crate::job_hint::no_job;
 
 /// What an autopilot can be told.
 #[derive(Clone, Debug, Default)]
@@ -55,19 +56,18 @@ pub(crate) fn noise(pose_noise_mm: Option<f64>, seed: u64, episode: u64) -> Opti
 }
 
 impl PilotOptions {
-    /// What to do in a scene.
+    /// What to do in a scene with these objects.
     ///
     /// # Errors
     /// When the scene has no job for an autopilot that was asked for, or the options make no sense.
-    pub fn plan(&self, scene: &Scene) -> Result<PilotPlan> {
+    pub fn plan(&self, scene: &Scene, objects: &[ObjectSpec]) -> Result<PilotPlan> {
         let Some(job) = &scene.job else {
             let is_told = self.autopilot.is_some()
                 || self.retries.is_some()
                 || !self.targets.is_empty()
                 || self.pose_noise_mm.is_some();
             if is_told {
-                let reason = "it has no job for an autopilot; add `job:` to it";
-                bad_input!("scene {}: {reason}", scene.name);
+                bad_input!("{}", no_job(scene, objects));
             }
             return Ok(PilotPlan { job: None, settings: None, pose_noise_mm: None });
         };

@@ -40,9 +40,11 @@ impl Chart {
 pub(crate) fn charts(survey: &Survey) -> Vec<Chart> {
     let (numbers, episodes) = (&survey.numbers, survey.episodes.as_slice());
     let workspace = survey.workspace.as_ref();
+    // How one episode ended stands in words already.
+    let outcomes = if episodes.len() > 1 { bars::outcomes(&numbers.outcomes) } else { None };
     let all = [
         running::chart(episodes),
-        bars::outcomes(&numbers.outcomes),
+        outcomes,
         bars::failures(&numbers.failures),
         times::chart(&numbers.states),
         places::starts(episodes, workspace),

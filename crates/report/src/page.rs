@@ -24,12 +24,15 @@ pub(crate) struct Parts<'a> {
     pub(crate) sheet: Option<&'a [u8]>,
     /// The episode in `film.mp4`.
     pub(crate) film: Option<usize>,
+    /// Whether `poster.png` lies beside it.
+    pub(crate) has_poster: bool,
 }
 
 /// The page as text.
 pub(crate) fn page(parts: &Parts<'_>) -> Result<String, ReportError> {
     let survey = parts.survey;
-    let name = escape(&survey.about.dataset);
+    let scene = survey.about.scene.as_deref().filter(|scene| !scene.is_empty());
+    let name = escape(scene.unwrap_or(&survey.about.dataset));
     let mut html = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
@@ -41,6 +44,7 @@ pub(crate) fn page(parts: &Parts<'_>) -> Result<String, ReportError> {
     for line in about(&survey.about) {
         html.push_str(&format!("<p class=\"about\">{}</p>\n", escape(&line)));
     }
+    html.push_str(&film(parts));
     html.push_str(&tiles(survey));
     html.push_str(&problems(survey));
     html.push_str("<div class=\"charts\">\n");
@@ -70,7 +74,9 @@ fn about(about: &About) -> Vec<String> {
         shown.join(", ")
     };
     let mut lines = Vec::new();
-    lines.extend(about.scene.clone().filter(|scene| !scene.is_empty()));
+    if about.scene.as_ref().is_some_and(|scene| !scene.is_empty()) {
+        lines.push(format!("Dataset: {}", about.dataset));
+    }
     if !about.tasks.is_empty() {
         lines.push(format!("Task: {}", list(&about.tasks)));
     }
@@ -86,6 +92,8 @@ fn about(about: &About) -> Vec<String> {
         let day = |time: &String| time.get(..10).unwrap_or(time).to_owned();
         let (first, last) = (day(first), day(last));
         made.push(if first == last { first } else { format!("{first} to {last}") });
+    } else if let Some(saved) = &about.saved_utc {
+        made.push(format!("saved {}", saved.get(..10).unwrap_or(saved)));
     }
     if !made.is_empty() {
         lines.push(made.join(" · "));
@@ -97,16 +105,28 @@ fn tiles(survey: &Survey) -> String {
     let numbers = &survey.numbers;
     let mut tiles = Vec::new();
     match numbers.success {
+        // One episode went well or it did not; a rate of it says nothing.
+        Some(rate) if rate.of == 1 => {
+            let (word, why) = (if rate.good == 1 { "yes" } else { "no" }, &survey.episodes);
+            let why = why.iter().find(|facts| facts.success.is_some()).map(|facts| &facts.reason);
+            tiles.push(("success", word.into(), escape(why.map_or("", String::as_str))));
+        }
         Some(rate) => {
             let of = format!("{} of {}", rate.good, rate.of);
             tiles.push(("success", percent(&rate), format!("{of}<br>95 %: {}", interval(&rate))));
         }
-        None => tiles.push(("success", "–".into(), "nobody judged the episodes".into())),
+        None => {}
     }
-    let length = numbers.length_s.map(|s| format!("median {:.1} s long", s.median));
-    tiles.push(("episodes", numbers.episodes.to_string(), length.unwrap_or_default()));
+    let judged = if numbers.success.is_none() { "<br>nobody judged them" } else { "" };
+    let median = if numbers.episodes == 1 { "" } else { "median " };
+    let length = numbers.length_s.map(|s| format!("{median}{:.1} s long{judged}", s.median));
+    let length = length.unwrap_or_else(|| "none yet".to_owned());
+    tiles.push(("episodes", numbers.episodes.to_string(), length));
     if let Some(rate) = numbers.things {
-        let how = format!("{} of {}<br>95 %: {}", percent(&rate), rate.of, interval(&rate));
+        let how = match rate.of {
+            1 => "of 1".to_owned(),
+            of => format!("{} of {of}<br>95 %: {}", percent(&rate), interval(&rate)),
+        };
         tiles.push(("things placed", rate.good.to_string(), how));
         let retried = format!("first attempt<br>{} with retries", numbers.placed_by_retry);
         tiles.push(("placed at once", numbers.placed_at_once.to_string(), retried));
@@ -174,6 +194,21 @@ fn image(png: &[u8], words: &str) -> String {
     format!("<img alt=\"{}\" src=\"data:image/png;base64,{}\">", escape(words), base64(png))
 }
 
+/// The film, with a picture until it is played.
+fn film(parts: &Parts<'_>) -> String {
+    let Some(episode) = parts.film else { return String::new() };
+    let facts = parts.survey.episodes.iter().find(|facts| facts.episode == episode);
+    let how = facts.filter(|facts| !facts.reason.is_empty()).map_or_else(String::new, |facts| {
+        format!(", {:.1} s, {}", facts.seconds, escape(&facts.reason))
+    });
+    let poster = if parts.has_poster { " poster=\"poster.png\"" } else { "" };
+    format!(
+        "<section class=\"film\"><figure><video controls preload=\"metadata\"{poster} \
+         src=\"film.mp4\"></video><figcaption>Episode {episode}{how}; all cameras side by \
+         side.</figcaption></figure></section>\n"
+    )
+}
+
 fn pictures(parts: &Parts<'_>) -> String {
     let mut html = "<h2>Pictures</h2>\n".to_owned();
     if parts.survey.about.cameras.is_empty() {
@@ -182,13 +217,6 @@ fn pictures(parts: &Parts<'_>) -> String {
     if let Some(sheet) = parts.sheet {
         let words = "A row for each episode, a column for each moment";
         html.push_str(&format!("<figure>{}</figure>\n", image(sheet, words)));
-    }
-    if let Some(episode) = parts.film {
-        html.push_str(&format!(
-            "<section class=\"film\"><h2>Episode {episode} as a film</h2>\n<figure><video controls preload=\"metadata\" \
-             src=\"film.mp4\"></video><figcaption>All cameras side by side; the file film.mp4 \
-             beside this page.</figcaption></figure></section>\n"
-        ));
     }
     html
 }

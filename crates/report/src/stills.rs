@@ -1,5 +1,6 @@
 //! Single pictures of a dataset: those that a report shows, and no others.
 
+use citrange_core::event::TaskState;
 use citrange_tape::Dataset;
 
 use crate::survey::EpisodeFacts;
@@ -54,6 +55,26 @@ pub(crate) fn add_stills(
         let small: Vec<_> = pictures.iter().map(small).collect();
         thing.still = (!small.is_empty()).then(|| Image::beside(&small, 4, PAPER));
     }
+}
+
+/// What is seen of an episode's film before it is played: all cameras, as in the film, while
+/// something is carried, else in the middle.
+pub(crate) fn poster(
+    dataset: &Dataset,
+    facts: &EpisodeFacts,
+    cameras: &[String],
+    problems: &mut Vec<String>,
+) -> Option<Image> {
+    let carried = facts.stages.iter().find(|stage| stage.state == TaskState::Transport.name());
+    let frame = carried.map_or(facts.frames / 2, |stage| stage.frame);
+    let mut pictures = Vec::new();
+    for camera in cameras {
+        match stills(dataset, facts.episode, camera, &[frame]) {
+            Ok(found) => pictures.extend(found),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    (!pictures.is_empty()).then(|| Image::sheet(&pictures, pictures.len()))
 }
 
 /// Pictures of an episode at some frames, best in order.

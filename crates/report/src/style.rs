@@ -32,7 +32,7 @@ pub(crate) const PAGE_CSS: &str = "\
 body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}\
 main{max-width:1184px;margin:0 auto;padding:40px 24px 64px}\
 h1{font-size:30px;line-height:1.2;margin:0 0 6px;overflow-wrap:anywhere}\
-h2{font-size:20px;margin:48px 0 12px}h3{font-size:16px;margin:0 0 10px}\
+.film{margin-top:24px}h2{font-size:20px;margin:48px 0 12px}h3{font-size:16px;margin:0 0 10px}\
 p{margin:0 0 12px;max-width:75ch}.about{color:var(--quiet);margin:0}\
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(172px,1fr));gap:12px;\
 margin:28px 0 20px;padding:0}\

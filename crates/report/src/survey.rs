@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
 
 use citrange_core::event::TaskState;
 use citrange_core::scene::{Goal, Scene};
+use citrange_core::time::Utc;
 use citrange_tape::{Dataset, TapeError, TapeHeader};
 use serde::Serialize;
 
@@ -56,6 +58,9 @@ pub struct About {
     pub engines: BTreeSet<String>,
     /// When the first and the last episode began (UTC).
     pub began_utc: Option<[String; 2]>,
+    /// When the dataset was last saved into (UTC), where its episodes do not say when they began:
+    /// those that repeat to the byte hold no time of day.
+    pub saved_utc: Option<String>,
     /// Cameras whose pictures are kept, those that stand still first.
     pub cameras: Vec<String>,
     /// Episodes whose tape could not be read or that have none: only outcome and length are known.
@@ -134,6 +139,10 @@ impl Survey {
         if let Some(workspace) = &mut workspace {
             workspace.set_goal(&episodes);
         }
+        if about.began_utc.is_none() {
+            let saved = std::fs::metadata(root.join("meta/info.json")).and_then(|m| m.modified());
+            about.saved_utc = saved.ok().map(utc_of);
+        }
         let numbers = Numbers::of(&episodes);
         Self { about, numbers, problems, workspace, episodes }
     }
@@ -188,6 +197,9 @@ impl About {
         known(&mut self.pilots, &header.pilot);
         known(&mut self.engines, &header.engine);
         let began = &header.began_utc;
+        if began.is_empty() {
+            return;
+        }
         let [first, last] = self.began_utc.get_or_insert_with(|| [began.clone(), began.clone()]);
         if began < first {
             first.clone_from(began);
@@ -196,6 +208,11 @@ impl About {
             last.clone_from(began);
         }
     }
+}
+
+fn utc_of(time: SystemTime) -> String {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Utc::of_unix_s(since.as_secs()).rfc3339()
 }
 
 /// What every episode's tape tells, in order.

@@ -10,12 +10,14 @@ use crate::charts::charts;
 use crate::error::ReportError;
 use crate::page::{Parts, page};
 use crate::sheet::contact_sheet;
-use crate::stills::{add_stills, lost_things};
+use crate::stills::{add_stills, lost_things, poster};
 use crate::survey::Survey;
 
 /// Version of `report.json`.
 const FORMAT_VERSION: u32 = 1;
 const SHEET: &str = "contact_sheet.png";
+/// What is seen of the film before it is played.
+const POSTER: &str = "poster.png";
 /// Every chart that a report may have: those of an earlier report that this one has not must go.
 const CHARTS: [&str; 7] =
     ["success", "outcomes", "failures", "durations", "starts", "ends", "lengths"];
@@ -77,11 +79,17 @@ impl Survey {
         };
         let mut lost = lost_things(&self.episodes);
         add_stills(&mut lost, dataset, &self.about.cameras, &mut problems);
+        let poster = film.and_then(|episode| {
+            let facts = self.episodes.iter().find(|facts| facts.episode == episode)?;
+            poster(dataset, facts, &self.about.cameras, &mut problems)
+        });
         problems.dedup();
         self.problems.extend(problems);
 
         let sheet = sheet.map(|sheet| sheet.png(PngEffort::Small)).transpose()?;
         put(&folder.join(SHEET), sheet.as_deref())?;
+        let poster = poster.map(|poster| poster.png(PngEffort::Small)).transpose()?;
+        put(&folder.join(POSTER), poster.as_deref())?;
         let charts = charts(self);
         for name in CHARTS {
             let chart = charts.iter().find(|chart| chart.name == name).map(|chart| chart.file());
@@ -96,7 +104,8 @@ impl Survey {
         };
         put(&folder.join("report.json"), Some(&serde_json::to_vec_pretty(&json)?))?;
         let lost = lost.as_slice();
-        let parts = Parts { survey: self, charts: &charts, lost, sheet: sheet.as_deref(), film };
+        let (sheet, has_poster) = (sheet.as_deref(), poster.is_some());
+        let parts = Parts { survey: self, charts: &charts, lost, sheet, film, has_poster };
         let path = folder.join("report.html");
         put(&path, Some(page(&parts)?.as_bytes()))?;
         Ok(path)

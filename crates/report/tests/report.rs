@@ -220,5 +220,5 @@ fn an_empty_dataset_gives_an_empty_report() {
     // Before its first episode a dataset exists only in memory.
     let (survey, html, json) = report_of(&toy::open(&root), &out);
     assert_eq!((survey.film_episode(), json["numbers"]["episodes"].as_u64()), (None, Some(0)));
-    assert!(html.contains("nobody judged") && !html.contains("<svg"));
+    assert!(html.contains("none yet") && !html.contains("<svg"));
 }

@@ -49,6 +49,7 @@
 //! | to change | look in |
 //! |---|---|
 //! | what a chain is, what makes it hard to move | `chain.rs`, `inertia.rs` |
+//! | which jaw a link is of | `jaws.rs` |
 //! | the robot and its file | `robot.rs`, `robot/file.rs` |
 //! | spheres that cover shapes | `robot/cover.rs`; of what moves `robot/swept.rs` |
 //! | which links can meet | `robot/pairs.rs`; whether they do `robot/self_collision.rs`, `robot/convex.rs` |
@@ -60,6 +61,7 @@ mod chain;
 mod error;
 mod ik;
 mod inertia;
+mod jaws;
 mod joint_motion;
 mod kinematics;
 mod lane_chain;
@@ -73,6 +75,7 @@ pub use ik::{
     Orientation, Tolerance, ToolDownIk, wrapped,
 };
 pub use inertia::LinkInertia;
+pub use jaws::{JawSide, jaw_sides};
 pub use joint_motion::{JointMotion, PlacedJoint, RigidTransform};
 pub use kinematics::Kinematics;
 pub use lane_chain::{LaneChain, LaneConstant, LaneFrame, LaneNumber};

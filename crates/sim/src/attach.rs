@@ -54,6 +54,27 @@ impl Attachment<'_> {
     }
 }
 
+/// What names of a hand begin with that is put onto an arm.
+pub(crate) const HAND: &str = "hand/";
+
+/// Puts the model of a hand onto a site or body of an arm's.
+pub(crate) fn put_on(arm: &mut MjSpec, hand: &mut MjSpec, at: &str) -> Result<(), String> {
+    let attached = if let Some(site) = arm.site_mut(at) {
+        site.attach_by_deep_copy(hand, HAND, "")
+    } else if let Some(body) = arm.body_mut(at) {
+        body.add_frame().attach_by_deep_copy(hand, HAND, "")
+    } else {
+        let sites = arm.site_iter().map(|site| site.name());
+        let names: Vec<&str> = sites.chain(arm.body_iter().map(|body| body.name())).collect();
+        let hint = citrange_core::names::suggestion(at, names);
+        return Err(format!("the arm has no site or body \"{at}\" (hand in robot.yaml), {hint}"));
+    };
+    attached.map_err(|e| {
+        let clash = shared_names(arm, hand, HAND);
+        format!("the hand cannot be put onto {at}: {e}{clash}")
+    })
+}
+
 /// Names that both have, for people who must rename one of them.
 fn shared_names(spec: &MjSpec, child: &MjSpec, prefix: &str) -> String {
     let mut both = Vec::new();

@@ -156,7 +156,7 @@ pub(crate) fn load_robot(name_or_path: &str, folder: &Path) -> Result<RobotSourc
         Some("xml" | "urdf" | "mjcf") => Ok(RobotSource {
             description: None,
             model: ModelSource::File(existing(folder.join(name_or_path))?),
-            folder: None,
+            folder: Some(folder.to_owned()),
         }),
         Some("yaml" | "yml") => {
             let path = folder.join(name_or_path);

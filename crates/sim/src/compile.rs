@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use citrange_core::restore::JointSlot;
+use citrange_core::robot::HandModel;
 use citrange_core::{Pose, RobotDescription, Scene};
 use mujoco_rs::prelude::*;
 use sha2::{Digest, Sha256};
@@ -54,6 +55,8 @@ pub(crate) struct Change<'a> {
     pub(crate) robot: &'a str,
     /// Only what hangs on this body of its model.
     pub(crate) root: Option<&'a str>,
+    /// A hand that is put onto its model.
+    pub(crate) hand: Option<&'a HandModel>,
     /// Its description.
     pub(crate) description: Option<&'a RobotDescription>,
 }
@@ -81,7 +84,8 @@ impl CompiledScene {
             let mut read = load_robot(&placement.model, &source.folder)?;
             let change = if name == change.robot { change } else { Change::default() };
             read.description = change.description.cloned().or(read.description);
-            let mut opened = ModelFile::open(name, &read).map_err(&fail)?;
+            let gains = placement.servo.as_deref();
+            let mut opened = ModelFile::open(name, &read, change.hand, gains).map_err(&fail)?;
             let description = read.description.as_ref();
             let lift = description.map_or(0.0, |d| d.base_height_m);
             let [x, y, z] = placement.pos_m;

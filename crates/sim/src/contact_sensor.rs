@@ -1,6 +1,7 @@
 //! What an arm sees and feels of the objects around it.
 
 use citrange_core::{ObjectSeen, Pose};
+use citrange_robot::{JawSide, jaw_sides};
 
 use crate::compile::CompiledScene;
 use crate::error::SimError;
@@ -21,7 +22,8 @@ pub(crate) struct ContactSensor {
 }
 
 impl ContactSensor {
-    /// A gripper of one joint has a fixed and a moving jaw, one of two joints two moving ones.
+    /// A gripper of one joint has a fixed and a moving jaw, one of two joints two moving ones; of
+    /// a linkage the shapes tell.
     pub(crate) fn new(scene: &CompiledScene, robot: &str) -> Result<Self, SimError> {
         let model = &scene.model;
         let mut jaws = vec![None; model.ffi().nbody as usize];
@@ -36,12 +38,16 @@ impl ContactSensor {
             .collect();
         let roots = match moving[..] {
             [one] => vec![model.body_parentid()[one] as usize, one],
-            [first, second, ..] => vec![first, second],
-            [] => vec![],
+            [first, second] => vec![first, second],
+            _ => vec![],
         };
+        if moving.len() > 2 {
+            linkage(scene, robot, &mut jaws)?;
+        }
         for body in tree.bodies.clone() {
             let parent = model.body_parentid()[body] as usize;
-            jaws[body] = roots.iter().position(|root| *root == body).or(jaws[parent]);
+            let own = roots.iter().position(|root| *root == body).or(jaws[body]);
+            jaws[body] = own.or(jaws[parent]);
         }
         let objects = free(scene).filter_map(|(_, tree)| match tree.root {
             Root::Free { qpos, dof } => Some((qpos, dof, tree.bodies.start)),
@@ -96,4 +102,19 @@ impl ContactSensor {
             }));
         }
     }
+}
+
+/// Says for the bodies of a linkage which jaw they are of.
+fn linkage(scene: &CompiledScene, robot: &str, jaws: &mut [Option<usize>]) -> Result<(), SimError> {
+    let Ok(chain) = scene.chain(robot) else { return Ok(()) };
+    let sides = jaw_sides(&chain, &scene.link_shapes(robot)?);
+    let tree = scene.layout.robot(robot)?;
+    for (joint, side) in tree.driven_joints().zip(sides) {
+        jaws[scene.model.dof_bodyid()[joint.dof] as usize] = match side {
+            Some(JawSide::First) => Some(0),
+            Some(JawSide::Second) => Some(1),
+            Some(JawSide::Palm) | None => None,
+        };
+    }
+    Ok(())
 }

@@ -3,13 +3,14 @@
 
 mod chains;
 mod hand;
+mod pick;
 mod pictures;
 mod text;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use citrange_core::robot::{BodyFrame, JointLimits, PerJoint, Servo};
+use citrange_core::robot::{BodyFrame, Gripper, HandModel, JointLimits, PerJoint, Servo};
 use citrange_core::{RobotDescription, Scene};
 use mujoco_rs::prelude::*;
 
@@ -37,6 +38,13 @@ const USUAL_FINGER_M_S: f64 = 0.05;
 /// Acceleration per speed and jerk per acceleration, 1/s.
 const ACCELERATION_PER_SPEED: f64 = 5.0;
 const JERK_PER_ACCELERATION: f64 = 20.0;
+/// Force of a finger that holds things surely.
+const FIRM_N: f64 = 5.0;
+/// Name of gains that are made where the model's own friction is stronger than its servos, and the
+/// error at which those overcome it, rad and m.
+const STRONG: &str = "strong";
+const STRONG_BAND: f64 = 0.01;
+const STRONG_BAND_M: f64 = 0.003;
 /// Ends of a joint that has none.
 const ENDLESS: [f64; 2] = [-std::f64::consts::TAU, std::f64::consts::TAU];
 /// What names of a tool's frame have in them; what is at the tips first.
@@ -54,19 +62,26 @@ pub struct Guess {
     pub notes: Vec<String>,
     /// Joints of the model that have no position servo: with the description they get one.
     pub needs_servos: Vec<String>,
+    /// Whether the model says itself where it starts.
+    pub has_keyframes: bool,
 }
 
 /// Guesses the description of a model file. `root`: the one robot of it that is meant, by the name
-/// of its first body.
+/// of its first body. `hand`: a gripper's model that is put onto it.
 ///
 /// # Errors
 /// When the model cannot be read, or no arm is found in it.
-pub fn describe(model: &str, folder: &Path, root: Option<&str>) -> Result<Guess, SimError> {
+pub fn describe(
+    model: &str,
+    folder: &Path,
+    root: Option<&str>,
+    hand: Option<&HandModel>,
+) -> Result<Guess, SimError> {
     const NAME: &str = "robot";
     let mut scene = scene_of(NAME, model);
     scene.rates = citrange_core::Rates { physics_hz: 500, control_hz: 100, frame_hz: 20 };
     let source = SceneSource { scene, folder: folder.to_owned() };
-    let change = Change { robot: NAME, root, description: None };
+    let change = Change { robot: NAME, root, hand, description: None };
     let compiled = CompiledScene::changed(&source, change)?;
     let fail = |reason: String| SimError::Scene { scene: model.to_owned(), reason };
     let placed = Placed { compiled: &compiled, name: NAME };
@@ -77,7 +92,12 @@ pub fn describe(model: &str, folder: &Path, root: Option<&str>) -> Result<Guess,
     guess.description.title = guess.description.name.clone();
     guess.description.model = model.to_owned();
     guess.description.root = root.map(str::to_owned);
+    guess.description.hand = hand.cloned();
     guess.notes.extend(compiled.notes().map(|(_, note)| note.to_owned()));
+    // Without it everything but pick and place works: why not is no matter here.
+    if let Err(error) = guess.add_pick(model, folder) {
+        tracing::debug!("no pose to pick from: {error}");
+    }
     Ok(guess)
 }
 
@@ -221,14 +241,29 @@ impl Guesser<'_> {
             described.iter().filter(undriven).map(|j| joints[*j].name.clone()).collect();
         let mut servos = BTreeMap::new();
         if !needs_servos.is_empty() {
-            servos.insert("default".to_owned(), self.servos(&described, &joint_limits));
+            servos.insert(
+                "default".to_owned(),
+                self.servos(&described, &needs_servos, &joint_limits),
+            );
             notes.push(format!("position servos are made for {}", needs_servos.join(", ")));
+        }
+        let stuck = described.iter().filter_map(|j| joints[*j].why_stuck(self.model));
+        let mut stuck: Vec<String> = stuck.collect();
+        let grips = |j: &usize| self.firm_grip(*j, gripper.as_ref()).is_some();
+        if let Some(weak) = described.iter().find(|j| grips(j)) {
+            let name = &joints[*weak].name;
+            stuck.push(format!("half open, {name} presses with less than {FIRM_N} N"));
+        }
+        if !stuck.is_empty() {
+            servos.insert(STRONG.to_owned(), self.strong_servos(&described, gripper.as_ref()));
+            notes.push(format!("{}; `servo: {STRONG}` in the scene moves it", stuck.join(", ")));
         }
         let description = RobotDescription {
             name: self.name.to_owned(),
             title: self.name.to_owned(),
             model: String::new(),
             root: None,
+            hand: None,
             packages: Vec::new(),
             base_height_m: self.base_height(&chain),
             arm_joints,
@@ -242,7 +277,7 @@ impl Guesser<'_> {
             servos,
         };
         description.check()?;
-        Ok(Guess { description, notes, needs_servos })
+        Ok(Guess { description, notes, needs_servos, has_keyframes: !keys.is_empty() })
     }
 
     /// The first of some usual poses in which the robot touches neither itself nor its floor.
@@ -423,8 +458,13 @@ impl Guesser<'_> {
         (limits, guessed)
     }
 
-    /// Gains for all joints: those of the model, and made ones where it has none.
-    fn servos(&self, described: &[usize], limits: &BTreeMap<String, JointLimits>) -> Servo {
+    /// Gains for all joints: those of the model, and made ones where a servo is needed.
+    fn servos(
+        &self,
+        described: &[usize],
+        needs: &[String],
+        limits: &BTreeMap<String, JointLimits>,
+    ) -> Servo {
         let (mut kp, mut kv, mut force) = (Vec::new(), Vec::new(), Vec::new());
         for joint in described.iter().map(|j| &self.tree.joints[*j]) {
             let limit = limits.get(&joint.name);
@@ -432,11 +472,61 @@ impl Guesser<'_> {
             let made = made_gains(self.model.dof_m0()[joint.dof], effort);
             let (stiffness, damping) = match joint.drive {
                 Some(drive) => (drive.stiffness(self.model), drive.damping(self.model)),
-                None => (made.kp, made.kv),
+                None if needs.contains(&joint.name) => (made.kp, made.kv),
+                // A linkage takes it along.
+                None => (0.0, 0.0),
             };
             kp.push(rounded(stiffness));
             kv.push(rounded(damping));
             force.push(effort.unwrap_or(0.0));
+        }
+        Servo { kp: PerJoint::Each(kp), kv: PerJoint::Each(kv), force: PerJoint::Each(force) }
+    }
+
+    /// The stiffness of a sliding finger that presses firmly when it is half open, where the
+    /// model's servo does not.
+    fn firm_grip(&self, j: usize, gripper: Option<&Gripper>) -> Option<f64> {
+        let joint = &self.tree.joints[j];
+        let gripper = gripper?;
+        let at = gripper.joints.iter().position(|name| *name == joint.name)?;
+        let is_slide = self.model.jnt_type()[joint.id] == MjtJoint::mjJNT_SLIDE;
+        let stiffness = joint.drive.filter(|_| is_slide)?.stiffness(self.model);
+        let way_m = (gripper.open[at] - gripper.closed[at]).abs() / 2.0;
+        // What one servo pulls shares its force.
+        let leads = self.tree.joints.iter().filter(|other| {
+            other.follows.is_some_and(|follow| follow.leader == j) && other.drive.is_none()
+        });
+        let firm = FIRM_N * (1 + leads.count()) as f64 / way_m;
+        (stiffness < firm && stiffness > 0.0).then_some(2.0 * firm)
+    }
+
+    /// The model's gains, made stiffer where friction holds a joint and where fingers are weak.
+    fn strong_servos(&self, described: &[usize], gripper: Option<&Gripper>) -> Servo {
+        let (mut kp, mut kv, mut force) = (Vec::new(), Vec::new(), Vec::new());
+        for j in described {
+            let joint = &self.tree.joints[*j];
+            let (stiffness, damping) = joint.drive.map_or((0.0, 0.0), |drive| {
+                (drive.stiffness(self.model), drive.damping(self.model))
+            });
+            if let Some(firm) = self.firm_grip(*j, gripper) {
+                let friction = self.model.dof_frictionloss()[joint.dof];
+                let firm = firm.max(friction / STRONG_BAND_M);
+                kp.push(rounded(firm));
+                kv.push(rounded(damping * (firm / stiffness).sqrt()));
+                force.push(0.0);
+                continue;
+            }
+            let is_stuck = joint.why_stuck(self.model).is_some();
+            let friction = self.model.dof_frictionloss()[joint.dof];
+            let is_slide = self.model.jnt_type()[joint.id] == MjtJoint::mjJNT_SLIDE;
+            let band = if is_slide { STRONG_BAND_M } else { STRONG_BAND };
+            let strong = if is_stuck { friction / band } else { stiffness };
+            let inertia = self.model.dof_m0()[joint.dof].max(1e-5);
+            kp.push(rounded(strong));
+            kv.push(rounded(if is_stuck { 2.0 * (strong * inertia).sqrt() } else { damping }));
+            let effort = joint.max_effort(self.model);
+            let enough = if is_stuck { 2.0 * friction } else { 0.0 };
+            force.push(rounded(effort.map_or(0.0, |effort| effort.max(enough))));
         }
         Servo { kp: PerJoint::Each(kp), kv: PerJoint::Each(kv), force: PerJoint::Each(force) }
     }

@@ -7,6 +7,10 @@ use mujoco_rs::prelude::*;
 
 use crate::layout::Joint;
 
+/// A joint that friction holds so far off its target cannot be driven in small steps.
+const STUCK_RAD: f64 = 0.03;
+const STUCK_M: f64 = 0.005;
+
 /// A position servo as its joint sees it: the command that holds a position is a straight line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PositionDrive {
@@ -85,6 +89,27 @@ impl Joint {
             (Some(own), Some(said)) => Some(narrower(said, own)),
             (own, said) => own.or(said),
         }
+    }
+
+    /// How far from its target its own friction holds it, rad (m for slides).
+    pub(crate) fn dead_band(&self, model: &MjModel) -> Option<f64> {
+        let stiffness = self.drive?.stiffness(model);
+        (stiffness > 0.0).then(|| model.dof_frictionloss()[self.dof] / stiffness)
+    }
+
+    /// Why its servo hardly moves it, where that is so, for people.
+    pub(crate) fn why_stuck(&self, model: &MjModel) -> Option<String> {
+        let is_slide = model.jnt_type()[self.id] == MjtJoint::mjJNT_SLIDE;
+        let band = self.dead_band(model)?;
+        if band < if is_slide { STUCK_M } else { STUCK_RAD } {
+            return None;
+        }
+        let off = if is_slide {
+            format!("{:.0} mm", 1e3 * band)
+        } else {
+            format!("{:.0} degrees", band.to_degrees())
+        };
+        Some(format!("friction holds joint {} until its servo is {off} off", self.name))
     }
 
     /// Largest torque of its servo, N m (N for slides).

@@ -160,7 +160,8 @@ impl Layout {
 
     pub(crate) fn camera(&self, name: &str) -> Result<&CameraLayout, SimError> {
         let known = self.cameras.keys().map(String::as_str);
-        self.cameras.get(name).ok_or_else(|| SimError::unknown("camera", name, known))
+        let found = self.cameras.get(name).or_else(|| self.cameras.get(&name.replace('/', "_")));
+        found.ok_or_else(|| SimError::unknown("camera", name, known))
     }
 }
 
@@ -342,7 +343,8 @@ fn cameras(model: &MjModel, scene: &Scene) -> BTreeMap<String, CameraLayout> {
                 near_m: written.map_or(Camera::DEFAULT_NEAR_M, |c| c.near_m),
                 far_m: written.map_or(Camera::DEFAULT_FAR_M, |c| c.far_m),
             };
-            (name, layout)
+            // Cameras of a robot's own model: files and columns are named after them.
+            (if written.is_some() { name } else { name.replace('/', "_") }, layout)
         })
         .collect()
 }

@@ -15,7 +15,7 @@ use crate::layout::joints_of;
 /// The gain set that makes servos where the model has none.
 const DEFAULT_SET: &str = "default";
 /// Error at which a made servo gives all that its joint can, rad or m.
-const FULL_EFFORT_AT: f64 = 0.1;
+const FULL_EFFORT_AT: f64 = 0.03;
 /// The softest and the stiffest that a made servo may be, as the frequency of its joint alone.
 const SOFTEST_HZ: f64 = 4.0;
 const STIFFEST_HZ: f64 = 25.0;
@@ -116,6 +116,9 @@ pub(crate) fn set_gains(
         let kp = placement.kp.as_ref().or(set.map(|s| &s.kp));
         let at = |value: Option<&PerJoint>| value.and_then(|v| v.at(index));
         let (kp, kv, force) = (at(kp), at(set.map(|s| &s.kv)), at(set.map(|s| &s.force)));
+        // Stiffness 0: as the model has it.
+        let (kp, kv) = if kp == Some(0.0) { (None, None) } else { (kp, kv) };
+        let force = force.filter(|force| *force > 0.0);
         if kp.is_none() && kv.is_none() && force.is_none() {
             continue;
         }
@@ -173,6 +176,40 @@ pub(crate) fn make_servos(
         made.push(name.to_owned());
     }
     Ok(made)
+}
+
+/// Gives the gains of a set to the servos that pull several joints through a tendon: what a joint
+/// of a description says is meant at that joint. `compiled` is the model alone.
+pub(crate) fn set_shared_gains(
+    spec: &mut MjSpec,
+    compiled: &MjModel,
+    description: &RobotDescription,
+    set: &Servo,
+) {
+    let (_, known) = joints_of(compiled, &(1..compiled.ffi().nbody as usize));
+    for (index, name) in description.joints().enumerate() {
+        let drive = known.iter().find(|joint| joint.name == name).and_then(|joint| joint.drive);
+        let Some(drive) = drive else { continue };
+        if compiled.actuator_trntype()[drive.actuator] != mjtTrn::mjTRN_TENDON {
+            continue;
+        }
+        let actuator = compiled.id_to_name(MjtObjBase::mjOBJ_ACTUATOR, drive.actuator);
+        let Some(actuator) = actuator.and_then(|name| spec.actuator_mut(name)) else { continue };
+        let stiffness = drive.stiffness(compiled);
+        let length = drive.length_per_unit;
+        if let Some(kp) = set.kp.at(index).filter(|kp| *kp > 0.0 && stiffness > 0.0) {
+            // The command that holds a position stays what it was.
+            actuator.gainprm_mut()[0] *= kp / stiffness;
+            actuator.biasprm_mut()[0] *= kp / stiffness;
+            actuator.biasprm_mut()[1] *= kp / stiffness;
+            if let Some(kv) = set.kv.at(index) {
+                actuator.biasprm_mut()[2] = -kv / (length * length);
+            }
+        }
+        if let Some(force) = set.force.at(index).filter(|force| *force > 0.0) {
+            *actuator.forcerange_mut() = [-force / length.abs(), force / length.abs()];
+        }
+    }
 }
 
 /// The actuator of a joint: of its name, or the one that acts on it.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use citrange_control::{ControllerSettings, NamedAction, Velocity};
+use citrange_core::RobotDescription;
 use serde::Serialize;
 
 use crate::arm::Arm;
@@ -129,7 +130,9 @@ fn drives(arm: &mut Arm) -> Result<Result<(), String>, SimError> {
             return Ok(Ok(()));
         }
     }
-    let words = arm.status().words(arm.controller().chain());
+    let scene = arm.rig().world().scene();
+    let stuck = stuck(scene, arm.rig().robot(), |d| d.arm_joints.clone());
+    let words = if stuck.is_empty() { arm.status().words(arm.controller().chain()) } else { stuck };
     let why = if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) };
     Ok(Err(format!(
         "driven {:.0} mm, its hand went {:.0} mm at most{why}",
@@ -179,10 +182,26 @@ fn closes(scene: &CompiledScene, arm: &mut Arm) -> Result<Option<Result<(), Stri
     if moved > LEAST_OPENING {
         return Ok(Some(Ok(())));
     }
+    let stuck = stuck(scene, &robot, |d| d.gripper.iter().flat_map(|g| g.joints.clone()).collect());
+    let why = if stuck.is_empty() { String::new() } else { format!(" ({})", stuck.join(", ")) };
     Ok(Some(Err(format!(
-        "told to open, close, open it came to {:.0}, {:.0}, {:.0} % open",
+        "told to open, close, open it came to {:.0}, {:.0}, {:.0} % open{why}",
         first * 100.0,
         shut * 100.0,
         last * 100.0
     ))))
+}
+
+/// Joints of a robot that friction holds, and how.
+fn stuck(
+    scene: &CompiledScene,
+    robot: &str,
+    of: impl Fn(&RobotDescription) -> Vec<String>,
+) -> Vec<String> {
+    let (Some(described), Ok(tree)) = (scene.robots.get(robot), scene.layout.robot(robot)) else {
+        return Vec::new();
+    };
+    let asked = of(described);
+    let joints = tree.joints.iter().filter(|joint| asked.contains(&joint.name));
+    joints.filter_map(|joint| joint.why_stuck(&scene.model)).collect()
 }

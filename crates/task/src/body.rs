@@ -18,6 +18,9 @@ const HALF_WAYS: u32 = 8;
 /// And its yaw by this much: near the end of its reach an arm cannot do better.
 const REACH_YAW_RAD: f64 = 0.15;
 
+/// Each jaw presses with at least this, if its servo can: it holds 0.4 kg at a friction of 0.5.
+const LEAST_GRIP_N: f64 = 4.0;
+
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
     pub(crate) chain: Chain,
@@ -42,6 +45,11 @@ pub(crate) struct Body {
     /// Smallest and largest distance from the first joint's axis that the hand reaches at the
     /// height things are carried at.
     pub(crate) ring_m: [f64; 2],
+    /// How far the jaws must be sent beyond where they meet a thing, as a fraction of their range,
+    /// for their servo to press with [`LEAST_GRIP_N`].
+    pub(crate) least_squeeze: f64,
+    /// How far behind its targets the slowest servo of the arm is, in time.
+    pub(crate) lag_s: f64,
     /// Largest speeds of all joints.
     pub(crate) speeds: Vec<f64>,
 }
@@ -83,6 +91,8 @@ impl Body {
                 yaw_rad: REACH_YAW_RAD,
             },
             ring_m: [0.0, f64::INFINITY],
+            least_squeeze: 0.0,
+            lag_s: lag_s(chain),
             speeds: chain.joints.iter().map(|j| j.max_speed.unwrap_or(1.0) * fraction).collect(),
             ik,
         };
@@ -90,6 +100,7 @@ impl Body {
             return Err(TaskError::NoHand(chain.robot.clone()));
         }
         body.tip_m = body.tip();
+        body.least_squeeze = body.squeeze(&hand);
         body.home_yaw_rad = hand.jaw_yaw_rad() - body.azimuth(&hand.at_m);
         body.ring_m = body.ring(body.height(settings.transport_height), &hand.at_m);
         Ok(body)
@@ -157,6 +168,22 @@ impl Body {
         let radii =
             (1..=HALF_WAYS).map(|k| near + (far - near) * f64::from(k) / f64::from(HALF_WAYS));
         radii.map(|radius| self.between(from, to, radius)).collect()
+    }
+
+    /// Soft servos press only when they are sent far.
+    fn squeeze(&self, hand: &HandPose) -> f64 {
+        let joints = self.chain.joints.iter().enumerate();
+        let driven = joints.filter_map(|(index, joint)| {
+            let ([closed, open], stiffness) = (joint.gripper?, joint.stiffness?);
+            let kinematics = self.ik.kinematics();
+            let lever_m =
+                if joint.is_slide { 1.0 } else { (hand.at_m - kinematics.anchor(index)).norm() };
+            Some(stiffness * (open - closed).abs() / lever_m)
+        });
+        let driven: Vec<f64> = driven.filter(|force_n| *force_n > 0.0).collect();
+        // One servo that closes both jaws shares its force between them.
+        let shared = if driven.len() == 1 && !self.from_face { 2.0 } else { 1.0 };
+        driven.iter().map(|force_n| LEAST_GRIP_N * shared / force_n).fold(0.0, f64::max)
     }
 
     /// How far the tips of the jaws, closed, are beyond the grasp point.
@@ -252,4 +279,10 @@ impl Body {
         let (sum, count) = fractions.fold((0.0, 0), |(sum, n), fraction| (sum + fraction, n + 1));
         sum / f64::from(count.max(1))
     }
+}
+
+fn lag_s(chain: &Chain) -> f64 {
+    let arm = chain.joints.iter().take(chain.arm_joints);
+    let lags = arm.filter_map(|joint| Some(joint.damping? / joint.stiffness.filter(|k| *k > 0.0)?));
+    lags.fold(0.0, f64::max)
 }

@@ -1,21 +1,11 @@
 //! The hand as bodies: what of it is the first jaw, the second, and the rest.
 
 use citrange_core::rig::ConvexBody;
-use citrange_robot::{Chain, Kinematics, LinkShape};
+pub(crate) use citrange_robot::JawSide as Side;
+use citrange_robot::{Chain, Kinematics, LinkShape, jaw_sides};
 use nalgebra::Vector3;
 
 use crate::hull::{Body3, Form, chord_2d, hull_2d};
-
-/// Which side of a held thing a part of the hand is on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// The jaw that the grasp's axis begins at; of a gripper with one moving jaw the hand itself.
-    First,
-    /// The jaw that it leads to.
-    Second,
-    /// Neither: the palm between two moving jaws.
-    Palm,
-}
 
 #[derive(Clone, Debug)]
 struct Part {
@@ -60,18 +50,7 @@ impl JawPlane {
 impl Hand {
     /// The hand of an arm, from the shapes of its links.
     pub(crate) fn new(chain: &Chain, shapes: &[LinkShape]) -> Self {
-        let grippers: Vec<usize> =
-            (0..chain.joints.len()).filter(|j| chain.joints[*j].gripper.is_some()).collect();
-        let side = |link: usize| {
-            let jaw = grippers.iter().position(|joint| *joint == link);
-            match (jaw, grippers.len()) {
-                (Some(_), 1) | (Some(1), _) => Some(Side::Second),
-                (Some(_), _) => Some(Side::First),
-                (None, 1) if link == chain.tool.link => Some(Side::First),
-                (None, _) if link == chain.tool.link => Some(Side::Palm),
-                _ => None,
-            }
-        };
+        let sides = jaw_sides(chain, shapes);
         let part = |shape: &LinkShape| {
             let link = shape.link?;
             let at = shape.link_from_shape.isometry();
@@ -81,10 +60,11 @@ impl Hand {
             Some(Part {
                 link,
                 form: Form::of(&ConvexBody { points_m, radius_m: hull.radius_m }),
-                side: side(link)?,
+                side: sides[link]?,
             })
         };
-        let is_first_still = grippers.len() == 1;
+        let grippers = chain.joints.iter().filter(|joint| joint.gripper.is_some()).count();
+        let is_first_still = grippers == 1 || chain.grasp.is_some_and(|grasp| grasp.from_face);
         Self { parts: shapes.iter().filter_map(part).collect(), is_first_still }
     }
 

@@ -32,7 +32,9 @@ impl Autopilot {
             return Some(Reason::TargetTimeout);
         }
         let away = (self.hand.at_m - m.hand.at_m).norm();
-        if away > limits.blocked_m {
+        // Damped servos lag behind in proportion to their speed: that is no obstacle.
+        let lag_m = m.line.as_ref().map_or(0.0, |line| self.body.lag_s * line.speed_m_s);
+        if away > limits.blocked_m + lag_m {
             let down = m.hand.at_m.z - self.hand.at_m.z;
             let is_load = row.holds.is_some() && down > 0.4 * away;
             let mm = (away * 1e3).round();

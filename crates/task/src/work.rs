@@ -65,7 +65,8 @@ impl Autopilot {
 
     /// How far the jaws are closed on the thing in hand.
     pub(crate) fn closed(&self, m: &Memory) -> f64 {
-        (m.plan.contact - self.settings.grip_squeeze).max(self.settings.gripper_closed)
+        let squeeze = self.settings.grip_squeeze.max(self.body.least_squeeze);
+        (m.plan.contact - squeeze).max(self.settings.gripper_closed)
     }
 
     /// The grasp's limits for the thing in hand: what hardly keeps the jaws apart shows little of

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use citrange_core::robot::HandModel;
 use citrange_episodes::compiled;
 use citrange_sim::{Guess, describe, try_robot};
 use serde_json::json;
@@ -36,6 +37,12 @@ pub(crate) struct Describe {
     /// Of a model with several robots the one that hangs on this body.
     #[arg(long, value_name = "BODY")]
     root: Option<String>,
+    /// A gripper's own model, put onto the arm's at --at.
+    #[arg(long, value_name = "MODEL", requires = "at")]
+    hand: Option<PathBuf>,
+    /// The site or body of the arm's model that --hand goes onto.
+    #[arg(long, value_name = "SITE", requires = "hand")]
+    at: Option<String>,
     /// Draw what was guessed into this folder: at rest, and the hand open and closed, with the
     /// tool's frame (x red, y green, z blue) and the wrist (yellow).
     #[arg(long, value_name = "FOLDER")]
@@ -77,12 +84,17 @@ fn run_try(args: &Try) -> Result {
 
 fn run_describe(args: &Describe) -> Result {
     let model = args.model.to_string_lossy();
-    let mut guess = describe(&model, Path::new(""), args.root.as_deref())?;
+    let hand = args.hand.as_ref().zip(args.at.clone());
+    let hand = hand.map(|(file, at)| HandModel { model: file.to_string_lossy().into_owned(), at });
+    let mut guess = describe(&model, Path::new(""), args.root.as_deref(), hand.as_ref())?;
     if let Some(folder) = &args.pictures {
         draw(&guess, folder)?;
     }
     if let Some(path) = &args.output {
         guess.description.model = seen_from(path, &args.model)?;
+        if let (Some(hand), Some(file)) = (&mut guess.description.hand, &args.hand) {
+            hand.model = seen_from(path, file)?;
+        }
         if path.exists() && !args.overwrite {
             let text = format!("{} is there already; --overwrite writes over it", path.display());
             return Err(bad_input(text));

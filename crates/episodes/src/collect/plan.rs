@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::cell::{EpisodeRig, RigSource};
 use crate::context::RunContext;
 use crate::error::Result;
+use crate::job_hint::no_job;
 use crate::pilots::{PilotOptions, PilotPlan};
 use crate::recording::{Origin, RecordOptions};
 use crate::session::{Choice, header};
@@ -81,7 +82,11 @@ impl Plan {
             record.check_robots(cell.robots())?;
         }
         let cell: Box<dyn RigSource> = Box::new(cell);
-        let pilot = pilot.plan(cell.scene())?;
+        let pilot = pilot.plan(cell.scene(), &cell.spec().objects)?;
+        if !pilot.works() && origin.is_none() {
+            ctx.say(&no_job(cell.scene(), &cell.spec().objects));
+            ctx.say("without it the arm waves");
+        }
         if pilot.works() && cell.spec().arms().len() > 1 {
             let (first, others) =
                 (&cell.spec().robots_in_scene[0], &cell.spec().robots_in_scene[1..]);

@@ -14,6 +14,7 @@ use super::work::Work;
 use crate::cell::{ArmDescription, EpisodeRig};
 use crate::context::RunContext;
 use crate::error::Result;
+use crate::job_hint::no_job;
 use crate::pilots::check_noise;
 use crate::recording::{Origin, RecordOptions, tell_repaired};
 
@@ -125,6 +126,14 @@ impl<'a> Drive<'a> {
         }
         let ArmDescription { chain, floor_z_m, .. } = rig.arm()?;
         let work = Work::of(rig.as_ref(), &chain)?;
+        if rig.scene().job.is_none() {
+            ctx.say(&no_job(rig.scene(), &rig.spec().objects));
+        } else if work.is_none() {
+            ctx.say(&format!(
+                "{} does not say how it grasps: `grasp:` in its robot.yaml; the autopilot needs it",
+                chain.robot
+            ));
+        }
         let speeds = Speeds::of(&settings, &chain);
         let control_hz = rig.spec().rates.control_hz;
         let controller = CartesianController::new(chain, &settings, control_hz, Some(floor_z_m))?;

@@ -10,6 +10,9 @@ const TOP: f64 = 12.0;
 const BOTTOM: f64 = 212.0;
 
 pub(crate) fn chart(episodes: &[EpisodeFacts]) -> Option<Chart> {
+    if episodes.len() < 2 {
+        return None;
+    }
     let lengths = || episodes.iter().map(|facts| facts.seconds);
     let shortest = lengths().reduce(f64::min)?;
     let longest = lengths().reduce(f64::max)?;
@@ -86,7 +89,8 @@ mod tests {
     #[test]
     fn equal_single_and_far_lengths_are_drawn() {
         assert!(chart(&[]).is_none());
-        for lengths in [vec![0.0], vec![1.0], vec![16.2; 40], vec![1.0, 36_000.0]] {
+        assert!(chart(&[facts(1.0)]).is_none(), "a length of one is a number");
+        for lengths in [vec![0.0; 2], vec![1.0; 2], vec![16.2; 40], vec![1.0, 36_000.0]] {
             let all: Vec<_> = lengths.iter().map(|s| facts(*s)).collect();
             let text = chart(&all).unwrap().inline();
             assert!(text.contains(r#"class="good""#) && !text.contains("NaN"), "{lengths:?}");

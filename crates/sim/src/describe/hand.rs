@@ -9,8 +9,10 @@ use super::chains::ArmChain;
 use crate::chain::isometry;
 use crate::layout::Tree;
 
-/// How far the point between the jaws is from their tips, at most.
-const TIP_M: f64 = 0.012;
+/// How far the point between the jaws is from their tips: so deep a fist-sized thing is held below
+/// its middle by long jaws, and of short ones at most this part of their length.
+const TIP_M: f64 = 0.02;
+const TIP_PART: f64 = 0.3;
 /// Directions nearer than this to an axis of the hand are that axis.
 const SNAP_COS: f64 = 0.94;
 /// Physics steps in which a linkage comes to rest.
@@ -277,7 +279,7 @@ impl Shapes {
         let along: Vec<f64> = along.map(|corner| (corner - from).dot(&out)).collect();
         let tip = along.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let root = along.iter().copied().fold(f64::INFINITY, f64::min);
-        let reach = tip - TIP_M.min(0.25 * (tip - root));
+        let reach = tip - TIP_M.min(TIP_PART * (tip - root));
         let (side, across) = if self.has_fixed_jaw {
             // Nearly closed, the nearest points of both jaws are where a thing is held.
             let nearly: Vec<f64> =

@@ -36,7 +36,8 @@ impl Guess {
         let mut scene = scene_of(NAME, &model);
         scene.rates = Rates { physics_hz: 500, control_hz: 100, frame_hz: 20 };
         let mut source = SceneSource { scene, folder: folder.to_owned() };
-        let change = Change { robot: NAME, root: None, description: Some(&self.description) };
+        let change =
+            Change { robot: NAME, description: Some(&self.description), ..Change::default() };
         let bare = Arc::new(CompiledScene::changed(&source, change)?);
         let world = World::new(Arc::clone(&bare), 1, Threads::Exactly(1))?;
         let data = world.data(0)?;

@@ -22,6 +22,10 @@ pub(crate) fn yaml(guess: &Guess) -> String {
     if let Some(root) = &d.root {
         line(&mut out, format_args!("root: {}", word(root)));
     }
+    if let Some(hand) = &d.hand {
+        let (model, at) = (word(&hand.model), word(&hand.at));
+        line(&mut out, format_args!("hand: {{model: {model}, at: {at}}}"));
+    }
     line(&mut out, format_args!("base_height_m: {}", d.base_height_m));
     line(&mut out, format_args!("arm_joints: {}", words(&d.arm_joints)));
     if let Some(g) = &d.gripper {

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use citrange_core::Rig as _;
+use citrange_core::robot::HandModel;
+use citrange_robot::{JawSide, jaw_sides};
 use citrange_sim::{CompiledScene, SimRig, StateQuery, Threads, World, describe, try_robot};
 
 use crate::common;
@@ -29,6 +31,18 @@ const ARM: &str = r#"<mujoco model="arm"><compiler angle="radian" autolimits="tr
 <general tendon="split" ctrlrange="0 255" gainprm="0.02352941" biastype="affine" biasprm="0 -200 -20"/></actuator>
 <keyframe><key name="home" qpos="0 0.3 1.2 0 0.02 0.02" ctrl="0 0.3 1.2 0 170"/><key name="low" qpos="0.5 0.6 1.5 0 0.03 0.03"/></keyframe></mujoco>"#;
 
+/// A gripper alone: two swinging fingers, each with a pad that stays upright, one motor for all.
+const CLAW: &str = r#"<mujoco model="claw"><compiler angle="radian" autolimits="true"/>
+<default><geom density="500" conaffinity="0"/><joint damping="0.05" armature="0.001"/></default>
+<worldbody><body name="mount"><geom type="box" size="0.03 0.03 0.01" pos="0 0 0.01"/>
+<body name="left" pos="0 0.03 0.02"><joint name="left" axis="-1 0 0" range="-0.5 0.5"/><geom type="capsule" fromto="0 0 0.02 0 0 0.04" size="0.005"/>
+<body name="left_pad" pos="0 0 0.05"><joint name="left_pad" axis="1 0 0" range="-0.5 0.5"/><geom type="box" size="0.01 0.004 0.02" pos="0 0 0.02"/></body></body>
+<body name="right" pos="0 -0.03 0.02"><joint name="right" axis="1 0 0" range="-0.5 0.5"/><geom type="capsule" fromto="0 0 0.02 0 0 0.04" size="0.005"/>
+<body name="right_pad" pos="0 0 0.05"><joint name="right_pad" axis="-1 0 0" range="-0.5 0.5"/><geom type="box" size="0.01 0.004 0.02" pos="0 0 0.02"/></body></body>
+</body></worldbody>
+<equality><joint joint1="right" joint2="left"/><joint joint1="left_pad" joint2="left"/><joint joint1="right_pad" joint2="right"/></equality>
+<actuator><position joint="left" kp="20" kv="0.5" ctrlrange="-0.5 0.5"/></actuator></mujoco>"#;
+
 const HEAD: &str =
     "name: t\ntitle: t\nrates: {physics_hz: 500, control_hz: 100, frame_hz: 20}\nrobots:\n";
 
@@ -45,7 +59,7 @@ fn written(name: &str, text: &str) -> tempfile::TempDir {
 #[test]
 fn a_gripper_on_a_tendon_is_guessed_driven_and_closed() {
     let folder = written("arm.xml", ARM);
-    let guess = describe("arm.xml", folder.path(), None).unwrap();
+    let guess = describe("arm.xml", folder.path(), None, None).unwrap();
     let found = &guess.description;
     assert_eq!(found.arm_joints, ["pan", "lift", "bend", "tilt"]);
     let gripper = found.gripper.as_ref().unwrap();
@@ -59,6 +73,42 @@ fn a_gripper_on_a_tendon_is_guessed_driven_and_closed() {
     assert_eq!(trial.state, Ok(()));
     assert_eq!(trial.drive, Ok(()));
     assert_eq!(trial.gripper, Some(Ok(())));
+}
+
+#[test]
+fn a_hand_of_another_model_is_put_onto_an_arm() {
+    // The arm as it is sold: without fingers, with a site where they go.
+    let (before, fingers) = ARM.split_once("<body name=\"left\"").unwrap();
+    let (_, after) = fingers.split_once("</body></body></body></body></body>").unwrap();
+    let (after, _) = after.split_once("<contact>").unwrap();
+    let rest = r#"<contact><exclude body1="base" body2="turret"/></contact><actuator>
+<position joint="pan" kp="300" kv="20"/><position joint="lift" kp="300" kv="20"/>
+<position joint="bend" kp="300" kv="20"/><position joint="tilt" kp="50" kv="4"/></actuator>
+<keyframe><key name="home" qpos="0 0.3 1.2 0" ctrl="0 0.3 1.2 0"/></keyframe></mujoco>"#;
+    let site = "<site name=\"flange\" pos=\"0 0 0.03\"/></body></body></body></body></body>";
+    let folder = written("arm.xml", &format!("{before}{site}{after}{rest}"));
+    std::fs::write(folder.path().join("claw.xml"), CLAW).unwrap();
+    let hand = HandModel { model: "claw.xml".into(), at: "flange".into() };
+    let guess = describe("arm.xml", folder.path(), None, Some(&hand)).unwrap();
+    let found = &guess.description;
+    assert_eq!(found.arm_joints, ["pan", "lift", "bend", "tilt"]);
+    let joints = ["hand/left", "hand/left_pad", "hand/right", "hand/right_pad"];
+    assert_eq!(found.gripper.as_ref().unwrap().joints, joints);
+    assert_eq!(found.poses["home"][..4], [0.0, 0.3, 1.2, 0.0]);
+    std::fs::write(folder.path().join("robot.yaml"), guess.to_yaml()).unwrap();
+    let scene = scene(folder.path(), "  r: {model: robot.yaml}\n").unwrap();
+    let trial = try_robot(&scene).unwrap();
+    assert_eq!((trial.state, trial.drive), (Ok(()), Ok(())));
+    assert_eq!(trial.gripper, Some(Ok(())));
+    // All links of a finger are of the same jaw.
+    let sides = jaw_sides(&scene.chain("r").unwrap(), &scene.link_shapes("r").unwrap());
+    let [palm, a, b, c, d] = sides[3..] else { panic!("{sides:?}") };
+    assert_eq!(palm, Some(JawSide::Palm));
+    assert!(a == b && c == d && a != c && ![a, c].contains(&palm), "{sides:?}");
+
+    let nowhere = HandModel { model: "claw.xml".into(), at: "flnge".into() };
+    let error = describe("arm.xml", folder.path(), None, Some(&nowhere)).unwrap_err().to_string();
+    assert!(error.contains("did you mean \"flange\""), "{error}");
 }
 
 #[test]
@@ -116,7 +166,7 @@ fn motors_become_servos_only_when_a_description_says_so() {
     let raw = scene(folder.path(), "  r: {model: arm.xml}\n").unwrap();
     let error = SimRig::new(raw, Some(&[])).map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("joint pan has a motor"), "{error}");
-    let guess = describe("arm.xml", folder.path(), None).unwrap();
+    let guess = describe("arm.xml", folder.path(), None, None).unwrap();
     assert_eq!(guess.needs_servos, ["pan"]);
     std::fs::write(folder.path().join("robot.yaml"), guess.to_yaml()).unwrap();
     let made = scene(folder.path(), "  r: {model: robot.yaml}\n").unwrap();
@@ -214,7 +264,7 @@ fn one_of_two_arms_in_a_file_is_a_robot_of_its_own() {
     let both = both.replace("<keyframe>", "<!--").replace("</keyframe>", "-->");
     let folder = written("two.xml", &both);
     for (root, file, joint) in [("base", "one.yaml", "pan"), ("base2", "other.yaml", "pan2")] {
-        let guess = describe("two.xml", folder.path(), Some(root)).unwrap();
+        let guess = describe("two.xml", folder.path(), Some(root), None).unwrap();
         assert_eq!(guess.description.arm_joints[0], joint);
         std::fs::write(folder.path().join(file), guess.to_yaml()).unwrap();
     }
@@ -223,7 +273,7 @@ fn one_of_two_arms_in_a_file_is_a_robot_of_its_own() {
     let rig = SimRig::with_robots(scene, &["a".to_owned(), "b".to_owned()], Some(&[])).unwrap();
     let names: Vec<&str> = rig.spec().joints.iter().map(|j| j.name.as_str()).collect();
     assert!(names.contains(&"robot0_pan") && names.contains(&"robot1_pan2"), "{names:?}");
-    let missing = describe("two.xml", folder.path(), Some("bas")).unwrap_err().to_string();
+    let missing = describe("two.xml", folder.path(), Some("bas"), None).unwrap_err().to_string();
     assert!(missing.contains("no body \"bas\"") && missing.contains("base"), "{missing}");
 }
 
@@ -251,7 +301,7 @@ fn what_is_no_arm_says_why_and_what_asks_for_too_much_is_refused() {
     ];
     for (file, text, reason) in cases {
         let folder = written(file, &text);
-        let error = describe(file, folder.path(), None).unwrap_err().to_string();
+        let error = describe(file, folder.path(), None, None).unwrap_err().to_string();
         assert!(error.contains(reason), "{file}: {error}");
     }
 }
