@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         (-10..=10).flat_map(|up| (-10..=10).map(move |across| point(across, up))).collect();
     let (count, stamp_ns) = (points.len(), 1_000_000);
     let cloud = Cloud::new(points, Vec::new(), count, stamp_ns)?;
-    let view = View { world_from_camera: Pose::IDENTITY, pinhole: None };
+    let view = View::new(Pose::IDENTITY, None);
 
     // Points become voxels, voxels become a map over time. The robot would be taken out here.
     let mut pipeline = Pipeline::new(PipelineSettings::default())?;
