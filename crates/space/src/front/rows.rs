@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use citrange_lanes::LANES;
+use citrange_lanes::{Isa, LANES, kernel};
 
 use super::block::BLOCK;
 use super::support::{Depths, REACH};
@@ -44,7 +44,13 @@ impl Rows {
     }
 
     /// Reads a row of points.
-    pub(super) fn fill<P: Points>(&mut self, points: &P, range: Range<usize>, row: usize) {
+    pub(super) fn fill<P: Points>(
+        &mut self,
+        points: &P,
+        range: Range<usize>,
+        row: usize,
+        isa: Isa,
+    ) {
         let stride = self.stride();
         let numbers = &mut self.numbers[(row % self.ring) * 3 * stride..][..3 * stride];
         let (x, rest) = numbers.split_at_mut(stride);
@@ -52,10 +58,7 @@ impl Rows {
         let [x, y, z] = [x, y, z].map(|axis| &mut axis[MARGIN..]);
         let length = range.len();
         points.fill(range.start, &mut x[..length], &mut y[..length], &mut z[..length]);
-        // Some drivers write zeros where nothing was seen.
-        for ((x, y), z) in x[..length].iter_mut().zip(&y[..length]).zip(&z[..length]) {
-            *x = if *x == 0.0 && *y == 0.0 && *z == 0.0 { f32::NAN } else { *x };
-        }
+        zeros_unseen(isa, &x[..length], &y[..length], &mut z[..length]);
         // A short last strip must not show points of the one before.
         if length < self.length {
             x[length..].fill(f32::NAN);
@@ -80,5 +83,17 @@ impl Rows {
             Some(row) => &self.axis(row, 2)[from..][..points],
             None => &self.nothing[from..][..points],
         })
+    }
+}
+
+kernel! {
+    /// Some drivers write zeros where nothing was seen. NaN in z says so to the front, which then
+    /// drops the point, and to its neighbours, which look at depths alone.
+    fn zeros_unseen(_simd, x: &[f32], y: &[f32], z: &mut [f32]) {
+        for ((x, y), z) in x.iter().zip(y).zip(z) {
+            // Shifting takes the sign away: -0 is zero too.
+            let unseen = (x.to_bits() | y.to_bits() | z.to_bits()) << 1 == 0;
+            *z = if unseen { f32::NAN } else { *z };
+        }
     }
 }

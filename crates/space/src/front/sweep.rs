@@ -110,7 +110,8 @@ impl Sweeper {
         let mut next = range.start.saturating_sub(reach);
         for strip in range {
             while next < strips.count() && next <= strip + reach {
-                self.rows.fill(job.points, strips.start(next)..strips.start(next + 1), next);
+                let row = strips.start(next)..strips.start(next + 1);
+                self.rows.fill(job.points, row, next, job.isa);
                 next += 1;
             }
             let start = strips.start(strip);
