@@ -90,12 +90,12 @@ pub fn desk(cell: &Cell) -> Site {
     })
 }
 
-/// Runs all cells on both cores; the rows in the order of the cells.
+/// Runs all cells on all cores; the rows in the order of the cells.
 pub fn rows(cells: &[Cell], count: u64, seed: u64) -> Vec<Row> {
     let next = AtomicUsize::new(0);
     let rows = Mutex::new(vec![Row::default(); cells.len()]);
     std::thread::scope(|scope| {
-        for _ in 0..2 {
+        for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {
             scope.spawn(|| {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
@@ -127,11 +127,12 @@ fn line(cell: &Cell, row: &Row) -> String {
         (yes, no) => format!(" FALSE +{yes} -{no}"),
     };
     format!(
-        "{:32} {verdict:8} {:3} of {:3}, {:3} in the end{lies}  {reasons}",
+        "{:32} {verdict:8} {:3} of {:3}, {:3} in the end, {:3} refused{lies}  {reasons}",
         cell.name(),
         row.at_once,
         row.episodes,
-        row.placed
+        row.placed,
+        row.refused
     )
 }
 
@@ -182,20 +183,25 @@ fn blind_matrix() {
 
 fn measure(cells: &[Cell], seed: u64) {
     let rows = rows(cells, episodes(10), seed);
-    let mut sums: BTreeMap<String, [u64; 5]> = BTreeMap::new();
+    let mut sums: BTreeMap<String, [u64; 6]> = BTreeMap::new();
     for (cell, row) in cells.iter().zip(&rows).filter(|(_, row)| !row.is_refused()) {
         let mark = if cell.is_held_aside { "*" } else { "" };
         let sum =
             sums.entry(format!("{}/{}{mark}", cell.robot.name(), cell.kind.shape())).or_default();
-        let own = [row.episodes, row.at_once, row.placed, row.false_success, row.false_failure];
+        let lies = [row.false_success, row.false_failure];
+        let own = [row.episodes, row.at_once, row.placed, lies[0], lies[1], row.refused];
         for (sum, own) in sum.iter_mut().zip(own) {
             *sum += own;
         }
     }
-    eprintln!("\nper shape, where it is not refused: episodes, at once, in the end, false +, -");
-    for (name, [all, once, placed, yes, no]) in sums {
+    eprintln!(
+        "\nper shape, cells that are held: episodes, at once, in the end, false +, -, refused"
+    );
+    for (name, [all, once, placed, yes, no, refused]) in sums {
         let fraction = 100.0 * once as f64 / all as f64;
-        eprintln!("{name:24} {all:5} {once:5} {placed:5} {yes:3} {no:3}  {fraction:.1} %");
+        eprintln!(
+            "{name:24} {all:5} {once:5} {placed:5} {yes:3} {no:3} {refused:3}  {fraction:.1} %"
+        );
     }
 }
 

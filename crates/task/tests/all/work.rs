@@ -375,19 +375,20 @@ pub fn episodes(few: u64) -> u64 {
 
 /// Runs episodes on two threads; `begin` makes the site of an episode (or the thread's own).
 pub fn many(count: u64, run: impl Fn(u64, u64, &mut Option<Site>) -> Done + Sync) -> Tally {
-    let half = |odd: u64| {
+    let workers = std::thread::available_parallelism().map_or(2, usize::from);
+    let part = |worker: usize| {
         let run = &run;
         move || {
             let mut tally = Tally::default();
             let mut site = None;
-            for episode in (odd..count).step_by(2) {
+            for episode in (worker as u64..count).step_by(workers) {
                 tally.add(episode, &run(7, episode, &mut site));
             }
             tally
         }
     };
     std::thread::scope(|scope| {
-        let threads = [scope.spawn(half(0)), scope.spawn(half(1))];
+        let threads: Vec<_> = (0..workers).map(|worker| scope.spawn(part(worker))).collect();
         threads.into_iter().map(|t| t.join().unwrap()).fold(Tally::default(), Tally::merge)
     })
 }
