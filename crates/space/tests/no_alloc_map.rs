@@ -75,7 +75,7 @@ fn nothing_is_allocated_after_the_first_frames() {
         let hit = snapshot.capsule_hit(points[0], points[1], 0.05);
         let after = ALLOCATIONS.load(Ordering::Relaxed);
         assert!(hit && hits[1]);
-        let expected = if step % 2 == 1 { Carving::Rays } else { Carving::Picture };
+        let expected = if step % 2 == 1 { Carving::Projected } else { Carving::Picture };
         assert_eq!(report.carving, expected);
         if step >= 6 {
             counted += after - before;
