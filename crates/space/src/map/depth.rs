@@ -35,33 +35,48 @@ pub(crate) struct DepthPicture {
     depths_m: Vec<f32>,
     /// Levels 1, 2 and so on.
     levels: Vec<Level>,
+    /// Levels that larger pictures had.
+    spare: Vec<Level>,
     /// Level whose texels are the patches; 0 for single pixels.
     patch: usize,
     /// Nearest depths of level 1 over squares.
     windows: Windows,
 }
 
+/// Gives a vector so many values. Pictures of points that are no picture change their size from
+/// frame to frame, so more room than is asked is taken.
+pub(super) fn refit<T: Copy>(values: &mut Vec<T>, count: usize, value: T) {
+    values.clear();
+    if values.capacity() < count {
+        values.reserve_exact(count + count / 4);
+    }
+    values.resize(count, value);
+}
+
 impl DepthPicture {
-    /// Prepares for a picture of this size; allocates only when the size is new.
+    /// Prepares for a picture of this size; allocates only when it is larger than those before,
+    /// and then a quarter more.
     pub(crate) fn resize(&mut self, width: usize, height: usize) {
         if (self.width, self.height) == (width, height) {
             return;
         }
         (self.width, self.height) = (width, height);
-        self.depths_m = vec![f32::INFINITY; width * height];
-        self.levels.clear();
+        refit(&mut self.depths_m, width * height, f32::INFINITY);
         let (mut width, mut height) = (width, height);
+        let mut count = 0;
         while width > 1 || height > 1 {
             (width, height) = (width.div_ceil(2), height.div_ceil(2));
-            let texels = width * height;
-            self.levels.push(Level {
-                width,
-                height,
-                nearest_m: vec![0.0; texels],
-                furthest_m: vec![0.0; texels],
-                blind: vec![false; texels],
-            });
+            if self.levels.len() == count {
+                self.levels.push(self.spare.pop().unwrap_or_default());
+            }
+            let level = &mut self.levels[count];
+            (level.width, level.height) = (width, height);
+            refit(&mut level.nearest_m, width * height, 0.0);
+            refit(&mut level.furthest_m, width * height, 0.0);
+            refit(&mut level.blind, width * height, false);
+            count += 1;
         }
+        self.spare.extend(self.levels.drain(count..).rev());
         if let Some(level) = self.levels.first() {
             self.windows.resize(level.width, level.height);
         }

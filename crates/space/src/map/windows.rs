@@ -1,5 +1,7 @@
 //! Nearest depths over squares of pixels at any place, for rectangles in four looks.
 
+use crate::map::depth::refit;
+
 /// Sizes of squares: edges of 1, 2, 4 … 64 texels.
 pub(super) const SIZES: usize = 7;
 
@@ -13,11 +15,11 @@ pub(crate) struct Windows {
 }
 
 impl Windows {
-    /// Prepares for pictures of this many texels; allocates only when the size is new.
+    /// Prepares for pictures of this many texels; allocates only when they are larger than before.
     pub(crate) fn resize(&mut self, width: usize, height: usize) {
         if (self.width, self.texels) != (width, width * height) {
             (self.width, self.texels) = (width, width * height);
-            self.nearest_m = vec![0.0; SIZES * self.texels];
+            refit(&mut self.nearest_m, SIZES * self.texels, 0.0);
         }
     }
 
