@@ -4,14 +4,16 @@
 set -euo pipefail
 
 robots="${CITRANGE_CACHE:-$HOME/.cache/citrange}/peers/robots"
-packages="gym-aloha==0.1.5 gym-hil==0.1.14 gymnasium-robotics==1.4.2 physicalai-so101-plugin==0.2.0 pybullet==3.2.7"
+# Package and the Python that its wheel is for; nothing of them is run.
+packages="gym-aloha==0.1.5:3.12 gym-hil==0.1.14:3.12 gymnasium-robotics==1.4.2:3.12 physicalai-so101-plugin==0.2.0:3.12 pybullet==3.2.7:3.11"
 
 if [[ ! -e $robots/.ready || $(< "$robots/.ready") != "$packages" ]]; then
   echo "peers: fetching other people's robots (150 MB, 140 MB of them are kept)" >&2
   rm -rf "$robots" && mkdir -p "$robots"
-  # shellcheck disable=SC2086  # one word per package
-  python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
-    --python-version 3.11 --dest "$robots" $packages >&2
+  for package in $packages; do
+    python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
+      --python-version "${package##*:}" --dest "$robots" "${package%:*}" >&2
+  done
   # Robots only: libraries and toys of a package are large.
   python3 - "$robots" <<'PYTHON'
 import pathlib, sys, zipfile

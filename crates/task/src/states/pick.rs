@@ -170,8 +170,20 @@ pub(crate) fn grasp(pilot: &mut Autopilot, m: &mut Memory, _seen: &Observation) 
 
 /// Waits until the grasp has settled; jaws that closed on nothing end it here.
 pub(crate) fn grasp_settle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
-    let wait = pilot.settings.frames_s(pilot.settings.grasp_settle_duration_steps);
-    if pilot.in_state_s(m) < wait || !pilot.is_frame(seen) {
+    const CLOSED: u32 = 0;
+    const CATCHING_UP: u32 = 1;
+    const CAUGHT_UP: u32 = 2;
+    let wait_s = pilot.settings.frames_s(pilot.settings.grasp_settle_duration_steps);
+    let is_there = or_fail!(pilot.follow(m));
+    if m.part == CATCHING_UP && is_there {
+        m.part = CAUGHT_UP;
+    }
+    let wait_s = if m.part == CLOSED { wait_s } else { 2.0 * wait_s };
+    if pilot.in_state_s(m) < wait_s || !is_there || !pilot.is_frame(seen) {
+        return Step::Stay;
+    }
+    if m.part == CLOSED && catch_up(pilot, m, seen) {
+        m.part = CATCHING_UP;
         return Step::Stay;
     }
     let jaw_gap = pilot.jaw_gap(m, seen);
@@ -184,6 +196,25 @@ pub(crate) fn grasp_settle(pilot: &mut Autopilot, m: &mut Memory, seen: &Observa
     let first = GraspSample { hand_m: pilot.hand.at_m, object, jaw_gap };
     m.grasp = Some(GraspDetector::begin(&first));
     Step::To(State::Lift)
+}
+
+/// Sends the hand across to a thing that only the moving jaw has reached: pressed from above onto
+/// its far edge, it could not be drawn to the jaw that stands.
+fn catch_up(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> bool {
+    let touch_n = pilot.target(m, seen).and_then(|object| object.touch_n);
+    let least_n = pilot.settings.grasp_detection.contact_force_threshold_n;
+    let is_aside = touch_n.is_some_and(|[stands, moves]| stands < least_n && moves >= least_n);
+    if !is_aside || m.plan.aside_m <= 0.0 {
+        return false;
+    }
+    let (sin, cos) = pilot.body.yaw(&m.hand).sin_cos();
+    let by_m = Vector3::new(cos, sin, 0.0) * m.plan.aside_m;
+    let across = HandTarget { at_m: m.hand.at_m + by_m, ..m.hand };
+    let is_possible = pilot.joints_for(m, &across).is_ok();
+    if is_possible {
+        pilot.send(m, across, pilot.settings.descend_step_size);
+    }
+    is_possible
 }
 
 /// Straight up; the detector is asked at every frame.
