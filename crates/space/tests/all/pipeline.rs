@@ -38,7 +38,9 @@ fn world(pose: &Pose, point: [f32; 3]) -> [f64; 3] {
 
 fn by_plain_loop(grid: &Grid, cloud: &Cloud, pose: &Pose, own: impl Fn([f64; 3]) -> bool) -> Sums {
     let mut sums = Sums::new();
-    for (point, rgb) in cloud.xyz_m.iter().zip(&cloud.rgb) {
+    // Zeros are how some cameras write that they saw nothing.
+    let seen = cloud.xyz_m.iter().zip(&cloud.rgb).filter(|(point, _)| **point != [0.0; 3]);
+    for (point, rgb) in seen {
         let at = world(pose, *point);
         if let Some(cell) = grid.cell(at).filter(|_| !own(at)) {
             let sum = sums.entry(grid.key(cell)).or_default();
