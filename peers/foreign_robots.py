@@ -124,7 +124,7 @@ class Trial:
             capture_output=True, text=True, timeout=TIME_LIMIT_S,
         )
         if not done.stdout.startswith("{") or '"error"' in done.stdout[:12]:
-            raise Refused(done.stderr.strip().removeprefix("citrange:"))
+            raise Refused(done.stderr.strip().removeprefix("citrange:").strip())
         return done.stdout.splitlines()[0]
 
     def stable(self):
