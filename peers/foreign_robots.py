@@ -42,7 +42,7 @@ def short(reason, folder):
     reason = re.sub(r"(/[^ '\":;,)]+)+/([^/ '\":;,)]+)", r"\2", reason.replace(str(folder), ""))
     reason = re.sub(r"^scene [^:]*: |^model of \w+ \([^)]*\): |; `citrange robot describe.*$", "", reason)
     reason = re.sub(r"^(the )?(cell|tried|robot0)[^:]{0,20}: ", "", reason).replace("|", "/").replace("\n", " ")
-    return reason if len(reason) <= REASON else reason[: REASON - 1] + "…"
+    return reason if len(reason) <= REASON else reason[: REASON - 1].rstrip() + "…"
 
 
 def scene_text(model):
