@@ -32,11 +32,12 @@ lint: setup
 	  -A clippy::print-stdout -A clippy::print-stderr
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
 
+# Some tests press Ctrl-C, which the background job of a shell would ignore.
 test: lint
-	cargo test --workspace
+	env --default-signal=INT cargo test --workspace
 
 test-peers: setup
-	@scripts/test_peers.sh
+	@env --default-signal=INT scripts/test_peers.sh
 
 bench: setup
 	@benches/run.sh

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 /// Layer of every crate, as in ARCHITECTURE.md. A new crate must be put here.
-const LAYERS: [(&str, u32); 25] = [
+const LAYERS: [(&str, u32); 27] = [
     ("citrange-core", 0),
     ("citrange-lanes", 0),
     ("citrange-cloud", 1),
@@ -14,6 +14,7 @@ const LAYERS: [(&str, u32); 25] = [
     ("citrange-video", 1),
     ("citrange-control", 2),
     ("citrange-lerobot", 2),
+    ("citrange-link", 2),
     ("citrange-space", 2),
     ("citrange-calibrate", 3),
     ("citrange-plan", 3),
@@ -21,6 +22,7 @@ const LAYERS: [(&str, u32); 25] = [
     ("citrange-tape", 3),
     ("citrange-teleop", 3),
     ("citrange-cell", 4),
+    ("citrange-emulate", 4),
     ("citrange-task", 4),
     ("citrange-episodes", 5),
     ("citrange-settings", 5),

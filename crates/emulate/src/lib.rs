@@ -1,0 +1,30 @@
+//! Stand-ins for hardware, for tests and for those without it. So far: the servo bus of an SO-101,
+//! on a pseudo-terminal that any program opens like the real one.
+//!
+//! ```
+//! use citrange_emulate::{Servo, ServoBus, SimpleArm, spawn_servo_bus};
+//! use citrange_link::SerialPort;
+//! use citrange_link::feetech::{Bus, BusSettings, register};
+//!
+//! let servos = (1..=6).map(|id| Servo::new(id, 2048.0)).collect();
+//! let emulated = spawn_servo_bus(ServoBus::new(servos), SimpleArm)?;
+//! let port = SerialPort::open(emulated.path(), 1_000_000)?;
+//! let mut bus = Bus::new(port, BusSettings { retries: 3, ..BusSettings::default() });
+//! assert_eq!(bus.scan(1..=8)?, [1, 2, 3, 4, 5, 6]);
+//! assert_eq!(bus.read(3, register::PRESENT_POSITION)?, 2048);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | to change | look in |
+//! |---|---|
+//! | what one servo remembers and does | `servo.rs` |
+//! | requests, answers, what goes wrong on the wire | `servo_bus.rs` |
+//! | the pseudo-terminal and its clock | `pseudo_terminal.rs` |
+
+mod pseudo_terminal;
+mod servo;
+mod servo_bus;
+
+pub use pseudo_terminal::{Arm, EmulatedBus, SimpleArm, spawn_servo_bus};
+pub use servo::{Drive, FASTEST_COUNTS_S, Servo, Shaft};
+pub use servo_bus::{ServoBus, WireFaults};

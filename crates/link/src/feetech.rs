@@ -1,0 +1,19 @@
+//! The bus of Feetech's serial servos (STS3215), as in the SO-101: written by us, from its manual.
+//!
+//! | to change | look in |
+//! |---|---|
+//! | bytes of a packet | `packet.rs` |
+//! | what a servo remembers | `register.rs` |
+//! | what it says is wrong | `faults.rs` |
+//! | requests, answers, retries | `bus.rs` |
+//! | LeRobot's calibration file and units | `calibration.rs` |
+
+mod bus;
+mod calibration;
+mod faults;
+pub mod packet;
+pub mod register;
+
+pub use bus::{Answer, Bus, BusCounts, BusSettings};
+pub use calibration::{Calibration, MotorCalibration};
+pub use faults::Faults;

@@ -1,0 +1,30 @@
+//! Real arms. So far: the servo bus of the SO-101, its calibration, and serial ports.
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use citrange_link::SerialPort;
+//! use citrange_link::feetech::{Bus, BusSettings, Calibration, register};
+//!
+//! let port = SerialPort::open(Path::new("/dev/ttyACM0"), 1_000_000)?;
+//! let mut bus = Bus::new(port, BusSettings::default());
+//! let ids = bus.scan(1..=6)?;
+//! let calibration = Calibration::load(Path::new("my_arm.json"))?;
+//! for (name, motor) in calibration.motors().filter(|(_, motor)| ids.contains(&motor.id)) {
+//!     let count = bus.read(motor.id, register::PRESENT_POSITION)?;
+//!     println!("{name} {:.1} degrees", motor.degrees(count));
+//! }
+//! # Ok::<(), citrange_link::LinkError>(())
+//! ```
+//!
+//! | to change | look in |
+//! |---|---|
+//! | serial ports, who holds one, what helps | `port.rs` |
+//! | the servo bus | `feetech.rs` |
+//! | reasons | `error.rs` |
+
+mod error;
+pub mod feetech;
+mod port;
+
+pub use error::LinkError;
+pub use port::{Port, SerialPort, serial_ports};
