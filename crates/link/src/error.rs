@@ -34,6 +34,12 @@ pub enum LinkError {
         /// How often it was asked.
         tries: u32,
     },
+    /// An arm does not hold, or must not move now.
+    #[error("the arm is not ready: {why}")]
+    NotReady {
+        /// Why, and what helps.
+        why: String,
+    },
     /// A file, a value or a servo that is not as it should be.
     #[error("{what}: {reason}")]
     BadInput {
@@ -62,9 +68,10 @@ impl LinkError {
 impl Classified for LinkError {
     fn kind(&self) -> ErrorKind {
         match self {
-            Self::CannotOpen { .. } | Self::PortGone { .. } | Self::NoAnswer { .. } => {
-                ErrorKind::Robot
-            }
+            Self::CannotOpen { .. }
+            | Self::PortGone { .. }
+            | Self::NoAnswer { .. }
+            | Self::NotReady { .. } => ErrorKind::Robot,
             Self::BadInput { .. } => ErrorKind::BadInput,
             Self::Io { cause, .. } => ErrorKind::of_io(cause.kind()),
         }

@@ -7,13 +7,16 @@
 //! | what it says is wrong | `faults.rs` |
 //! | requests, answers, retries | `bus.rs` |
 //! | LeRobot's calibration file and units | `calibration.rs` |
+//! | an arm of servos: connecting, cycle, letting go | `arm.rs` |
 
+mod arm;
 mod bus;
 mod calibration;
 mod faults;
 pub mod packet;
 pub mod register;
 
+pub use arm::{ServoArm, ServoJoint, ServoSettings};
 pub use bus::{Answer, Bus, BusCounts, BusSettings};
 pub use calibration::{Calibration, MotorCalibration};
 pub use faults::Faults;

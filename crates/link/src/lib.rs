@@ -18,13 +18,24 @@
 //!
 //! | to change | look in |
 //! |---|---|
+//! | the thread that owns an arm, what it tells | `driver.rs`; an arm to it `device.rs` |
+//! | an arm as a Rig | `rig.rs` |
 //! | serial ports, who holds one, what helps | `port.rs` |
 //! | the servo bus | `feetech.rs` |
+//! | limits, watchdogs, what stops an arm | `safety.rs` |
 //! | reasons | `error.rs` |
 
+mod device;
+mod driver;
 mod error;
 pub mod feetech;
 mod port;
+mod rig;
+mod safety;
 
+pub use device::{ArmDevice, JointReading};
+pub use driver::{ArmDriver, ArmState, DriverCounts, DriverSettings, Reconnect};
 pub use error::LinkError;
 pub use port::{Port, SerialPort, serial_ports};
+pub use rig::LinkRig;
+pub use safety::{SafetyGate, SafetySettings, Timed};
