@@ -19,12 +19,15 @@
 //! |---|---|
 //! | what one servo remembers and does | `servo.rs` |
 //! | requests, answers, what goes wrong on the wire | `servo_bus.rs` |
+//! | the simulated arm behind the servos | `simulated_arm.rs` |
 //! | the pseudo-terminal and its clock | `pseudo_terminal.rs` |
 
 mod pseudo_terminal;
 mod servo;
 mod servo_bus;
+mod simulated_arm;
 
 pub use pseudo_terminal::{Arm, EmulatedBus, SimpleArm, spawn_servo_bus};
 pub use servo::{Drive, FASTEST_COUNTS_S, Servo, Shaft};
 pub use servo_bus::{ServoBus, WireFaults};
+pub use simulated_arm::SimulatedArm;

@@ -7,6 +7,7 @@
 //! | what it says is wrong | `faults.rs` |
 //! | requests, answers, retries | `bus.rs` |
 //! | LeRobot's calibration file and units | `calibration.rs` |
+//! | ids of factory servos, calibrating | `setup.rs` |
 //! | an arm of servos: connecting, cycle, letting go | `arm.rs` |
 
 mod arm;
@@ -15,8 +16,10 @@ mod calibration;
 mod faults;
 pub mod packet;
 pub mod register;
+mod setup;
 
 pub use arm::{ServoArm, ServoJoint, ServoSettings};
 pub use bus::{Answer, Bus, BusCounts, BusSettings};
 pub use calibration::{Calibration, MotorCalibration};
 pub use faults::Faults;
+pub use setup::{BAUDS, Calibrator, Swept, give_id};

@@ -80,6 +80,7 @@ enum Phase {
 pub struct SafetyGate {
     names: Vec<String>,
     grippers: Vec<bool>,
+    ranges: Vec<Option<[f64; 2]>>,
     full: TargetLimiter,
     slow: TargetLimiter,
     settings: SafetySettings,
@@ -105,6 +106,7 @@ impl SafetyGate {
         Self {
             names: chain.joints.iter().map(|joint| joint.name.clone()).collect(),
             grippers: chain.joints.iter().map(|joint| joint.gripper.is_some()).collect(),
+            ranges: chain.joints.iter().map(|joint| joint.range).collect(),
             slow: TargetLimiter::new(&eased, cycle_hz),
             full,
             settings,
@@ -251,6 +253,9 @@ impl SafetyGate {
 
     fn follow(&mut self, wanted: &[f64], measured: &[f64]) {
         let mut targets = wanted.to_vec();
+        for (target, range) in targets.iter_mut().zip(&self.ranges) {
+            *target = range.map_or(*target, |[low, high]| target.clamp(low, high));
+        }
         let press = self.settings.press_rad;
         for (j, target) in targets.iter_mut().enumerate().filter(|(j, _)| self.grippers[*j]) {
             // Where it is told nothing new it keeps pressing as it does.

@@ -101,6 +101,31 @@ impl ServoJoint {
         count.clamp(self.motor.range_min, self.motor.range_max)
     }
 
+    /// Radians at a count and its fractions, beyond the range, too: where a real shaft may be.
+    #[must_use]
+    pub fn exact_position(&self, count: f64) -> f64 {
+        self.zero() + (count - self.zero_count()) * self.rate()
+    }
+
+    /// The count and its fraction where it is at a position, beyond the range, too.
+    #[must_use]
+    pub fn exact_count(&self, position: f64) -> f64 {
+        self.zero_count() + (position - self.zero()) / self.rate()
+    }
+
+    /// The position at [`Self::zero_count`].
+    fn zero(&self) -> f64 {
+        self.gripper.map_or(0.0, |[closed, _]| closed)
+    }
+
+    fn zero_count(&self) -> f64 {
+        let MotorCalibration { drive_mode, range_min, range_max, .. } = self.motor;
+        match self.gripper {
+            Some(_) => f64::from(if drive_mode == 0 { range_min } else { range_max }),
+            None => self.motor.middle(),
+        }
+    }
+
     /// Radians per count.
     fn rate(&self) -> f64 {
         match self.gripper {
@@ -365,4 +390,30 @@ fn unlocked<P: Port>(
         }
     }
     bus.write(id, register::LOCK, 1).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use citrange_robot::Robot;
+
+    use super::*;
+
+    #[test]
+    fn exact_positions_are_those_of_the_counts() {
+        let robot = Robot::load("so101").unwrap();
+        for joint in &robot.chain().joints {
+            for drive_mode in [0, 1] {
+                let (homing_offset, range_min, range_max) = (5, 801, 3300);
+                let motor =
+                    MotorCalibration { id: 1, drive_mode, homing_offset, range_min, range_max };
+                let servo = ServoJoint::new(joint, motor);
+                for count in range_min..=range_max {
+                    let at = servo.position(count);
+                    assert!((servo.exact_position(f64::from(count)) - at).abs() < 1e-12);
+                    assert!((servo.exact_count(at) - f64::from(count)).abs() < 1e-9);
+                    assert_eq!(servo.count(at), count);
+                }
+            }
+        }
+    }
 }
