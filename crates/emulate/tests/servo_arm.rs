@@ -13,7 +13,9 @@ use citrange_link::feetech::register::{GOAL_POSITION, P_GAIN, TORQUE_ENABLE};
 use citrange_link::feetech::{
     Bus, BusSettings, Calibration, Faults, MotorCalibration, ServoArm, ServoSettings,
 };
-use citrange_link::{ArmDriver, ArmState, DriverSettings, LinkError, LinkRig, SerialPort};
+use citrange_link::{
+    ArmDriver, ArmState, DriverSettings, LeaderPilot, LinkError, LinkRig, SerialPort,
+};
 use citrange_robot::{Chain, Robot};
 
 const IDS: std::ops::RangeInclusive<u8> = 1..=6;
@@ -266,6 +268,35 @@ fn goals_arrive_within_a_count() {
         assert_eq!(servo.get(GOAL_POSITION), joint.count(state.targets[j]), "joint {j}");
         assert_eq!(joint.position(servo.present()), state.reading.pos[j], "joint {j}");
     }
+}
+
+/// A shaft without torque is where a hand puts it.
+fn turn(bus: &EmulatedBus, id: u8, counts: f64) {
+    let shaft = citrange_emulate::Shaft { counts, ..Default::default() };
+    bus.bus().servo(id).unwrap().moved(shaft, 0.001);
+}
+
+#[test]
+fn a_follower_eases_to_its_leader_and_follows_it() {
+    let (leader, follower) = (emulated(), emulated());
+    let names = chain().joints.iter().map(|joint| joint.name.clone()).collect();
+    // Far away when it begins.
+    let middle = leader.bus().servos[0].shaft().counts;
+    turn(&leader, 1, middle + 500.0);
+    let (reading, _) = driver(&leader, |_| {});
+    let mut pilot = LeaderPilot::new(reading, names, Some(150));
+    let (driven, _) = driver(&follower, |_| {});
+    let mut rig = LinkRig::new(driven, &chain(), 50, 25).unwrap();
+    let settings = RunSettings { pace: Pace::REAL_TIME, ..RunSettings::default() };
+    let report = run(&mut pilot, &mut rig, NoTape, &settings).unwrap();
+    assert_eq!(report.outcome.reason, "leader_end");
+    let counts = |bus: &EmulatedBus| bus.bus().servos[0].shaft().counts;
+    assert!((counts(&follower) - counts(&leader)).abs() < 4.0, "{}", counts(&follower));
+    assert_eq!(torques(&leader), [false; 6], "a leader is never held");
+    // A leader that is gone ends the episode.
+    drop(leader);
+    let error = run(&mut pilot, &mut rig, NoTape, &settings).unwrap_err().to_string();
+    assert!(error.contains("the leader"), "{error}");
 }
 
 #[test]

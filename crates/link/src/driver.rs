@@ -48,6 +48,8 @@ pub struct ArmState {
     pub targets: Vec<f64>,
     /// Whether commands are carried out, and if not, why.
     pub mode: Mode,
+    /// Why the way to the arm is gone, while it is; also for an arm that is only read.
+    pub lost: Option<String>,
     /// Cycles, late ones, readings that lacked a joint.
     pub counts: DriverCounts,
     /// What happened on its bus.
@@ -122,6 +124,7 @@ impl ArmDriver {
             targets: reading.pos.clone(),
             reading: reading.clone(),
             mode: gate.mode(),
+            lost: None,
             counts: DriverCounts::default(),
             bus: device.bus_counts(),
         };
@@ -236,7 +239,7 @@ impl<D: ArmDevice> Cycle<D> {
             match self.once() {
                 Ok(()) => {}
                 Err(error @ LinkError::PortGone { .. }) => {
-                    self.lost(&error);
+                    self.look_again(&error);
                     due = Instant::now();
                 }
                 Err(error) => self.gate.stop(error.to_string()),
@@ -288,7 +291,7 @@ impl<D: ArmDevice> Cycle<D> {
     }
 
     /// The way to the arm is gone: it is looked for, and a person starts it again.
-    fn lost(&mut self, error: &LinkError) {
+    fn look_again(&mut self, error: &LinkError) {
         self.gate.stop(error.to_string());
         self.device = None;
         self.publish();
@@ -321,12 +324,30 @@ impl<D: ArmDevice> Cycle<D> {
         }
     }
 
+    /// Why the joints are not heard.
+    fn lost(&self) -> Option<String> {
+        if self.device.is_none() {
+            return Some("the port is gone: plug the cable in again".to_owned());
+        }
+        let age_s = self.reading.at.elapsed().as_secs_f64();
+        if age_s <= self.settings.safety.lost_s {
+            return None;
+        }
+        let missing = self.joints.iter().zip(&self.reading.is_missing);
+        let missing: Vec<&str> = missing
+            .filter(|(_, is_missing)| **is_missing)
+            .map(|((name, _), _)| name.as_str())
+            .collect();
+        Some(format!("nothing heard of {} for {age_s:.1} s", missing.join(", ")))
+    }
+
     fn publish(&self) {
         let mut state = locked(&self.shared.state);
         state.reading.clone_from(&self.reading);
         state.targets.clear();
         state.targets.extend_from_slice(self.gate.targets());
         state.mode = self.gate.mode();
+        state.lost = self.lost();
         state.counts = self.counts;
         state.bus = self.device.as_ref().and_then(D::bus_counts);
         drop(state);

@@ -19,7 +19,7 @@
 //! | to change | look in |
 //! |---|---|
 //! | the thread that owns an arm, what it tells | `driver.rs`; an arm to it `device.rs` |
-//! | an arm as a Rig | `rig.rs` |
+//! | an arm as a Rig | `rig.rs`; a leader arm as a Pilot `leader.rs` |
 //! | serial ports, who holds one, what helps | `port.rs` |
 //! | the servo bus | `feetech.rs` |
 //! | limits, watchdogs, what stops an arm | `safety.rs` |
@@ -29,6 +29,7 @@ mod device;
 mod driver;
 mod error;
 pub mod feetech;
+mod leader;
 mod port;
 mod rig;
 mod safety;
@@ -36,6 +37,7 @@ mod safety;
 pub use device::{ArmDevice, JointReading};
 pub use driver::{ArmDriver, ArmState, DriverCounts, DriverSettings, Reconnect};
 pub use error::LinkError;
+pub use leader::LeaderPilot;
 pub use port::{Port, SerialPort, serial_ports};
 pub use rig::LinkRig;
 pub use safety::{SafetyGate, SafetySettings, Timed};
