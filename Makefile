@@ -32,12 +32,12 @@ lint: setup
 	  -A clippy::print-stdout -A clippy::print-stderr
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
 
-# Some tests press Ctrl-C, which the background job of a shell would ignore.
+# Some tests press Ctrl-C or hang up, which the background jobs of a shell ignore.
 test: lint
-	env --default-signal=INT cargo test --workspace
+	env --default-signal=INT,HUP cargo test --workspace
 
 test-peers: setup
-	@env --default-signal=INT scripts/test_peers.sh
+	@env --default-signal=INT,HUP scripts/test_peers.sh
 
 bench: setup
 	@benches/run.sh

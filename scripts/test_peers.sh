@@ -51,4 +51,4 @@ venv=$(scripts/robosuite_venv.sh)
 
 # The real lerobot reads what we record. It brings a numpy of its own, hence a second environment.
 venv=$(scripts/lerobot_venv.sh)
-"$venv/bin/python" -m pytest -q -W ignore --show-capture=no peers/test_lerobot.py peers/test_lerobot_training.py
+"$venv/bin/python" -m pytest -q -W ignore --show-capture=no peers/test_lerobot.py peers/test_lerobot_training.py peers/test_lerobot_bus.py

@@ -48,6 +48,9 @@ enum Verb {
     /// Describe a robot of somebody's: what is guessed from its MJCF or URDF, to mend.
     #[command(subcommand)]
     Robot(verbs::robot::Command),
+    /// Arms on their ports: list, and stand-ins for those without one.
+    #[command(subcommand)]
+    Rig(verbs::rig::Command),
     /// Simulate many environments; speed, energy and contact sanity.
     Sim(verbs::sim::Args),
     /// Drive an arm from a browser or a terminal, and record.
@@ -86,6 +89,7 @@ impl Verb {
             Self::Data(command) => command.tells_lines(),
             Self::Space(command) => command.tells_lines(),
             Self::Plan(args) => args.tells_lines(),
+            Self::Rig(command) => command.tells_lines(),
             _ => false,
         }
     }
@@ -96,6 +100,7 @@ impl Verb {
             Self::Doctor(args) => verbs::doctor::run(args),
             Self::Scene(command) => verbs::scene::run(command),
             Self::Robot(command) => verbs::robot::run(command),
+            Self::Rig(command) => verbs::rig::run(command),
             Self::Sim(args) => verbs::sim::run(args),
             Self::Drive(args) => verbs::drive::run(args),
             Self::Collect(args) => verbs::collect::run(args),

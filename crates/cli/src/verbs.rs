@@ -9,6 +9,7 @@ pub(crate) mod drive;
 pub(crate) mod plan;
 pub(crate) mod replay;
 pub(crate) mod report;
+pub(crate) mod rig;
 pub(crate) mod robot;
 pub(crate) mod scene;
 pub(crate) mod setup;

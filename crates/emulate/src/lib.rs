@@ -19,6 +19,7 @@
 //! |---|---|
 //! | what one servo remembers and does | `servo.rs` |
 //! | requests, answers, what goes wrong on the wire | `servo_bus.rs` |
+//! | a whole SO-101, orders to it in words | `so101.rs` |
 //! | the simulated arm behind the servos | `simulated_arm.rs` |
 //! | the pseudo-terminal and its clock | `pseudo_terminal.rs` |
 
@@ -26,8 +27,10 @@ mod pseudo_terminal;
 mod servo;
 mod servo_bus;
 mod simulated_arm;
+mod so101;
 
 pub use pseudo_terminal::{Arm, EmulatedBus, SimpleArm, spawn_servo_bus};
 pub use servo::{Drive, FASTEST_COUNTS_S, Servo, Shaft};
 pub use servo_bus::{ServoBus, WireFaults};
 pub use simulated_arm::SimulatedArm;
+pub use so101::{Assembly, EmulatedSo101, ORDERS, model_calibration};

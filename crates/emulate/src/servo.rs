@@ -1,6 +1,5 @@
 //! One STS3215: what it remembers, and what it does with it.
 
-use citrange_link::feetech::Faults;
 use citrange_link::feetech::register::{
     ACCELERATION, BAUD, COUNTS, FIRMWARE, GOAL_POSITION, GOAL_VELOCITY, HOMING_OFFSET, ID, LOCK,
     MAX_ACCELERATION, MAX_POSITION, MAX_TEMPERATURE, MAX_TORQUE, MAX_VOLTAGE, MIN_POSITION,
@@ -8,6 +7,7 @@ use citrange_link::feetech::register::{
     PRESENT_POSITION, PRESENT_TEMPERATURE, PRESENT_VELOCITY, PRESENT_VOLTAGE, PROTECTION_TIME,
     PROTECTIVE_TORQUE, RETURN_DELAY, Register, STATUS, STS3215, TORQUE_ENABLE, TORQUE_LIMIT,
 };
+use citrange_link::feetech::{Faults, MotorCalibration};
 
 const MEMORY: usize = 256;
 /// Written to torque-enable: the present place becomes the middle.
@@ -53,6 +53,8 @@ pub struct Servo {
     gives_way: bool,
     /// Faults that a test has switched on.
     forced: Faults,
+    /// Where a hand holds its shaft while it has no torque.
+    hand: Option<f64>,
 }
 
 impl Servo {
@@ -67,6 +69,7 @@ impl Servo {
             overloaded_s: 0.0,
             gives_way: false,
             forced: Faults::default(),
+            hand: None,
         };
         let factory = [
             (FIRMWARE, 3 | 10 << 8),
@@ -97,6 +100,21 @@ impl Servo {
         servo.show();
         servo.set(GOAL_POSITION, servo.present());
         servo
+    }
+
+    /// A hand holds its shaft there while it has no torque, or lets go.
+    pub fn hold_by_hand(&mut self, counts: Option<f64>) {
+        self.hand = counts;
+    }
+
+    /// As if it had been calibrated, for good.
+    pub fn calibrate(&mut self, motor: &MotorCalibration) {
+        self.set(HOMING_OFFSET, motor.homing_offset);
+        self.set(MIN_POSITION, motor.range_min);
+        self.set(MAX_POSITION, motor.range_max);
+        self.kept = self.memory;
+        self.show();
+        self.set(GOAL_POSITION, self.present());
     }
 
     /// A number that it remembers.
@@ -135,7 +153,8 @@ impl Servo {
         let kept = self.kept;
         let shaft = self.shaft;
         let (degrees, volts) = (self.get(PRESENT_TEMPERATURE), self.get(PRESENT_VOLTAGE));
-        *self = Self { memory: kept, kept, ..Self::new(self.id(), shaft.counts) };
+        let hand = self.hand;
+        *self = Self { memory: kept, kept, hand, ..Self::new(self.id(), shaft.counts) };
         self.shaft = shaft;
         self.set(LOCK, 1);
         self.set(TORQUE_ENABLE, 0);
@@ -201,7 +220,8 @@ impl Servo {
         let is_off = !self.has_torque() || self.faults().has(Faults::TEMPERATURE);
         if is_off {
             self.setpoint = None;
-            return Drive { goal_counts: None, torque: 0.0 };
+            let torque = if self.hand.is_some() { 1.0 } else { 0.0 };
+            return Drive { goal_counts: self.hand, torque };
         }
         let [low, high] = [MIN_POSITION, MAX_POSITION].map(|register| self.get(register));
         let goal = self.get(GOAL_POSITION);

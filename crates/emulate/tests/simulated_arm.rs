@@ -1,16 +1,12 @@
 //! The physics of our simulated SO-101 behind the emulated servos: weight, blocked joints, limits.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use citrange_core::Mode;
-use citrange_emulate::{EmulatedBus, Servo, ServoBus, SimulatedArm, spawn_servo_bus};
-use citrange_link::feetech::{
-    Bus, BusSettings, Calibration, MotorCalibration, ServoArm, ServoJoint, ServoSettings,
-};
-use citrange_link::{ArmDriver, ArmState, DriverSettings, SerialPort};
+use citrange_emulate::{Assembly, EmulatedSo101, Servo};
+use citrange_link::feetech::{BusSettings, ServoArm, ServoSettings};
+use citrange_link::{ArmDriver, ArmState, DriverSettings, LinkError, SerialPort};
 use citrange_robot::{Chain, Robot};
-use citrange_sim::{CompiledScene, SimRig, load_scene};
 
 const PATIENT: BusSettings = BusSettings { answer_time: Duration::from_millis(60), retries: 2 };
 
@@ -18,40 +14,17 @@ fn chain() -> Chain {
     Robot::load("so101").unwrap().chain().clone()
 }
 
-fn calibration(chain: &Chain) -> Calibration {
-    let motors = chain.joints.iter().zip(1_u8..).map(|(joint, id)| {
-        // As wide as the joint, its middle at 2047.
-        let [low, high] = joint.range.unwrap();
-        let half = ((high - low) / 2.0 * 4095.0 / std::f64::consts::TAU) as i32;
-        let (range_min, range_max) = ((2047 - half).max(0), (2047 + half).min(4095));
-        let motor =
-            MotorCalibration { id, drive_mode: 0, homing_offset: -40, range_min, range_max };
-        (joint.name.clone(), motor)
-    });
-    Calibration::new(motors.collect()).unwrap()
-}
-
-fn emulated() -> (EmulatedBus, ArmDriver) {
-    let chain = chain();
-    let calibration = calibration(&chain);
-    let scene = Arc::new(CompiledScene::new(&load_scene("block_box").unwrap()).unwrap());
-    let rig = SimRig::new(scene, Some(&[])).unwrap();
-    let joints = chain.joints.iter().zip(calibration.motors());
-    let servos =
-        joints.map(|(joint, (_, motor))| (ServoJoint::new(joint, *motor), motor.homing_offset));
-    let arm = SimulatedArm::new(rig, servos.collect()).unwrap();
-    let servos = arm.counts().into_iter().zip(1_u8..).map(|(at, id)| Servo::new(id, at)).collect();
-    let bus = spawn_servo_bus(ServoBus::new(servos), arm).unwrap();
-    let open = || SerialPort::open(bus.path(), 1_000_000).unwrap();
-    ServoArm::write_calibration(&mut Bus::new(open(), PATIENT), &calibration).unwrap();
+fn emulated() -> (EmulatedSo101, ArmDriver) {
+    let (chain, arm) = (chain(), EmulatedSo101::spawn("block_box", Assembly::Calibrated).unwrap());
+    let port = SerialPort::open(arm.bus().path(), 1_000_000).unwrap();
     let settings = ServoSettings::default();
-    let arm = ServoArm::connect(open(), &chain, &calibration, PATIENT, settings).unwrap();
+    let device = ServoArm::connect(port, &chain, arm.calibration(), PATIENT, settings).unwrap();
     let mut settings = DriverSettings { cycle_hz: 100, release_s: 0.3, ..Default::default() };
     settings.safety.stale_s = 0.6;
     settings.safety.lost_s = 3.0;
     settings.safety.command_timeout_s = 1.0;
-    let never = || Err(citrange_link::LinkError::bad("port", "it is not looked for again"));
-    (bus, ArmDriver::start(arm, Box::new(never), &chain, settings).unwrap())
+    let never = || Err(LinkError::bad("port", "it is not looked for again"));
+    (arm, ArmDriver::start(device, Box::new(never), &chain, settings).unwrap())
 }
 
 fn until(driver: &ArmDriver, what: &str, is: impl Fn(&ArmState) -> bool) -> ArmState {
@@ -67,7 +40,7 @@ fn until(driver: &ArmDriver, what: &str, is: impl Fn(&ArmState) -> bool) -> ArmS
 
 #[test]
 fn it_carries_its_weight_goes_where_it_is_sent_and_sinks_when_let_go() {
-    let (bus, driver) = emulated();
+    let (arm, driver) = emulated();
     let start = driver.state().reading.pos;
     driver.engage();
     let held = until(&driver, "holds", |state| matches!(state.mode, Mode::Holding { .. }));
@@ -84,16 +57,16 @@ fn it_carries_its_weight_goes_where_it_is_sent_and_sinks_when_let_go() {
     assert!(there.reading.effort.iter().all(|effort| effort.is_finite()));
     let lift = there.reading.pos[1];
     drop(driver);
-    assert!(!bus.bus().servos.iter().any(Servo::has_torque));
-    let was = bus.bus().servos[1].shaft().counts;
+    assert!(!arm.bus().bus().servos.iter().any(Servo::has_torque));
+    let was = arm.bus().bus().servos[1].shaft().counts;
     std::thread::sleep(Duration::from_millis(1500));
-    let sank = (bus.bus().servos[1].shaft().counts - was).abs();
+    let sank = (arm.bus().bus().servos[1].shaft().counts - was).abs();
     assert!(sank > 5.0, "{sank} counts from {lift}: an arm without torque sinks");
 }
 
 #[test]
 fn its_joints_never_exceed_their_limits_whatever_is_sent() {
-    let (bus, driver) = emulated();
+    let (arm, driver) = emulated();
     driver.engage();
     until(&driver, "holds", |state| matches!(state.mode, Mode::Holding { .. }));
     // Its own place first: what is far from it would be eased towards.
@@ -111,7 +84,7 @@ fn its_joints_never_exceed_their_limits_whatever_is_sent() {
         let far = if (round / 40).is_multiple_of(2) { 9.0 } else { -9.0 };
         driver.send(&[far, 0.0, 0.0, 1.0, far, 0.5]);
         std::thread::sleep(Duration::from_millis(5));
-        let shaft = bus.bus().servos[0].shaft();
+        let shaft = arm.bus().bus().servos[0].shaft();
         fastest = fastest.max(shaft.counts_s.abs());
         moved = moved.max(driver.state().reading.pos[0].abs());
     }
@@ -120,4 +93,20 @@ fn its_joints_never_exceed_their_limits_whatever_is_sent() {
     let range = chain().joints[0].range.unwrap();
     assert!(moved < range[1] + 0.03, "{moved}");
     drop(driver);
+}
+
+#[test]
+fn a_hand_moves_it_without_torque_and_orders_say_what_it_is() {
+    let (arm, driver) = emulated();
+    let start = arm.bus().bus().servos[2].shaft().counts;
+    let target = start - 200.0;
+    arm.order(&format!("turn 3 {target:.0}")).unwrap();
+    let radians = driver.state().reading.pos[2];
+    let moved = until(&driver, "moved", |state| (state.reading.pos[2] - radians).abs() > 0.25);
+    assert!(moved.reading.pos[2] < radians);
+    let told = arm.order("look").unwrap();
+    assert_eq!(told["servos"][2]["torque"], false);
+    assert!(arm.order("lose many").unwrap_err().contains("no number"));
+    assert!(arm.order("fault 9 1").unwrap_err().contains("no servo 9"));
+    assert!(arm.order("jump").unwrap_err().contains("there are: look"));
 }

@@ -86,8 +86,9 @@ fn few_problems(here: &Path) {
 }
 
 /// Sections of one object, and words for them; in this order they follow from one another.
-const OBJECTS: [(&str, &str); 27] = [
+const OBJECTS: [(&str, &str); 28] = [
     ("doctor", "doctor --json"),
+    ("rig list", "rig list --json"),
     ("scene list", "scene list --json"),
     ("scene show", "scene show small.yaml --json"),
     ("sim", "sim small.yaml --envs 2 --seconds 0.1 --json"),
