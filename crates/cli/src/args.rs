@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use citrange_episodes::import::PlayOptions;
-use citrange_episodes::{DepthChoice, PilotOptions, RecordOptions};
+use citrange_episodes::{DepthChoice, LinkChoice, PilotOptions, RecordOptions};
+use citrange_link::RigAddress;
 use citrange_tape::{Play, StateFeatures, Unit};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -60,7 +61,27 @@ impl RecordArgs {
             unit: self.unit,
             features: self.features,
             from: self.from.clone(),
+            link: None,
         }
+    }
+}
+
+/// Which real arm, where it is not the simulated one.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct LinkArgs {
+    /// The arm: sim, or so101:PORT for an SO-101 on a serial port, in the place of the scene's
+    /// first robot.
+    #[arg(long, value_name = "RIG")]
+    rig: Option<RigAddress>,
+    /// The arm's calibration, LeRobot's file; looked for where LeRobot keeps it if not given.
+    #[arg(long, value_name = "JSON", requires = "rig")]
+    calibration: Option<PathBuf>,
+}
+
+impl LinkArgs {
+    pub(crate) fn choice(&self) -> Option<LinkChoice> {
+        let address = self.rig.clone().filter(|rig| *rig != RigAddress::Simulated)?;
+        Some(LinkChoice { address, calibration: self.calibration.clone() })
     }
 }
 

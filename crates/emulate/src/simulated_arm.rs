@@ -9,6 +9,9 @@ use citrange_sim::{SimRig, StateQuery};
 use crate::pseudo_terminal::Arm;
 use crate::servo::{Drive, Shaft};
 
+/// How far ahead of a moving joint its target may be, by its speed.
+const LEAD_S: f64 = 0.2;
+
 /// A robot of a scene whose joints are turned by servos. Without torque a joint is held by its
 /// damping alone, as by a gear, and sinks.
 pub struct SimulatedArm {
@@ -30,7 +33,6 @@ struct Joint {
     servo: ServoJoint,
     offset: i32,
     stiffness: f64,
-    damping: f64,
     max_effort: f64,
 }
 
@@ -57,7 +59,6 @@ impl SimulatedArm {
             servo,
             offset,
             stiffness: joint.stiffness.unwrap_or(0.0),
-            damping: joint.damping.unwrap_or(0.0),
             max_effort: joint.max_effort.unwrap_or(f64::INFINITY),
         };
         let joints = chain.joints.iter().zip(servos).map(of).collect();
@@ -91,12 +92,11 @@ impl SimulatedArm {
             let at = self.seen.joint_pos[j];
             let goal = drive.goal_counts.map_or(at, |counts| joint.position(counts));
             self.command.pos[j] = if drive.torque < 1.0 && drive.goal_counts.is_some() {
-                // The simulated servo presses with stiffness times what it is off, less damping
-                // times speed: as hard as the torque allows, while the tick lasts.
-                let (vel, stiffness) = (self.seen.joint_vel[j], joint.stiffness.max(1e-9));
-                let ahead = joint.damping * vel / stiffness + vel * self.tick_s;
-                let most = drive.torque * joint.max_effort / stiffness;
-                at + (goal - at).clamp(ahead - most, ahead + most)
+                // The simulated servo presses with stiffness times what it is off. What stands is
+                // pressed as hard as the torque allows; what moves may go on to its goal.
+                let most = drive.torque * joint.max_effort / joint.stiffness.max(1e-9);
+                let reach = most + LEAD_S * self.seen.joint_vel[j].abs();
+                at + (goal - at).clamp(-reach, reach)
             } else {
                 goal
             };

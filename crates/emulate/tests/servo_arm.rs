@@ -111,10 +111,11 @@ fn a_calibrated_arm_is_read_held_moved_and_let_go() {
     }
     assert_eq!((state.reading.temperature_c[0], state.reading.voltage_v[5]), (30.0, 12.0));
     assert_eq!(torques(&bus), [false; 6], "reading holds nothing");
-    assert_eq!(bus.bus().servo(2).unwrap().get(P_GAIN), 16);
+    assert_eq!(bus.bus().servo(2).unwrap().get(P_GAIN), 32, "and writes nothing");
     driver.engage();
     until(&driver, "holds", |state| matches!(state.mode, Mode::Holding { .. }));
     assert_eq!(torques(&bus), [true; 6]);
+    assert_eq!(bus.bus().servo(2).unwrap().get(P_GAIN), 16);
     let wanted = [0.3, -0.2, 0.25, 0.1, -0.4, 0.5];
     let end = Instant::now() + Duration::from_secs(20);
     let near = |state: &ArmState| {

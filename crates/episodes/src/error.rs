@@ -7,6 +7,7 @@ use citrange_core::run::RunError;
 use citrange_core::{BoxError, Classified, ErrorKind};
 use citrange_hdf5::Hdf5Error;
 use citrange_lerobot::LerobotError;
+use citrange_link::LinkError;
 use citrange_plan::PlanError;
 use citrange_render::ImageError;
 use citrange_sim::SimError;
@@ -41,6 +42,9 @@ pub enum EpisodesError {
     /// The controller of an arm.
     #[error(transparent)]
     Control(#[from] ControlError),
+    /// A real arm.
+    #[error(transparent)]
+    Link(#[from] LinkError),
     /// The autopilot.
     #[error(transparent)]
     Task(#[from] TaskError),
@@ -99,6 +103,7 @@ impl Classified for EpisodesError {
             Self::Failed(_) => ErrorKind::Failed,
             Self::Tape(error) => error.kind(),
             Self::Sim(error) => error.kind(),
+            Self::Link(error) => error.kind(),
             Self::Control(error) => error.kind(),
             Self::Task(error) => error.kind(),
             Self::Plan(error) => error.kind(),
@@ -120,6 +125,9 @@ impl Classified for EpisodesError {
 fn refused(fault: &BoxError) -> ErrorKind {
     if let Some(TapeError::File { reason, .. }) = fault.downcast_ref::<TapeError>() {
         return reason.classify();
+    }
+    if let Some(link) = fault.downcast_ref::<LinkError>() {
+        return link.kind();
     }
     fault.downcast_ref::<io::Error>().map_or(ErrorKind::Failed, Classify::classify)
 }

@@ -16,8 +16,9 @@ use serde_json::json;
 use crate::cell::{DepthChoice, EpisodeRig, RigChoice};
 use crate::context::RunContext;
 use crate::error::{Context as _, Result, bad_input};
+use crate::linked::{LinkChoice, linked};
 use crate::session::{Choice, header};
-use crate::simulated::{recorded_rig, rig_in, scene_file};
+use crate::simulated::{compiled, recorded_rig, rig_in, scene_file};
 
 /// What every recording can be told.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +41,8 @@ pub struct RecordOptions {
     pub features: StateFeatures,
     /// Go on from a frame of a recorded episode: DATASET:EPISODE:FRAME.
     pub from: Option<String>,
+    /// A real arm in the place of the scene's first robot.
+    pub link: Option<LinkChoice>,
 }
 
 impl RecordOptions {
@@ -84,12 +87,13 @@ impl RecordOptions {
         ctx: RunContext<'_>,
     ) -> Result<(Box<dyn EpisodeRig>, Option<Origin>)> {
         let origin = self.from.as_deref().map(Origin::read).transpose()?;
-        let rig = match &origin {
-            Some(origin) => {
+        let rig = match (&origin, &self.link) {
+            (_, Some(link)) => Box::new(linked(compiled(scene.unwrap_or(other))?, link)?),
+            (Some(origin), None) => {
                 origin.check_scene(scene, ctx)?;
                 recorded_rig(&origin.tape, &self.choice())?
             }
-            None => rig_in(scene.unwrap_or(other), &self.choice())?,
+            (None, None) => rig_in(scene.unwrap_or(other), &self.choice())?,
         };
         if origin.is_some() {
             self.check_robots(&rig.robots())?;

@@ -21,11 +21,12 @@ use crate::cell::EpisodeRig;
 use crate::context::RunContext;
 use crate::error::{EpisodesError, Result, bad_input};
 use crate::import::{PlayOptions, is_hdf5};
+use crate::linked::LinkChoice;
 use crate::objects::ObjectMeter;
 use crate::simulated::play_file::{Prepared, prepare};
 use crate::simulated::rig_of;
 use play::Player;
-use rows::{Rows, by_rows, near};
+use rows::{Rows, by_rows, near, on_link};
 
 pub use play::{Audience, OpenPage};
 pub use report::{EpisodeResult, ReplayReport, Replayed};
@@ -57,6 +58,8 @@ pub struct ReplayOptions {
     pub play: PlayOptions,
     /// Threads for several episodes.
     pub threads: usize,
+    /// The real arm that repeats it, in the place of the first robot of `scene`.
+    pub link: Option<LinkChoice>,
 }
 
 /// Plays the episodes that are asked for, before the eyes of an audience if there is one.
@@ -183,6 +186,9 @@ impl Source {
 impl Player<'_> {
     fn replay(&self, source: &Source, episode: usize) -> Result<Replayed> {
         let options = self.options;
+        if let Some(link) = &options.link {
+            return on_link(self, source, episode, link);
+        }
         match source {
             Source::Demos(demos) => self.demo(&demos[episode]),
             Source::Tape(tape) if options.verify && !tape.damage.is_empty() => {

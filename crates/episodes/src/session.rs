@@ -47,7 +47,8 @@ pub(crate) fn header(rig: &dyn EpisodeRig, choice: Choice<'_>) -> Result<(TapeHe
         seed: choice.seed,
         episode: choice.episode,
         rig: rig.spec().clone(),
-        scene: Some(scene.clone()),
+        // What nobody can simulate again has no scene.
+        scene: (!model.is_empty()).then(|| scene.clone()),
         robots,
         unit: choice.unit,
         images: choice.images.clone(),

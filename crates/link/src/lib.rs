@@ -18,6 +18,7 @@
 //!
 //! | to change | look in |
 //! |---|---|
+//! | which arm, as people write it | `address.rs`; an SO-101 from its port to a driven arm `so101.rs` |
 //! | the thread that owns an arm, what it tells | `driver.rs`; an arm to it `device.rs` |
 //! | an arm as a Rig | `rig.rs`; a leader arm as a Pilot `leader.rs` |
 //! | serial ports, who holds one, what helps | `port.rs` |
@@ -25,6 +26,7 @@
 //! | limits, watchdogs, what stops an arm | `safety.rs` |
 //! | reasons | `error.rs` |
 
+mod address;
 mod device;
 mod driver;
 mod error;
@@ -33,7 +35,9 @@ mod leader;
 mod port;
 mod rig;
 mod safety;
+mod so101;
 
+pub use address::RigAddress;
 pub use device::{ArmDevice, JointReading};
 pub use driver::{ArmDriver, ArmState, DriverCounts, DriverSettings, Reconnect};
 pub use error::LinkError;
@@ -41,3 +45,4 @@ pub use leader::LeaderPilot;
 pub use port::{Port, SerialPort, serial_ports};
 pub use rig::LinkRig;
 pub use safety::{SafetyGate, SafetySettings, Timed};
+pub use so101::{BAUD, So101Settings, calibration_folders, find_calibration, open_so101};

@@ -14,6 +14,11 @@ use citrange_core::Mode;
 use citrange_robot::Chain;
 use serde::{Deserialize, Serialize};
 
+/// A gripper's joint that moved less than this …
+const MOVED_RAD: f64 = 0.01;
+/// … for so long is held up.
+const HELD_UP: Duration = Duration::from_millis(150);
+
 /// Limits of time and of what a joint may be off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -89,6 +94,9 @@ pub struct SafetyGate {
     has_torque: bool,
     /// Since when each joint is off its target.
     off_since: Vec<Option<Duration>>,
+    /// Where each joint was when it last moved, and when that was.
+    moved_from: Vec<f64>,
+    moved_at: Vec<Duration>,
 }
 
 impl SafetyGate {
@@ -114,6 +122,8 @@ impl SafetyGate {
             phase: Phase::Off,
             has_torque: false,
             off_since: vec![None; count],
+            moved_from: vec![f64::NAN; count],
+            moved_at: vec![Duration::ZERO; count],
         }
     }
 
@@ -177,7 +187,7 @@ impl SafetyGate {
                 if matches!(self.phase, Phase::Holding { .. }) {
                     self.phase = Phase::Easing;
                 }
-                self.follow(wanted, measured.pos);
+                self.follow(now, wanted, measured.pos);
             }
             Err(why) => {
                 self.phase = Phase::Holding { why };
@@ -189,6 +199,13 @@ impl SafetyGate {
 
     /// What ends in a stop.
     fn look(&mut self, now: Duration, measured: Timed<'_>) {
+        for (j, at) in measured.pos.iter().enumerate().take(self.names.len()) {
+            // NaN is nowhere: the first place counts as a movement.
+            if (at - self.moved_from[j]).abs() < MOVED_RAD {
+                continue;
+            }
+            (self.moved_from[j], self.moved_at[j]) = (*at, now);
+        }
         let age_s = now.saturating_sub(measured.at).as_secs_f64();
         if age_s > self.settings.lost_s {
             self.stop(format!("no joints were heard for {age_s:.1} s; start again when they are"));
@@ -251,16 +268,19 @@ impl SafetyGate {
         }
     }
 
-    fn follow(&mut self, wanted: &[f64], measured: &[f64]) {
+    fn follow(&mut self, now: Duration, wanted: &[f64], measured: &[f64]) {
         let mut targets = wanted.to_vec();
         for (target, range) in targets.iter_mut().zip(&self.ranges) {
             *target = range.map_or(*target, |[low, high]| target.clamp(low, high));
         }
         let press = self.settings.press_rad;
-        for (j, target) in targets.iter_mut().enumerate().filter(|(j, _)| self.grippers[*j]) {
-            // Where it is told nothing new it keeps pressing as it does.
-            let at = measured.get(j).copied().filter(|at| at.is_finite()).unwrap_or(*target);
-            *target = target.clamp(at - press, at + press);
+        for j in (0..targets.len()).filter(|j| self.grippers[*j]) {
+            // Only what is held up is held back. A limit around a jaw that moves would follow its
+            // overshoot, and swing.
+            let is_held_up = now.saturating_sub(self.moved_at[j]) > HELD_UP;
+            if let Some(at) = measured.get(j).filter(|at| is_held_up && at.is_finite()) {
+                targets[j] = targets[j].clamp(at - press, at + press);
+            }
         }
         let wanted = targets.clone();
         if self.phase == Phase::Easing {
@@ -394,6 +414,33 @@ mod tests {
         }
         assert_eq!(gate.mode(), Mode::Ready);
         assert!((gate.targets()[5] - 0.55).abs() < 1e-3, "{:?}", gate.targets());
+    }
+
+    /// A gripper that swings around its target by itself comes to rest all the same.
+    #[test]
+    fn a_gripper_that_overshoots_does_not_swing() {
+        let mut gate = SafetyGate::new(&chain(), HZ, SafetySettings::default());
+        gate.engage(&[0.0; 6]);
+        let wanted = [0.0, 0.0, 0.0, 0.0, 0.0, 1.2];
+        let (mut at, mut vel, mut late) = (0.0_f64, 0.0_f64, vec![0.0; 4]);
+        let mut last = Vec::new();
+        for tick in 1..600 {
+            let now = ms(10 * tick);
+            let seen = [0.0, 0.0, 0.0, 0.0, 0.0, at];
+            let command = Some(Timed { pos: &wanted, at: now });
+            let sent = gate.step(now, Timed { pos: &seen, at: now }, command).unwrap()[5];
+            // A soft servo (3 Hz, little damping) that hears late.
+            late.push(sent);
+            let target = late.remove(0);
+            for _ in 0..10 {
+                vel += (350.0 * (target - at) - 12.0 * vel) * 0.001;
+                at += vel * 0.001;
+            }
+            if tick > 400 {
+                last.push(at);
+            }
+        }
+        assert!(last.iter().all(|at| (at - 1.2).abs() < 0.01), "{last:?}");
     }
 
     #[test]

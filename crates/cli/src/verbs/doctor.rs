@@ -1,6 +1,6 @@
 //! `citrange doctor`: what works here, what does not, and the cure.
 
-use citrange_episodes::doctor::{Grade, examine};
+use citrange_episodes::doctor::{Finding, Grade, examine};
 use serde_json::json;
 
 use crate::exit::{Result, problems_found};
@@ -14,11 +14,15 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result {
-    let findings = examine();
-    if args.json {
+    tell(&examine(), args.json)
+}
+
+/// Prints what checks showed; problems found where one failed.
+pub(super) fn tell(findings: &[Finding], json: bool) -> Result {
+    if json {
         output::data(&json!({ "checks": findings }).to_string())?;
     } else {
-        for one in &findings {
+        for one in findings {
             output::data(&format!("{:<4} {:<28} {}", one.grade.word(), one.check, one.detail))?;
         }
     }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use citrange_episodes::drive::{Drive, DriveOptions, lines};
-use citrange_episodes::{EpisodesError, check_new};
+use citrange_episodes::{EpisodesError, RecordOptions, check_new};
 use citrange_sim::priority::Lead;
 use citrange_studio::{ServeOptions, Server, Summary, Terminal};
 use serde_json::json;
 
-use crate::args::{NoiseArgs, RecordArgs};
+use crate::args::{LinkArgs, NoiseArgs, RecordArgs};
 use crate::exit::{Result, bad_input};
 use crate::output::{self, Output};
 use crate::page::open_page;
@@ -31,6 +31,8 @@ pub(crate) struct Args {
     how: RecordArgs,
     #[command(flatten)]
     noise: NoiseArgs,
+    #[command(flatten)]
+    link: LinkArgs,
     /// How many episodes; by default until stopped.
     #[arg(long)]
     episodes: Option<u64>,
@@ -80,7 +82,7 @@ pub(crate) fn run(args: &Args) -> Result {
     let options = DriveOptions {
         scene: args.scene.clone(),
         dataset: args.record.clone(),
-        record: args.how.options(),
+        record: RecordOptions { link: args.link.choice(), ..args.how.options() },
         first: args.how.first,
         profile: args.profile.clone(),
         episodes: args.episodes,

@@ -10,7 +10,7 @@ use citrange_studio::{ServeOptions, Server, Telemetry};
 use citrange_tape::Unit;
 use citrange_teleop::DriverLock;
 
-use crate::args::{PlayArgs, units};
+use crate::args::{LinkArgs, PlayArgs, units};
 use crate::exit;
 use crate::output::{self, Output};
 use crate::page::open_page;
@@ -56,6 +56,8 @@ pub(crate) struct Args {
     unit: Option<Unit>,
     #[command(flatten)]
     own: PlayArgs,
+    #[command(flatten)]
+    link: LinkArgs,
     /// Threads for verifying several episodes.
     #[arg(long, default_value_t = 1)]
     threads: usize,
@@ -79,6 +81,7 @@ pub(crate) fn run(args: &Args) -> exit::Result {
         unit: args.unit,
         play: args.own.options(),
         threads: args.threads,
+        link: args.link.choice(),
     };
     let output = Output::of(args.json);
     let page = Page { listen: args.listen };

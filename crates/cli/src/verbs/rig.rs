@@ -1,11 +1,18 @@
-//! `citrange rig list|emulate`: what is connected, and stand-ins for what is not.
+//! `citrange rig list|check|setup|emulate`: what is connected, how good it is, and stand-ins.
 
+use std::cell::Cell;
 use std::io::BufRead as _;
-use std::sync::atomic::Ordering;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
 use std::time::Duration;
 
 use citrange_emulate::{Assembly, EmulatedSo101, ORDERS};
-use citrange_link::serial_ports;
+use citrange_episodes::rig_check::check_rig;
+use citrange_episodes::rig_setup::{Guide, SetupOptions, default_calibration, set_up, sweep_line};
+use citrange_episodes::{EpisodesError, LinkChoice};
+use citrange_link::feetech::Swept;
+use citrange_link::{RigAddress, serial_ports};
 use serde_json::json;
 
 use crate::exit::{Context as _, Result, bad_input, failed};
@@ -16,12 +23,46 @@ use crate::stop::catch_stop;
 pub(crate) enum Command {
     /// List the serial ports that an arm may be on.
     List(List),
+    /// Look at a real arm for two seconds: voltages, temperatures, cycle, calibration. Nothing moves.
+    Check(Check),
+    /// Make a real arm ready: ids of its servos, calibration, with you moving it.
+    Setup(Setup),
     /// Stand in for an arm: a bus of servos on a pseudo-terminal, the simulated arm behind them.
     Emulate(Emulate),
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct List {
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Check {
+    /// The arm: so101:PORT.
+    rig: RigAddress,
+    /// Its calibration, LeRobot's file; looked for where LeRobot keeps it if not given.
+    #[arg(long, value_name = "JSON")]
+    calibration: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Setup {
+    /// The arm: so101:PORT.
+    rig: RigAddress,
+    /// Give the servos their ids first: factory servos, one after the other.
+    #[arg(long)]
+    ids: bool,
+    /// Where the calibration goes, as LeRobot's file.
+    #[arg(long, value_name = "JSON")]
+    calibration: Option<PathBuf>,
+    /// Replace a calibration that is there.
+    #[arg(long)]
+    overwrite: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -40,7 +81,7 @@ pub(crate) struct Emulate {
     uncalibrated: bool,
     /// Write its calibration, as LeRobot's file, there.
     #[arg(long, value_name = "JSON")]
-    calibration: Option<std::path::PathBuf>,
+    calibration: Option<PathBuf>,
     /// Print JSON: an object when it is ready, then one per order.
     #[arg(long)]
     json: bool,
@@ -56,6 +97,8 @@ impl Command {
 pub(crate) fn run(command: &Command) -> Result {
     match command {
         Command::List(args) => list(args),
+        Command::Check(args) => check(args),
+        Command::Setup(args) => setup(args),
         Command::Emulate(args) => emulate(args),
     }
 }
@@ -69,6 +112,94 @@ fn list(args: &List) -> Result {
         output::talk("no serial port is there; citrange rig emulate so101 stands in for an arm");
     }
     output::lines(&ports)
+}
+
+fn check(args: &Check) -> Result {
+    let choice = LinkChoice { address: args.rig.clone(), calibration: args.calibration.clone() };
+    super::doctor::tell(&check_rig(&choice)?, args.json)
+}
+
+fn setup(args: &Setup) -> Result {
+    let file = args.calibration.clone().unwrap_or_else(default_calibration);
+    if file.exists() && !args.overwrite {
+        let text = format!("{} is there already; --overwrite replaces it", file.display());
+        return Err(bad_input(text));
+    }
+    let person = Person { stop: catch_stop()?, lines: typed_lines()?, shown: Cell::default() };
+    let options =
+        SetupOptions { address: args.rig.clone(), ids: args.ids, calibration: Some(file) };
+    let (file, calibration) = set_up(&options, &person)?;
+    let file = file.display().to_string();
+    if args.json {
+        let told = json!({ "calibration": file, "motors": calibration });
+        return output::data(&told.to_string());
+    }
+    output::data(&file)
+}
+
+/// Somebody at the terminal.
+struct Person {
+    stop: &'static AtomicBool,
+    lines: Receiver<String>,
+    shown: Cell<u32>,
+}
+
+impl Person {
+    fn has_pressed_enter(&self) -> Result<bool, EpisodesError> {
+        match self.lines.try_recv() {
+            _ if self.stop.load(Ordering::Relaxed) => Err(EpisodesError::Interrupted),
+            Ok(_) => Ok(true),
+            Err(TryRecvError::Empty) => Ok(false),
+            Err(TryRecvError::Disconnected) => {
+                Err(EpisodesError::Usage("setting up needs somebody who presses Enter".into()))
+            }
+        }
+    }
+}
+
+impl Guide for Person {
+    fn wait(&self, what: &str) -> Result<(), EpisodesError> {
+        output::talk(&format!("{what}, then press Enter"));
+        while !self.has_pressed_enter()? {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    fn begin(&self, what: &str) {
+        output::talk(&format!("{what}, then press Enter"));
+    }
+
+    fn show(&self, joints: &[Swept]) {
+        // Once a second is enough to read.
+        let looks = self.shown.get();
+        self.shown.set(looks + 1);
+        if looks.is_multiple_of(50) {
+            output::talk(&sweep_line(joints));
+        }
+    }
+
+    fn is_done(&self) -> Result<bool, EpisodesError> {
+        self.has_pressed_enter()
+    }
+}
+
+/// Lines as they are typed; closed when stdin is.
+fn typed_lines() -> Result<Receiver<String>> {
+    let (send, lines) = channel();
+    std::thread::Builder::new()
+        .name("stdin".into())
+        .spawn(move || {
+            for line in std::io::stdin().lock().lines() {
+                let Ok(line) = line else { break };
+                if send.send(line).is_err() {
+                    break;
+                }
+            }
+        })
+        .map_err(|error| failed(error.to_string()))
+        .context(|| "no thread for stdin".to_owned())?;
+    Ok(lines)
 }
 
 fn emulate(args: &Emulate) -> Result {
@@ -86,22 +217,17 @@ fn emulate(args: &Emulate) -> Result {
         output::data(&port)?;
         output::talk(&format!("orders, a line each: {ORDERS}. Ctrl-C ends it."));
     }
-    let (send, orders) = std::sync::mpsc::channel();
-    std::thread::Builder::new()
-        .name("orders".into())
-        .spawn(move || {
-            for line in std::io::stdin().lock().lines() {
-                let Ok(line) = line else { break };
-                if send.send(line).is_err() {
-                    break;
-                }
-            }
-        })
-        .map_err(|error| failed(error.to_string()))
-        .context(|| "no thread for orders".to_owned())?;
+    let orders = typed_lines()?;
     while !stop.load(Ordering::Relaxed) {
-        // A closed stdin orders nothing more; the arm stays until it is stopped.
-        let Ok(line) = orders.recv_timeout(Duration::from_millis(100)) else { continue };
+        let line = match orders.recv_timeout(Duration::from_millis(100)) {
+            Ok(line) => line,
+            Err(RecvTimeoutError::Timeout) => continue,
+            // A closed stdin orders nothing more; the arm stays until it is stopped.
+            Err(RecvTimeoutError::Disconnected) => {
+                std::thread::sleep(Duration::from_millis(100));
+                continue;
+            }
+        };
         let told = match arm.order(&line) {
             Ok(told) => json!({ "event": "order", "order": line, "arm": told }),
             Err(reason) => json!({ "event": "refused", "order": line, "reason": reason }),

@@ -115,6 +115,9 @@ impl<'a> Drive<'a> {
         let (mut rig, origin) = record.rig(options.scene.as_deref(), DEFAULT_SCENE, ctx)?;
         // The loop moves a robot: it does not wait for cameras.
         rig.leave_pictures_out(true);
+        if let Some(link) = &record.link {
+            ctx.say(&format!("{} moves when it is driven: keep clear of it", link.address));
+        }
         if let [first, others @ ..] = rig.robots().as_slice()
             && !others.is_empty()
         {
@@ -126,7 +129,9 @@ impl<'a> Drive<'a> {
         }
         let ArmDescription { chain, floor_z_m, .. } = rig.arm()?;
         let work = Work::of(rig.as_ref(), &chain)?;
-        if rig.scene().job.is_none() {
+        if record.link.is_some() {
+            // Nothing is seen of its things: there is no work for an autopilot.
+        } else if rig.scene().job.is_none() {
             ctx.say(&no_job(rig.scene(), &rig.spec().objects));
         } else if work.is_none() {
             ctx.say(&format!(

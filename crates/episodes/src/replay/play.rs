@@ -6,7 +6,7 @@ use std::time::Duration;
 use citrange_core::run::run as run_episode;
 use citrange_core::tape::{FrameRecord, TickRecord};
 use citrange_core::{
-    BoxError, Event, Outcome, Pace, Pilot, Rig as _, RunReport, RunSettings, Snapshot, Tape,
+    BoxError, Event, Late, Outcome, Pace, Pilot, Rig as _, RunReport, RunSettings, Snapshot, Tape,
 };
 use citrange_teleop::telemetry::{Phase, SceneInfo, Session, Telemetry};
 
@@ -64,8 +64,13 @@ impl Player<'_> {
         tape: &mut dyn Tape,
         of: u64,
     ) -> Result<RunReport> {
+        let pace = match self.options.link {
+            // What moves a real arm keeps time, and makes up for nothing.
+            Some(_) => Pace::Wall { speed: self.options.speed.unwrap_or(1.0), late: Late::Skip },
+            None => Pace::at_speed(self.options.speed),
+        };
         let settings = RunSettings {
-            pace: Pace::at_speed(self.options.speed),
+            pace,
             stop: Some(self.ctx.stop),
             pictures: self.cameras().is_none(),
             ..RunSettings::default()
@@ -115,8 +120,11 @@ impl Player<'_> {
         while page.viewers() == 0 && !self.ctx.stopped() {
             std::thread::sleep(Duration::from_millis(50));
         }
-        let settings =
-            RunSettings { pace: Pace::at_speed(self.options.speed.or(Some(1.0))), ..*settings };
+        let pace = match settings.pace {
+            Pace::Free => Pace::at_speed(Some(1.0)),
+            pace => pace,
+        };
+        let settings = RunSettings { pace, ..*settings };
         let mut live = LiveRig::new(rig, &board, Pictures::Shown);
         let report = run_episode(pilot, &mut live, tape, &settings)?;
         board.write(|live| {

@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 
 use citrange_core::tape::FrameRecord;
-use citrange_core::{BoxError, Snapshot, Tape};
+use citrange_core::{BoxError, Rig as _, Snapshot, Tape};
 use citrange_tape::{Dataset, Episode, FrameReplay, Reading};
 
+use super::Source;
 use super::play::Player;
 use super::report::Replayed;
 use crate::cell::EpisodeRig;
+use crate::drive::DEFAULT_SCENE;
 use crate::error::{Result, bad_input};
+use crate::linked::{LinkChoice, SmoothReplay, linked};
 use crate::objects::ObjectMeter;
-use crate::simulated::{match_arms, start_at};
+use crate::simulated::{compiled, match_arms, start_at};
 
 /// What a LeRobot dataset knows: a target and the joints seen per frame, radians and metres.
 pub(super) struct Rows {
@@ -76,6 +79,51 @@ pub(super) fn by_rows(
     Ok(replayed)
 }
 
+/// Plays rows on a real arm, at real time: it is brought to where they begin first, and targets
+/// between two frames lie between theirs.
+pub(super) fn on_link(
+    player: &Player<'_>,
+    source: &Source,
+    episode: usize,
+    link: &LinkChoice,
+) -> Result<Replayed> {
+    let options = player.options;
+    if options.verify {
+        bad_input!("a real arm repeats nothing bit for bit: leave --verify out");
+    }
+    let scene = compiled(options.scene.as_deref().unwrap_or(DEFAULT_SCENE))?;
+    let mut rig = linked(scene, link)?;
+    let (rows, hz) = match source {
+        Source::Dataset(dataset) => {
+            let rows = dataset.joint_rows(episode, rig.spec(), options.unit)?;
+            if matches!(rows.reading, Reading::Guessed { .. }) {
+                player.ctx.say(&format!("joint values are read in {}", rows.reading));
+            }
+            rows.check_limits(rig.spec())?;
+            (Rows { targets: rows.targets, seen: rows.seen }, dataset.lerobot.info().fps)
+        }
+        Source::Tape(tape) => {
+            let targets = (0..tape.len()).filter_map(|f| tape.action(f)).map(<[f64]>::to_vec);
+            let seen = tape.frames.iter().map(|f| f.joint_pos.clone()).collect();
+            (Rows { targets: targets.collect(), seen }, tape.header.rig.rates.frame_hz)
+        }
+        Source::Demos(_) => bad_input!(
+            "HDF5 files are not played on a real arm yet: citrange data import makes a dataset"
+        ),
+    };
+    let from = options.from;
+    let Some(first) = rows.targets.get(from) else {
+        bad_input!("there is no frame {from}; the episode has {}", rows.targets.len());
+    };
+    player.ctx.say("bringing the arm to where the episode begins");
+    rig.stand_at(first)?;
+    let of = (rows.targets.len() - from) as u64;
+    let mut pilot = SmoothReplay::new(rows.targets[from..].to_vec(), hz, rig.spec().rates);
+    let mut meter = Meter::of(rows.seen.get(from..).unwrap_or_default().to_vec());
+    let report = player.play(&mut rig, &mut pilot, &mut meter, of)?;
+    Ok(meter.near(report.frames, of, "the arm brought to its start".into()))
+}
+
 /// Holds a target per frame and measures how far the joints, and of a file of others its objects,
 /// are from those recorded.
 pub(super) fn near(
@@ -89,27 +137,17 @@ pub(super) fn near(
     let from = player.options.from.min(rows.targets.len());
     let rates = rig.spec().rates;
     let mut pilot = FrameReplay::new(rows.targets[from..].to_vec(), rates);
-    let meter = Meter {
-        seen: rows.seen.get(from..).unwrap_or_default().to_vec(),
-        largest: 0.0,
-        sum: 0.0,
-        count: 0,
-    };
+    let meter = Meter::of(rows.seen.get(from..).unwrap_or_default().to_vec());
     let mut both = Both { meter, objects };
     let of = (rows.targets.len() - from) as u64;
     let report = player.play(rig.as_mut(), &mut pilot, &mut both, of)?;
     let Both { meter, objects } = both;
-    Ok(Replayed::Near {
-        frames: report.frames,
-        of,
-        level,
-        unit: None,
-        // A file without recorded joints leaves nothing to compare.
-        largest_rad: if meter.count == 0 { f64::NAN } else { meter.largest },
-        mean_rad: meter.sum / (meter.count.max(1) as f64),
-        objects_m: last.map_or_else(BTreeMap::new, |last| rig.object_errors_m(&last)),
-        objects: objects.map(ObjectMeter::into_report),
-    })
+    let mut replayed = meter.near(report.frames, of, level);
+    if let Replayed::Near { objects_m, objects: told, .. } = &mut replayed {
+        *objects_m = last.map_or_else(BTreeMap::new, |last| rig.object_errors_m(&last));
+        *told = objects.map(ObjectMeter::into_report);
+    }
+    Ok(replayed)
 }
 
 /// Joints and objects.
@@ -133,6 +171,26 @@ struct Meter {
     largest: f64,
     sum: f64,
     count: u64,
+}
+
+impl Meter {
+    fn of(seen: Vec<Vec<f64>>) -> Self {
+        Self { seen, largest: 0.0, sum: 0.0, count: 0 }
+    }
+
+    fn near(&self, frames: u64, of: u64, level: String) -> Replayed {
+        Replayed::Near {
+            frames,
+            of,
+            level,
+            unit: None,
+            // A file without recorded joints leaves nothing to compare.
+            largest_rad: if self.count == 0 { f64::NAN } else { self.largest },
+            mean_rad: self.sum / (self.count.max(1) as f64),
+            objects_m: BTreeMap::new(),
+            objects: None,
+        }
+    }
 }
 
 impl Tape for Meter {

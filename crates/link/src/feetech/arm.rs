@@ -155,8 +155,8 @@ pub struct ServoArm<P> {
 }
 
 impl<P: Port> ServoArm<P> {
-    /// Looks whether the servos of a calibration are there and are what it says, and makes them
-    /// ready. Nothing moves, no torque is switched on.
+    /// Looks whether the servos of a calibration are there and are what it says. Nothing is
+    /// written; gains and limits are when the arm is first held.
     ///
     /// # Errors
     /// Names the first joint without a motor, the servo that does not answer, is no STS3215, or
@@ -186,9 +186,6 @@ impl<P: Port> ServoArm<P> {
         let mut arm = Self { bus, joints, quick, settings, answers, goals };
         for joint in arm.joints.clone() {
             arm.check(&joint)?;
-        }
-        for joint in arm.joints.clone() {
-            arm.configure(&joint)?;
         }
         Ok(arm)
     }
@@ -314,6 +311,10 @@ impl<P: Port> ArmDevice for ServoArm<P> {
     }
 
     fn hold(&mut self) -> Result<(), LinkError> {
+        self.bus.set_settings(PATIENT);
+        for joint in self.joints.clone() {
+            self.configure(&joint)?;
+        }
         self.all(|bus, joint, torque| {
             let id = joint.motor.id;
             // The goal first: a servo that gets torque must not jump to an old one.
