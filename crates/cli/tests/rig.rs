@@ -109,6 +109,66 @@ fn a_real_arm_is_driven_recorded_and_replayed() {
 }
 
 #[test]
+fn ctrl_c_lets_the_arm_go_and_kill_9_leaves_it_holding() {
+    let folder = temp();
+    let here = folder.path();
+    let mut arm = Emulated::start(here);
+    let words = format!("block_box --rig so101:{} --calibration arm.json", arm.port);
+    for (signal, code) in [(Signal::INT, Some(130)), (Signal::KILL, None)] {
+        let mut drive = Wheel::start(here, &words);
+        drive.drive(&["left"], 0.5);
+        drive.hold(&["left"], 0.2);
+        kill_process(Pid::from_child(&drive.running.child), signal).unwrap();
+        assert_eq!(drive.running.child.wait().unwrap().code(), code);
+        let holds = signal == Signal::KILL;
+        assert_eq!(arm.torques(), [holds; 6], "{signal:?}");
+        let at = |arm: &mut Emulated| arm.order("look")[0]["counts"].as_f64().unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        let first = at(&mut arm);
+        std::thread::sleep(Duration::from_millis(300));
+        assert!((at(&mut arm) - first).abs() < 2.0, "it stands: {signal:?}");
+    }
+    arm.end();
+}
+
+#[test]
+fn an_arm_that_is_brought_to_a_start_can_be_stopped() {
+    let folder = temp();
+    let here = folder.path();
+    let mut arm = Emulated::start(here);
+    let tape = "collect orange_plate --episodes 1 --cameras none --out set --retries 0";
+    ok(here, tape);
+    arm.order("turn 1 3000");
+    std::thread::sleep(Duration::from_millis(800));
+    arm.order("free 1");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_citrange"));
+    let rig = format!("so101:{}", arm.port);
+    command.args(["replay", "set", "--rig", &rig, "--calibration", "arm.json"]);
+    command.current_dir(here).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let end = std::time::Instant::now() + Duration::from_secs(60);
+    while arm.torques() != [true; 6] {
+        assert!(std::time::Instant::now() < end, "it is never held");
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = stderr(&output);
+    assert!(said.contains("bringing the arm"), "{said}");
+    assert_ne!(output.status.code(), Some(0), "{said}");
+    assert_eq!(arm.torques(), [false; 6]);
+    let at = arm.order("look")[0]["counts"].as_f64().unwrap();
+    assert!(at > 2300.0, "it went on to {at}");
+    // A tape of another robot never reaches the servos.
+    ok(here, "collect ur5_cell --episodes 1 --seconds 0.2 --cameras none --out other");
+    let words = format!("replay other --rig {rig} --calibration arm.json");
+    let other = citrange(here, &words.split(' ').collect::<Vec<_>>(), &[]);
+    assert_ne!(other.status.code(), Some(0));
+    assert_eq!(arm.torques(), [false; 6]);
+    arm.end();
+}
+
+#[test]
 fn an_arm_that_is_not_there_or_another_is_said() {
     let folder = temp();
     let here = folder.path();

@@ -66,7 +66,7 @@ pub use dict::{DictObjectState, DictRobotState, DictState};
 pub use error_kind::{Classified, ErrorKind};
 pub use event::Event;
 pub use observation::{CameraImage, Mode, ObjectSeen, Observation, Want};
-pub use pace::{Late, Pace};
+pub use pace::{Late, Pace, Pacer};
 pub use picture::{DepthPicture, Picture, PictureError, PicturePool, Undrawn};
 pub use pilot::{Memory, Notes, Outcome, Pilot, Start, Verdict};
 pub use pose::Pose;

@@ -47,18 +47,18 @@ pub const STALL: Duration = Duration::from_millis(40);
 
 /// How a tick began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Began {
+pub struct Began {
     /// After it was due.
-    pub(crate) late: Duration,
+    pub late: Duration,
     /// More than one tick.
-    pub(crate) is_late: bool,
+    pub is_late: bool,
     /// So late that the pilot must know.
-    pub(crate) is_stall: bool,
+    pub is_stall: bool,
 }
 
-/// Waits for due times.
+/// Waits for due times: the loop's, and those of whatever else has a cycle to keep.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pacer {
+pub struct Pacer {
     pace: Pace,
     tick: Duration,
     /// Due times count from here; it moves when time is skipped.
@@ -71,7 +71,9 @@ pub(crate) struct Pacer {
 }
 
 impl Pacer {
-    pub(crate) fn new(pace: Pace, control_hz: u32) -> Self {
+    /// Of so many ticks a second, the first one due now.
+    #[must_use]
+    pub fn new(pace: Pace, control_hz: u32) -> Self {
         let speed = match pace {
             Pace::Wall { speed, .. } if speed.is_finite() && speed > 0.0 => speed,
             _ => 1.0,
@@ -86,7 +88,7 @@ impl Pacer {
     }
 
     /// Waits until the next tick is due.
-    pub(crate) fn wait(&mut self) -> Began {
+    pub fn wait(&mut self) -> Began {
         if !matches!(self.pace, Pace::Wall { .. }) {
             return Began::default();
         }
@@ -118,19 +120,19 @@ impl Pacer {
 
     /// A command is about to be sent: waits where the last one was a moment ago, however late
     /// this one is.
-    pub(crate) fn before_act(&self) {
+    pub fn before_act(&self) {
         if let Some(last) = self.last_act.filter(|_| self.skips()) {
             sleep_until(last + self.tick / 2);
         }
     }
 
     /// It was sent. Only now: whoever was held up just before it was sent it later than it knew.
-    pub(crate) fn after_act(&mut self) {
+    pub fn after_act(&mut self) {
         self.last_act = Some(Instant::now());
     }
 
     /// Time counts from here: what was before was not the loop's.
-    pub(crate) fn restart(&mut self) {
+    pub fn restart(&mut self) {
         if self.skips() {
             (self.anchor, self.ticks) = (Instant::now(), 1);
         }

@@ -10,10 +10,10 @@ use citrange_cloud::View;
 use citrange_core::pilot::Notes;
 use citrange_core::restore::BodyPose;
 use citrange_core::{
-    BoxError, Command, Commanded, Halt, Observation, Outcome, Pilot, Rates, RestoreReport, Rig,
-    RigSpec, Scene, Snapshot, StartData, Verdict, Want,
+    BoxError, Command, Commanded, Halt, Mode, Observation, Outcome, Pilot, Rates, RestoreReport,
+    Rig, RigSpec, Scene, Snapshot, StartData, Verdict, Want,
 };
-use citrange_link::{LinkRig, RigAddress, So101Settings, open_so101};
+use citrange_link::{LinkError, LinkRig, RigAddress, So101Settings, open_so101};
 use citrange_plan::PlanScene;
 use citrange_robot::{Chain, Robot};
 use citrange_sim::{CompiledScene, SimRig};
@@ -21,7 +21,7 @@ use citrange_tape::Episode;
 use citrange_teleop::telemetry::SceneInfo;
 
 use crate::cell::{ArmDescription, EpisodeRig, RigIdentity, Shown};
-use crate::error::{Context as _, EpisodesError, Result, bad_input};
+use crate::error::{EpisodesError, Result, bad_input};
 
 /// Control ticks and frames per second; the arm's own cycle is as fast as its ticks.
 const CONTROL_HZ: u32 = 180;
@@ -85,6 +85,17 @@ pub(crate) fn linked(scene: Arc<CompiledScene>, choice: &LinkChoice) -> Result<L
 }
 
 impl LinkedRig {
+    /// Whether it holds, after an episode.
+    ///
+    /// # Errors
+    /// Why it was stopped.
+    pub(crate) fn check_holds(&self) -> Result<()> {
+        match self.link.driver().state().mode {
+            Mode::Stopped { why } => Err(LinkError::NotReady { why }.into()),
+            Mode::Ready | Mode::Holding { .. } => Ok(()),
+        }
+    }
+
     /// Puts the twin's arm where the real one is.
     fn mirror(&mut self) -> Result<()> {
         let joints = self.joints.clone();
@@ -153,8 +164,9 @@ impl EpisodeRig for LinkedRig {
         Ok(PlanScene { joints: self.joints.clone(), ..scene })
     }
 
-    fn stand_at(&mut self, joints: &[f64]) -> Result<()> {
-        Ok(self.link.go_to(joints)?)
+    /// Only a pilot in the loop moves a real arm: there it can be stopped.
+    fn stand_at(&mut self, _joints: &[f64]) -> Result<()> {
+        bad_input!("{}: a real arm is not put anywhere", self.address)
     }
 
     fn camera_view(&mut self, camera: &str) -> Result<View> {
@@ -171,10 +183,8 @@ impl EpisodeRig for LinkedRig {
         Ok(())
     }
 
-    fn go_to(&mut self, tape: &Episode, frame: usize) -> Result<()> {
-        let was =
-            tape.frames.get(frame).with_context(|| format!("the tape has no frame {frame}"))?;
-        self.stand_at(&was.joint_pos)
+    fn go_to(&mut self, _tape: &Episode, _frame: usize) -> Result<()> {
+        bad_input!("{}: what stood around a frame of a tape is not there again", self.address)
     }
 
     fn restore_start(&mut self, _start: &StartData) -> Result<RestoreReport> {
@@ -210,6 +220,61 @@ impl EpisodeRig for LinkedRig {
         shown.joint_pos.clone_from(&self.joints);
         shown.time_s = self.at_s;
         Ok(())
+    }
+}
+
+/// How near every joint must come to a place that it is brought to.
+const THERE_RAD: f64 = 0.05;
+/// A gripper slower than this, so long after it was sent, is held up by what it holds.
+const RESTS_RAD_S: f64 = 0.02;
+const RESTS_AFTER_S: f64 = 1.0;
+/// How long it may take.
+const COMES_WITHIN_S: f64 = 60.0;
+
+/// Brings an arm somewhere; the arm's own gate eases it in.
+#[derive(Debug)]
+pub(crate) struct Approach {
+    joints: Vec<f64>,
+    /// Which may be held up by what they hold.
+    grippers: Vec<bool>,
+}
+
+impl Approach {
+    /// To these joints of a rig.
+    pub(crate) fn to(joints: &[f64], spec: &RigSpec) -> Self {
+        let grippers = spec.joints.iter().map(|joint| joint.gripper.is_some()).collect();
+        let ranges = spec.joints.iter().map(|joint| joint.range);
+        let within = |(at, range): (&f64, Option<[f64; 2]>)| {
+            range.map_or(*at, |[low, high]| at.clamp(low, high))
+        };
+        Self { joints: joints.iter().zip(ranges).map(within).collect(), grippers }
+    }
+}
+
+impl Pilot for Approach {
+    fn name(&self) -> &str {
+        "approach"
+    }
+
+    fn decide(
+        &mut self,
+        seen: &Observation,
+        command: &mut Command,
+        _notes: &mut Notes,
+    ) -> std::result::Result<Verdict, BoxError> {
+        let passed_s = seen.at_ns as f64 * 1e-9;
+        let is_there = self.joints.iter().enumerate().all(|(j, to)| {
+            let rests = passed_s > RESTS_AFTER_S && seen.joint_vel[j].abs() < RESTS_RAD_S;
+            (seen.joint_pos[j] - to).abs() < THERE_RAD || (self.grippers[j] && rests)
+        });
+        if is_there {
+            return Ok(Verdict::Done(Outcome { success: Some(true), reason: "there".to_owned() }));
+        }
+        if passed_s > COMES_WITHIN_S {
+            return Err(format!("the arm did not come there in {COMES_WITHIN_S} s").into());
+        }
+        command.pos.clone_from(&self.joints);
+        Ok(Verdict::Go)
     }
 }
 

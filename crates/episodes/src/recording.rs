@@ -86,6 +86,9 @@ impl RecordOptions {
         other: &str,
         ctx: RunContext<'_>,
     ) -> Result<(Box<dyn EpisodeRig>, Option<Origin>)> {
+        if let (Some(_), Some(link)) = (&self.from, &self.link) {
+            bad_input!("{}: episodes do not go on from a frame on a real arm", link.address);
+        }
         let origin = self.from.as_deref().map(Origin::read).transpose()?;
         let rig = match (&origin, &self.link) {
             (_, Some(link)) => Box::new(linked(compiled(scene.unwrap_or(other))?, link)?),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use citrange_core::Mode;
+use citrange_core::{Mode, Pace, Pacer};
 use citrange_robot::Chain;
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +61,7 @@ pub struct ArmState {
 pub struct DriverCounts {
     /// Cycles done.
     pub cycles: u64,
-    /// Cycles that began more than half a cycle late; they are not made up for.
+    /// Cycles that began more than a cycle late; they are not made up for.
     pub late: u64,
     /// Times that somebody asked for torque, whether it came or not.
     pub engaged: u64,
@@ -146,6 +146,7 @@ impl ArmDriver {
             reading,
             counts,
             shared: shared.clone(),
+            pacer: Pacer::new(Pace::REAL_TIME, cycle_hz),
             began: Instant::now(),
         };
         let thread = std::thread::Builder::new()
@@ -228,31 +229,26 @@ struct Cycle<D: ArmDevice> {
     reading: JointReading,
     counts: DriverCounts,
     shared: Arc<Shared>,
+    pacer: Pacer,
     began: Instant,
 }
 
 impl<D: ArmDevice> Cycle<D> {
     fn run(mut self) {
         let tick = Duration::from_secs(1) / self.settings.cycle_hz.max(1);
-        let mut due = Instant::now();
+        // Late cycles are skipped, never made up for: the loop's own rule.
+        self.pacer.restart();
         while !self.shared.is_over.load(Ordering::Relaxed) {
+            self.counts.late += u64::from(self.pacer.wait().is_late);
             match self.once() {
                 Ok(()) => {}
                 Err(error @ LinkError::PortGone { .. }) => {
                     self.look_again(&error);
-                    due = Instant::now();
+                    self.pacer.restart();
                 }
                 Err(error) => self.gate.stop(error.to_string()),
             }
             self.publish();
-            due += tick;
-            let now = Instant::now();
-            if now > due + tick / 2 {
-                // Skipped, never made up for: two commands are never closer than half a cycle.
-                self.counts.late += 1;
-                due = now;
-            }
-            std::thread::sleep(due.saturating_duration_since(now));
         }
         self.brake_to_rest(tick);
         // Dropping lets go.
@@ -284,10 +280,12 @@ impl<D: ArmDevice> Cycle<D> {
         let since = |at: Instant| at.saturating_duration_since(self.began);
         let measured = Timed { pos: &self.reading.pos, at: since(self.reading.at) };
         let command = command.as_ref().map(|(pos, at)| Timed { pos, at: since(*at) });
-        match self.gate.step(since(now), measured, command) {
-            Some(targets) => device.write(targets),
-            None => Ok(()),
-        }
+        let Some(targets) = self.gate.step(since(now), measured, command) else { return Ok(()) };
+        // However long reading took: two commands are never closer than half a cycle.
+        self.pacer.before_act();
+        device.write(targets)?;
+        self.pacer.after_act();
+        Ok(())
     }
 
     /// The way to the arm is gone: it is looked for, and a person starts it again.

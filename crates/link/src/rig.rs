@@ -9,13 +9,6 @@ use citrange_robot::{Chain, ChainJoint, ChainSite, Kinematics};
 use crate::driver::{ArmDriver, ArmState};
 use crate::error::LinkError;
 
-/// How near every joint must come to a place that it is brought to.
-const THERE_RAD: f64 = 0.05;
-/// A gripper slower than this, so long after it was sent, is held up by what it holds.
-const RESTS_RAD_S: f64 = 0.02;
-const RESTS_AFTER: Duration = Duration::from_secs(1);
-/// How long that may take.
-const COMES_WITHIN: Duration = Duration::from_secs(60);
 /// How long an arm may take until it holds.
 const HOLDS_WITHIN: Duration = Duration::from_secs(10);
 
@@ -60,46 +53,6 @@ impl LinkRig {
         spec.check_rates().map_err(|error| LinkError::bad("rates", error.to_string()))?;
         let (kinematics, wrist) = (Kinematics::new(chain), chain.wrist.clone());
         Ok(Self { driver, spec, kinematics, wrist, began: Instant::now(), ticks: 0 })
-    }
-
-    /// Brings the arm somewhere, eased in, and waits until it is there.
-    ///
-    /// # Errors
-    /// When it does not hold, is stopped on the way, or does not come there in a minute.
-    pub fn go_to(&mut self, joints: &[f64]) -> Result<(), LinkError> {
-        if joints.len() != self.spec.joints.len() {
-            let reason =
-                format!("{} positions for {} joints", joints.len(), self.spec.joints.len());
-            return Err(LinkError::bad(self.spec.robot.clone(), reason));
-        }
-        if matches!(self.driver.state().mode, Mode::Stopped { .. }) {
-            self.engaged()?;
-        }
-        let begun = Instant::now();
-        loop {
-            self.driver.send(joints);
-            let state = self.driver.next_state(Duration::from_millis(100));
-            if let Mode::Stopped { why } = state.mode {
-                return Err(LinkError::NotReady { why });
-            }
-            let reading = &state.reading;
-            let is_there = (0..joints.len()).all(|j| {
-                let [low, high] = self.spec.joints[j].range.unwrap_or([f64::MIN, f64::MAX]);
-                let is_near = (reading.pos[j] - joints[j].clamp(low, high)).abs() < THERE_RAD;
-                // A gripper may hold something.
-                let is_gripper = self.spec.joints[j].gripper.is_some();
-                let rests = reading.vel[j].abs() < RESTS_RAD_S && begun.elapsed() > RESTS_AFTER;
-                is_near || (is_gripper && rests)
-            });
-            if is_there {
-                self.driver.rest();
-                return Ok(());
-            }
-            if begun.elapsed() > COMES_WITHIN {
-                let why = format!("it did not come there in {} s", COMES_WITHIN.as_secs());
-                return Err(LinkError::NotReady { why });
-            }
-        }
     }
 
     /// The arm's thread, for health and stops.

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use citrange_core::run::run as run_episode;
 use citrange_core::tape::FrameRecord;
-use citrange_core::{BoxError, Rig as _, Snapshot, Tape};
+use citrange_core::tape::NoTape;
+use citrange_core::{BoxError, Pace, Rig as _, RigSpec, RunSettings, Snapshot, Tape};
 use citrange_tape::{Dataset, Episode, FrameReplay, Reading};
 
 use super::Source;
@@ -11,8 +13,8 @@ use super::play::Player;
 use super::report::Replayed;
 use crate::cell::EpisodeRig;
 use crate::drive::DEFAULT_SCENE;
-use crate::error::{Result, bad_input};
-use crate::linked::{LinkChoice, SmoothReplay, linked};
+use crate::error::{EpisodesError, Result, bad_input};
+use crate::linked::{Approach, LinkChoice, SmoothReplay, linked};
 use crate::objects::ObjectMeter;
 use crate::simulated::{compiled, match_arms, start_at};
 
@@ -91,6 +93,9 @@ pub(super) fn on_link(
     if options.verify {
         bad_input!("a real arm repeats nothing bit for bit: leave --verify out");
     }
+    if options.film.is_some() {
+        bad_input!("{} has no cameras yet: leave --render out", link.address);
+    }
     let scene = compiled(options.scene.as_deref().unwrap_or(DEFAULT_SCENE))?;
     let mut rig = linked(scene, link)?;
     let (rows, hz) = match source {
@@ -103,6 +108,13 @@ pub(super) fn on_link(
             (Rows { targets: rows.targets, seen: rows.seen }, dataset.lerobot.info().fps)
         }
         Source::Tape(tape) => {
+            let names = |spec: &RigSpec| -> Vec<String> {
+                spec.joints.iter().map(|joint| joint.name.clone()).collect()
+            };
+            let (has, needs) = (names(&tape.header.rig), names(rig.spec()));
+            if has != needs {
+                bad_input!("the tape moves {}, the arm has {}", has.join(", "), needs.join(", "));
+            }
             let targets = (0..tape.len()).filter_map(|f| tape.action(f)).map(<[f64]>::to_vec);
             let seen = tape.frames.iter().map(|f| f.joint_pos.clone()).collect();
             (Rows { targets: targets.collect(), seen }, tape.header.rig.rates.frame_hz)
@@ -116,11 +128,27 @@ pub(super) fn on_link(
         bad_input!("there is no frame {from}; the episode has {}", rows.targets.len());
     };
     player.ctx.say("bringing the arm to where the episode begins");
-    rig.stand_at(first)?;
+    let settings = RunSettings {
+        pace: Pace::REAL_TIME,
+        stop: Some(player.ctx.stop),
+        ..RunSettings::default()
+    };
+    let came = run_episode(Approach::to(first, rig.spec()), &mut rig, NoTape, &settings)?;
+    if player.ctx.stopped() {
+        return Err(EpisodesError::Interrupted);
+    }
+    rig.check_holds()?;
+    if came.outcome.success != Some(true) {
+        let why = came.outcome.reason;
+        return Err(EpisodesError::Failed(format!("the arm was not brought there: {why}")));
+    }
     let of = (rows.targets.len() - from) as u64;
     let mut pilot = SmoothReplay::new(rows.targets[from..].to_vec(), hz, rig.spec().rates);
     let mut meter = Meter::of(rows.seen.get(from..).unwrap_or_default().to_vec());
     let report = player.play(&mut rig, &mut pilot, &mut meter, of)?;
+    if !player.ctx.stopped() {
+        rig.check_holds()?;
+    }
     Ok(meter.near(report.frames, of, "the arm brought to its start".into()))
 }
 
