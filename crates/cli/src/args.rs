@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use citrange_episodes::import::PlayOptions;
-use citrange_episodes::{DepthChoice, LinkChoice, PilotOptions, RecordOptions};
+use citrange_episodes::{DepthChoice, LeaderChoice, LinkChoice, PilotOptions, RecordOptions};
 use citrange_link::RigAddress;
 use citrange_tape::{Play, StateFeatures, Unit};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -81,7 +81,26 @@ pub(crate) struct LinkArgs {
 impl LinkArgs {
     pub(crate) fn choice(&self) -> Option<LinkChoice> {
         let address = self.rig.clone().filter(|rig| *rig != RigAddress::Simulated)?;
-        Some(LinkChoice { address, calibration: self.calibration.clone() })
+        Some(LinkChoice::new(address, self.calibration.clone()))
+    }
+}
+
+/// Who leads a real arm.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct LeaderArgs {
+    /// An arm in your hand that says where the other one goes: so101:PORT.
+    #[arg(long, value_name = "RIG", requires = "rig")]
+    leader: Option<RigAddress>,
+    /// The leader's calibration, LeRobot's file; looked for where LeRobot keeps those of leaders if
+    /// not given.
+    #[arg(long, value_name = "JSON", requires = "leader")]
+    leader_calibration: Option<PathBuf>,
+}
+
+impl LeaderArgs {
+    pub(crate) fn choice(&self) -> Option<LeaderChoice> {
+        let address = self.leader.clone()?;
+        Some(LeaderChoice { address, calibration: self.leader_calibration.clone() })
     }
 }
 

@@ -41,8 +41,11 @@ pub use address::RigAddress;
 pub use device::{ArmDevice, JointReading};
 pub use driver::{ArmDriver, ArmState, DriverCounts, DriverSettings, Reconnect};
 pub use error::LinkError;
-pub use leader::LeaderPilot;
+pub use leader::{Leader, LeaderPilot};
 pub use port::{Port, SerialPort, serial_ports};
 pub use rig::LinkRig;
 pub use safety::{SafetyGate, SafetySettings, Timed};
-pub use so101::{BAUD, So101Settings, calibration_folders, find_calibration, open_so101};
+pub use so101::{
+    BAUD, So101Settings, calibration_folders, find_calibration, leader_calibration_folders,
+    open_leader, open_so101,
+};

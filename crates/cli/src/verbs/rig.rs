@@ -13,11 +13,12 @@ use citrange_episodes::rig_setup::{Guide, SetupOptions, default_calibration, set
 use citrange_episodes::{EpisodesError, LinkChoice};
 use citrange_link::feetech::Swept;
 use citrange_link::{RigAddress, serial_ports};
+use rustix::process::getppid;
 use serde_json::json;
 
 use crate::exit::{Context as _, Result, bad_input, failed};
 use crate::output;
-use crate::stop::catch_stop;
+use crate::stop::catch_end;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -82,6 +83,9 @@ pub(crate) struct Emulate {
     /// Write its calibration, as LeRobot's file, there.
     #[arg(long, value_name = "JSON")]
     calibration: Option<PathBuf>,
+    /// End when stdin is closed, or whoever started this is gone: for tests and scripts.
+    #[arg(long)]
+    attached: bool,
     /// Print JSON: an object when it is ready, then one per order.
     #[arg(long)]
     json: bool,
@@ -115,7 +119,7 @@ fn list(args: &List) -> Result {
 }
 
 fn check(args: &Check) -> Result {
-    let choice = LinkChoice { address: args.rig.clone(), calibration: args.calibration.clone() };
+    let choice = LinkChoice::new(args.rig.clone(), args.calibration.clone());
     super::doctor::tell(&check_rig(&choice)?, args.json)
 }
 
@@ -125,7 +129,7 @@ fn setup(args: &Setup) -> Result {
         let text = format!("{} is there already; --overwrite replaces it", file.display());
         return Err(bad_input(text));
     }
-    let person = Person { stop: catch_stop()?, lines: typed_lines()?, shown: Cell::default() };
+    let person = Person { stop: catch_end()?, lines: typed_lines()?, shown: Cell::default() };
     let options =
         SetupOptions { address: args.rig.clone(), ids: args.ids, calibration: Some(file) };
     let (file, calibration) = set_up(&options, &person)?;
@@ -203,7 +207,8 @@ fn typed_lines() -> Result<Receiver<String>> {
 }
 
 fn emulate(args: &Emulate) -> Result {
-    let stop = catch_stop()?;
+    let stop = catch_end()?;
+    let parent = args.attached.then(getppid).flatten();
     let assembly = if args.uncalibrated { Assembly::Uncalibrated } else { Assembly::Calibrated };
     let arm = EmulatedSo101::spawn(&args.scene, assembly)
         .map_err(|error| bad_input(error.to_string()))?;
@@ -218,10 +223,12 @@ fn emulate(args: &Emulate) -> Result {
         output::talk(&format!("orders, a line each: {ORDERS}. Ctrl-C ends it."));
     }
     let orders = typed_lines()?;
-    while !stop.load(Ordering::Relaxed) {
+    // Whoever dies is not a parent any more.
+    while !stop.load(Ordering::Relaxed) && (parent.is_none() || getppid() == parent) {
         let line = match orders.recv_timeout(Duration::from_millis(100)) {
             Ok(line) => line,
             Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) if args.attached => break,
             // A closed stdin orders nothing more; the arm stays until it is stopped.
             Err(RecvTimeoutError::Disconnected) => {
                 std::thread::sleep(Duration::from_millis(100));

@@ -1,0 +1,33 @@
+//! Which real arm, who leads it, and what is seen of it.
+
+use std::path::PathBuf;
+
+use citrange_link::RigAddress;
+
+/// Which real arm, and what is known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkChoice {
+    /// Where it is.
+    pub address: RigAddress,
+    /// Its calibration; found where none is said.
+    pub calibration: Option<PathBuf>,
+    /// The arm in a person's hand that says where it goes.
+    pub leader: Option<LeaderChoice>,
+}
+
+impl LinkChoice {
+    /// An arm by itself.
+    #[must_use]
+    pub fn new(address: RigAddress, calibration: Option<PathBuf>) -> Self {
+        Self { address, calibration, leader: None }
+    }
+}
+
+/// Which arm leads another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeaderChoice {
+    /// Where it is.
+    pub address: RigAddress,
+    /// Its calibration; found where none is said.
+    pub calibration: Option<PathBuf>,
+}
