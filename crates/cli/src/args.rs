@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use citrange_episodes::import::PlayOptions;
 use citrange_episodes::{DepthChoice, LeaderChoice, LinkChoice, PilotOptions, RecordOptions};
 use citrange_link::RigAddress;
+use citrange_link::camera::CameraChoice;
 use citrange_tape::{Play, StateFeatures, Unit};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -82,6 +83,25 @@ impl LinkArgs {
     pub(crate) fn choice(&self) -> Option<LinkChoice> {
         let address = self.rig.clone().filter(|rig| *rig != RigAddress::Simulated)?;
         Some(LinkChoice::new(address, self.calibration.clone()))
+    }
+}
+
+/// What sees a real arm, and what is around it.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct SeenArgs {
+    /// A camera that sees the real arm: NAME=SOURCE[@WIDTHxHEIGHT][@HZ], several times if need be.
+    /// Sources: /dev/video0 (or any path under /dev/v4l/by-id), emulated:SOCKET of a stand-in.
+    #[arg(long, value_name = "NAME=SOURCE", requires = "rig")]
+    camera: Vec<CameraChoice>,
+    /// Where things are, for the autopilot: the socket of a stand-in (rig emulate --socket).
+    #[arg(long, value_name = "SOCKET", requires = "rig")]
+    things: Option<PathBuf>,
+}
+
+impl SeenArgs {
+    pub(crate) fn add_to(&self, link: Option<LinkChoice>) -> Option<LinkChoice> {
+        let (cameras, things) = (self.camera.clone(), self.things.clone());
+        link.map(|link| LinkChoice { cameras, things, ..link })
     }
 }
 

@@ -20,11 +20,12 @@ fn counts(arm: &mut Emulated) -> Vec<f64> {
 }
 
 fn words(leader: &Emulated, arm: &Emulated, more: &str) -> String {
-    format!(
-        "--listen 127.0.0.1:0 block_box --rig so101:{} --calibration arm.json --leader so101:{} \
+    let words = format!(
+        "block_box --rig so101:{} --calibration arm.json --leader so101:{} \
          --leader-calibration leader.json {more}",
         arm.port, leader.port
-    )
+    );
+    format!("--listen 127.0.0.1:0 {}", words.trim_end())
 }
 
 /// A leader and a follower, the leader held by a hand where it stands.
@@ -48,9 +49,16 @@ fn an_arm_follows_its_leader_and_is_recorded_and_replayed() {
     let more = "--record set --episodes 1 --episode-time 3 --countdown 0.2 --reset-time 0.1";
     let drive = Running::start(here, &words(&leader, &arm, more));
     let mut page = Page::open(drive.link());
-    let shown: Vec<&str> =
-        page.hello["stage"]["bodies"].as_array().unwrap().iter().filter_map(|b| b.as_str()).collect();
-    assert!(shown.contains(&"robot0/gripper") && shown.contains(&"leader: robot0/gripper"), "{shown:?}");
+    let shown: Vec<&str> = page.hello["stage"]["bodies"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|b| b.as_str())
+        .collect();
+    assert!(
+        shown.contains(&"robot0/gripper") && shown.contains(&"leader: robot0/gripper"),
+        "{shown:?}"
+    );
     page.until(&[], |status| status["leader"]["away_deg"].as_f64().is_some_and(|away| away > 10.0));
     drive.wait_for("begin");
     let near = counts(&mut arm)[0] - counts(&mut leader)[0];
@@ -70,9 +78,9 @@ fn an_arm_follows_its_leader_and_is_recorded_and_replayed() {
     let (tape, _) = dataset.tape(0).unwrap().unwrap();
     assert_eq!(tape.header.pilot, "leader");
     let pan = |at: usize| tape.frames[at].joint_pos[0];
-    let turned = (0..tape.len()).map(pan).fold((f64::MAX, f64::MIN), |(low, high), at| {
-        (low.min(at), high.max(at))
-    });
+    let turned = (0..tape.len())
+        .map(pan)
+        .fold((f64::MAX, f64::MIN), |(low, high), at| (low.min(at), high.max(at)));
     assert!(turned.1 - turned.0 > 0.15, "it followed: {turned:?}");
     drop((drive, page));
     let rig = format!("--rig so101:{} --calibration arm.json", arm.port);
@@ -129,10 +137,8 @@ fn what_cannot_lead_is_refused() {
     let home = here.to_str().unwrap();
     let env = [("XDG_CONFIG_HOME", home), ("HF_HOME", home)];
     let other = Emulated::with(here, "--calibration other.json");
-    let none = format!(
-        "drive block_box --rig {rig} --calibration arm.json --leader so101:{}",
-        other.port
-    );
+    let none =
+        format!("drive block_box --rig {rig} --calibration arm.json --leader so101:{}", other.port);
     let output = citrange(here, &none.split(' ').collect::<Vec<_>>(), &env);
     let said = stderr(&output);
     assert!(said.contains("the leader's calibration") && said.contains("so_leader"), "{said}");

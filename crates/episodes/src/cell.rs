@@ -92,6 +92,12 @@ pub trait EpisodeRig: Rig {
         None
     }
 
+    /// Whether it is no simulation: it is brought to places, and its cameras take pictures whether
+    /// anybody wants them or not.
+    fn is_real(&self) -> bool {
+        false
+    }
+
     /// What is wrong with it now, for people: joints that are not heard, cameras that stand still.
     fn troubles(&self) -> Vec<String> {
         Vec::new()

@@ -2,6 +2,7 @@
 //! asked (shapes, what stands around, what a page shows) a twin of the scene answers, whose arm is
 //! put where the real one is.
 
+pub(crate) mod cell;
 mod choice;
 mod ghost;
 mod pilots;
@@ -12,9 +13,11 @@ use std::sync::Arc;
 use citrange_cloud::View;
 use citrange_core::restore::BodyPose;
 use citrange_core::{
-    BoxError, Command, Commanded, Halt, Mode, Observation, RestoreReport, Rig, RigSpec, Scene,
-    Snapshot, StartData, Want,
+    BoxError, Command, Commanded, DictObjectState, DictState, Halt, Mode, ObjectSeen, Observation,
+    Pose, RestoreReport, Rig, RigSpec, Scene, Snapshot, StartData, Want,
 };
+use citrange_link::camera::{CameraChoice, CameraDriver, CameraSettings};
+use citrange_link::emulated::EmulatedThings;
 use citrange_link::{
     Leader, LinkError, LinkRig, RigAddress, So101Settings, open_leader, open_so101,
 };
@@ -25,6 +28,7 @@ use citrange_tape::Episode;
 use citrange_teleop::telemetry::SceneInfo;
 
 use crate::cell::{ArmDescription, EpisodeRig, RigIdentity, Shown};
+use crate::drive::scene_info::camera_info;
 use crate::error::{EpisodesError, Result, bad_input};
 use ghost::Ghost;
 
@@ -41,11 +45,12 @@ pub(crate) struct LinkedRig {
     twin: SimRig,
     /// The arm in a person's hand that says where this one goes.
     ghost: Option<Ghost>,
-    /// Without its job: nobody sees the things that it is about.
+    /// Without its job where nobody sees the things that it is about.
     scene: Scene,
     address: RigAddress,
     chain: Chain,
     joints: Vec<f64>,
+    objects: Vec<Option<ObjectSeen>>,
     /// Since the episode began, when it was looked last.
     at_s: f64,
 }
@@ -83,10 +88,34 @@ pub(crate) fn linked(scene: Arc<CompiledScene>, choice: &LinkChoice) -> Result<L
     };
     let driver = open_so101(port, &chain, &settings)?;
     let joints = driver.state().reading.pos;
-    let link = LinkRig::new(driver, &chain, CONTROL_HZ, FRAME_HZ)?;
-    let scene = Scene { job: None, ..scene.scene.clone() };
+    let mut link = LinkRig::new(driver, &chain, CONTROL_HZ, FRAME_HZ)?;
+    link = link.with_cameras(cameras(&choice.cameras)?);
+    let mut scene = scene.scene.clone();
+    match &choice.things {
+        Some(socket) => {
+            link = link.with_things(EmulatedThings::open(socket)?, twin.spec().objects.clone());
+        }
+        // Nobody sees the things that its job is about.
+        None => scene.job = None,
+    }
     let address = choice.address.clone();
-    Ok(LinkedRig { link, twin, ghost, scene, address, chain, joints, at_s: 0.0 })
+    let objects = Vec::new();
+    Ok(LinkedRig { link, twin, ghost, scene, address, chain, joints, objects, at_s: 0.0 })
+}
+
+/// Opens cameras, each by a thread of its own.
+fn cameras(choices: &[CameraChoice]) -> Result<Vec<CameraDriver>> {
+    for (at, choice) in choices.iter().enumerate() {
+        if choices[..at].iter().any(|other| other.name == choice.name) {
+            bad_input!("two cameras are called {}: give each a name of its own", choice.name);
+        }
+    }
+    let open = |choice: &CameraChoice| {
+        let (address, wish) = (choice.address.clone(), choice.wish);
+        let open = Box::new(move || address.open(wish));
+        Ok(CameraDriver::start(&choice.name, open, CameraSettings::default())?)
+    };
+    choices.iter().map(open).collect()
 }
 
 /// Connects to a leader for the arm on another port.
@@ -94,7 +123,9 @@ fn led_by(choice: &LeaderChoice, arm: &std::path::Path, chain: &Chain) -> Result
     let RigAddress::So101(port) = &choice.address else {
         bad_input!("{} leads no arm: --leader so101:PORT", choice.address);
     };
-    if std::fs::canonicalize(port).is_ok_and(|port| std::fs::canonicalize(arm).is_ok_and(|arm| arm == port)) {
+    if std::fs::canonicalize(port)
+        .is_ok_and(|port| std::fs::canonicalize(arm).is_ok_and(|arm| arm == port))
+    {
         bad_input!("{} is the arm itself: the leader is on a port of its own", choice.address);
     }
     let mut settings =
@@ -109,24 +140,32 @@ fn led_by(choice: &LeaderChoice, arm: &std::path::Path, chain: &Chain) -> Result
 }
 
 impl LinkedRig {
-    /// Whether it holds, after an episode.
-    ///
-    /// # Errors
-    /// Why it was stopped.
-    pub(crate) fn check_holds(&self) -> Result<()> {
-        match self.link.driver().state().mode {
-            Mode::Stopped { why } => Err(LinkError::NotReady { why }.into()),
-            Mode::Ready | Mode::Holding { .. } => Ok(()),
-        }
-    }
-
     /// Puts the twin's arm where the real one is.
     fn mirror(&mut self) -> Result<()> {
         if let Some(ghost) = &mut self.ghost {
             ghost.mirror()?;
         }
         let joints = self.joints.clone();
-        self.twin.stand_at(&joints)
+        self.twin.stand_at(&joints)?;
+        let things = self.link.spec().objects.iter().zip(&self.objects);
+        let objects: BTreeMap<String, DictObjectState> = things
+            .filter_map(|(spec, seen)| {
+                let Pose { pos_m, quat_wxyz } = seen.as_ref()?.pose;
+                let (pos, rot) = (Some(pos_m), Some(quat_wxyz));
+                Some((spec.name.clone(), DictObjectState { pos, rot, ..Default::default() }))
+            })
+            .collect();
+        if !objects.is_empty() {
+            let state = DictState { objects, ..DictState::default() };
+            self.twin.world_mut().set_dict_states(&[state], None)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for LinkedRig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LinkedRig").field("address", &self.address).finish_non_exhaustive()
     }
 }
 
@@ -142,6 +181,7 @@ impl Rig for LinkedRig {
     fn observe(&mut self, want: Want, seen: &mut Observation) -> std::result::Result<(), BoxError> {
         self.link.observe(want, seen)?;
         self.joints.clone_from(&seen.joint_pos);
+        self.objects.clone_from(&seen.objects);
         self.at_s = seen.at_ns as f64 * 1e-9;
         if want == Want::Images {
             // Once per frame is often enough for those who look.
@@ -202,16 +242,17 @@ impl EpisodeRig for LinkedRig {
 
     fn scene_info(&self) -> Result<SceneInfo> {
         let twin = EpisodeRig::scene_info(&self.twin)?;
-        let mut info = SceneInfo { cameras: Vec::new(), ..twin };
+        let cameras = self.link.spec().cameras.iter().map(camera_info).collect();
+        let mut info = SceneInfo { cameras, ..twin };
         if let Some(ghost) = &self.ghost {
             ghost.add_to(&mut info);
         }
         Ok(info)
     }
 
-    /// What stands around it is where it is, and so is the arm.
-    fn reset(&mut self, _seed: u64, _episode: u64) -> Result<()> {
-        Ok(())
+    /// The arm stays where it is. What stands around it does, too, but where a stand-in has it.
+    fn reset(&mut self, seed: u64, episode: u64) -> Result<()> {
+        Ok(self.link.lay_out(seed, episode)?)
     }
 
     fn go_to(&mut self, _tape: &Episode, _frame: usize) -> Result<()> {
@@ -226,6 +267,20 @@ impl EpisodeRig for LinkedRig {
 
     fn leader(&self) -> Option<Arc<Leader>> {
         self.ghost.as_ref().map(Ghost::leader)
+    }
+
+    fn is_real(&self) -> bool {
+        true
+    }
+
+    fn troubles(&self) -> Vec<String> {
+        let mut troubles = self.link.troubles();
+        match self.link.driver().state().mode {
+            Mode::Ready => {}
+            Mode::Holding { why } => troubles.push(format!("the arm holds: {why}")),
+            Mode::Stopped { why } => troubles.push(format!("the arm stopped: {why}")),
+        }
+        troubles
     }
 
     fn targets(&mut self) -> Vec<f64> {

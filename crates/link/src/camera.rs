@@ -126,7 +126,7 @@ const SAME_HZ: f64 = 0.01;
 ///
 /// # Errors
 /// What the camera can do, where it cannot do what was asked for.
-pub(crate) fn choose_mode(modes: &[CameraMode], wish: CameraWish) -> Result<CameraMode, String> {
+pub fn choose_mode(modes: &[CameraMode], wish: CameraWish) -> Result<CameraMode, String> {
     let fits = |mode: &&CameraMode| {
         wish.size_px.is_none_or(|size| size == [mode.width_px, mode.height_px])
             && wish.hz.is_none_or(|hz| (mode.hz - hz).abs() <= SAME_HZ)

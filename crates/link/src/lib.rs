@@ -22,13 +22,16 @@
 //! | the thread that owns an arm, what it tells | `driver.rs`; an arm to it `device.rs` |
 //! | an arm as a Rig | `rig.rs`; a leader arm as a Pilot `leader.rs` |
 //! | serial ports, who holds one, what helps | `port.rs` |
+//! | cameras | `camera.rs`; a stand-in's pictures and things `emulated.rs` |
 //! | the servo bus | `feetech.rs` |
 //! | limits, watchdogs, what stops an arm | `safety.rs` |
 //! | reasons | `error.rs` |
 
 mod address;
+pub mod camera;
 mod device;
 mod driver;
+pub mod emulated;
 mod error;
 pub mod feetech;
 mod leader;

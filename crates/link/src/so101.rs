@@ -6,8 +6,8 @@ use std::time::Duration;
 use citrange_robot::Chain;
 use serde::{Deserialize, Serialize};
 
-use crate::driver::{ArmDriver, DriverSettings};
 use crate::device::ArmDevice as _;
+use crate::driver::{ArmDriver, DriverSettings};
 use crate::error::LinkError;
 use crate::feetech::{BusSettings, Calibration, ServoArm, ServoSettings};
 use crate::leader::Leader;

@@ -11,7 +11,7 @@ use citrange_sim::priority::Lead;
 use citrange_studio::{ServeOptions, Server, Summary, Terminal};
 use serde_json::json;
 
-use crate::args::{LeaderArgs, LinkArgs, NoiseArgs, RecordArgs};
+use crate::args::{LeaderArgs, LinkArgs, NoiseArgs, RecordArgs, SeenArgs};
 use crate::exit::{Result, bad_input};
 use crate::output::{self, Output};
 use crate::page::open_page;
@@ -35,6 +35,8 @@ pub(crate) struct Args {
     link: LinkArgs,
     #[command(flatten)]
     leader: LeaderArgs,
+    #[command(flatten)]
+    seen: SeenArgs,
     /// How many episodes; by default until stopped.
     #[arg(long)]
     episodes: Option<u64>,
@@ -81,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Result {
         (false, true) => Output::Quiet,
         (false, false) => Output::Talk,
     };
-    let link = args.link.choice();
+    let link = args.seen.add_to(args.link.choice());
     if link.is_none() && args.leader.choice().is_some() {
         return Err(bad_input("--leader needs an arm that follows: --rig so101:PORT"));
     }

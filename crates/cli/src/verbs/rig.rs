@@ -11,6 +11,7 @@ use citrange_emulate::{Assembly, EmulatedSo101, ORDERS};
 use citrange_episodes::rig_check::check_rig;
 use citrange_episodes::rig_setup::{Guide, SetupOptions, default_calibration, set_up, sweep_line};
 use citrange_episodes::{EpisodesError, LinkChoice};
+use citrange_link::camera::video_devices;
 use citrange_link::feetech::Swept;
 use citrange_link::{RigAddress, serial_ports};
 use rustix::process::getppid;
@@ -83,6 +84,10 @@ pub(crate) struct Emulate {
     /// Write its calibration, as LeRobot's file, there.
     #[arg(long, value_name = "JSON")]
     calibration: Option<PathBuf>,
+    /// Show its scene on this socket: pictures for --camera NAME=emulated:SOCKET, and where its
+    /// things are for --things SOCKET.
+    #[arg(long, value_name = "SOCKET")]
+    socket: Option<PathBuf>,
     /// End when stdin is closed, or whoever started this is gone: for tests and scripts.
     #[arg(long)]
     attached: bool,
@@ -108,9 +113,15 @@ pub(crate) fn run(command: &Command) -> Result {
 }
 
 fn list(args: &List) -> Result {
-    let ports: Vec<String> = serial_ports().iter().map(|path| path.display().to_string()).collect();
+    let shown = |paths: Vec<PathBuf>| -> Vec<String> {
+        paths.iter().map(|path| path.display().to_string()).collect()
+    };
+    let (ports, cameras) = (shown(serial_ports()), shown(video_devices()));
     if args.json {
-        return output::data(&json!({ "serial_ports": ports }).to_string());
+        return output::data(&json!({ "serial_ports": ports, "cameras": cameras }).to_string());
+    }
+    if !cameras.is_empty() {
+        output::talk(&format!("cameras: {}", cameras.join(", ")));
     }
     if ports.is_empty() {
         output::talk("no serial port is there; citrange rig emulate so101 stands in for an arm");
@@ -210,7 +221,7 @@ fn emulate(args: &Emulate) -> Result {
     let stop = catch_end()?;
     let parent = args.attached.then(getppid).flatten();
     let assembly = if args.uncalibrated { Assembly::Uncalibrated } else { Assembly::Calibrated };
-    let arm = EmulatedSo101::spawn(&args.scene, assembly)
+    let arm = EmulatedSo101::spawn_seen(&args.scene, assembly, args.socket.as_deref())
         .map_err(|error| bad_input(error.to_string()))?;
     if let Some(path) = &args.calibration {
         arm.calibration().save(path)?;

@@ -112,8 +112,7 @@ impl Drive<'_> {
             Some(_) => "the arm goes where its leader is; Esc ends",
             None => "W/S A/D Q/E move, [ ] roll, O/C gripper; R sets back, → next scene, Esc ends",
         });
-        let free =
-            Stretch { phase: Phase::Free, until: Until::Order, ..Stretch::default() };
+        let free = Stretch { phase: Phase::Free, until: Until::Order, ..Stretch::default() };
         let (_, order) = self.stretch(&free, &mut NoTape)?;
         Ok(match order {
             Some(Order::Reset | Order::Discard) => Next::Same,

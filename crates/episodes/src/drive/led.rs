@@ -1,8 +1,8 @@
 //! A stretch of driving in which the arm goes where a person holds a leader.
 
 use citrange_control::{TargetLimiter, TargetMotion};
-use citrange_core::{Observation, Outcome, Pilot as _, RigSpec, Verdict};
 use citrange_core::{BoxError, pilot::Start};
+use citrange_core::{Observation, Outcome, Pilot as _, RigSpec, Verdict};
 use citrange_link::LeaderPilot;
 use citrange_teleop::telemetry::LeaderStatus;
 
@@ -60,9 +60,9 @@ impl Led {
     ) -> Result<Verdict, BoxError> {
         let wanted = self.pilot.targets()?;
         let away = wanted.iter().zip(&seen.joint_pos).map(|(to, is)| (to - is).abs());
-        let arm = away.enumerate().filter(|(j, _)| !self.grippers.get(*j).copied().unwrap_or(false));
-        let (joint, away_rad) =
-            arm.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
+        let arm =
+            away.enumerate().filter(|(j, _)| !self.grippers.get(*j).copied().unwrap_or(false));
+        let (joint, away_rad) = arm.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
         self.status = LeaderStatus {
             joint: self.names.get(joint).cloned().unwrap_or_default(),
             away_deg: away_rad.to_degrees().round(),

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use citrange_core::pilot::Start;
 use citrange_core::{
     BoxError, CameraImage, Command, Commanded, Halt, Notes, Observation, Picture, Pilot, Rig,
     RigSpec, Snapshot, Verdict, Want,
 };
-use citrange_core::pilot::Start;
 use citrange_robot::{ChainSite, Kinematics};
 use citrange_teleop::SharedControl;
 use citrange_teleop::telemetry::Telemetry;
@@ -280,7 +280,9 @@ impl Rig for LiveRig<'_> {
         let wanted = want == Want::Images && self.is_wanted();
         let pause = if self.which == Pictures::Recorded { Duration::ZERO } else { PAUSE };
         // The first of an episode has none before it that could take its place.
-        let drawn = wanted && (self.ticks == 0 || self.pace.may_draw(now, pause));
+        // Taking a real camera's picture costs nothing.
+        let may_draw = self.rig.is_real() || self.pace.may_draw(now, pause);
+        let drawn = wanted && (self.ticks == 0 || may_draw);
         self.rig.observe(if drawn { Want::Images } else { Want::Joints }, seen)?;
         if wanted && !drawn {
             seen.images.clear();

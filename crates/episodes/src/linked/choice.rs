@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use citrange_link::RigAddress;
+use citrange_link::camera::CameraChoice;
 
 /// Which real arm, and what is known of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LinkChoice {
     /// Where it is.
     pub address: RigAddress,
@@ -13,13 +14,17 @@ pub struct LinkChoice {
     pub calibration: Option<PathBuf>,
     /// The arm in a person's hand that says where it goes.
     pub leader: Option<LeaderChoice>,
+    /// What sees it.
+    pub cameras: Vec<CameraChoice>,
+    /// The socket of a stand-in that says where things are.
+    pub things: Option<PathBuf>,
 }
 
 impl LinkChoice {
     /// An arm by itself.
     #[must_use]
     pub fn new(address: RigAddress, calibration: Option<PathBuf>) -> Self {
-        Self { address, calibration, leader: None }
+        Self { address, calibration, leader: None, cameras: Vec::new(), things: None }
     }
 }
 

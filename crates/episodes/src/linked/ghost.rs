@@ -56,8 +56,7 @@ impl Ghost {
     pub(super) fn add_to(&self, info: &mut SceneInfo) {
         let first = info.bodies.len();
         let shapes = self.shapes.iter().cloned();
-        info.shapes
-            .extend(shapes.map(|shape| ShownShape { body: first + shape.body, ..shape }));
+        info.shapes.extend(shapes.map(|shape| ShownShape { body: first + shape.body, ..shape }));
         let name = |body: &usize| format!("leader: {}", info.bodies[*body]);
         let names: Vec<String> = self.bodies.iter().map(name).collect();
         info.bodies.extend(names);

@@ -65,11 +65,18 @@ impl FromStr for CameraChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let form = || format!("\"{text}\": give NAME=SOURCE[@WIDTHxHEIGHT][@HZ], SOURCE one of {}", CameraAddress::KINDS);
+        let form = || {
+            format!(
+                "\"{text}\": give NAME=SOURCE[@WIDTHxHEIGHT][@HZ], SOURCE one of {}",
+                CameraAddress::KINDS
+            )
+        };
         let (name, rest) = text.split_once('=').ok_or_else(form)?;
         let named = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
         if name.is_empty() || !named {
-            return Err(format!("\"{name}\" is no camera's name: letters, digits, _ and - make one"));
+            return Err(format!(
+                "\"{name}\" is no camera's name: letters, digits, _ and - make one"
+            ));
         }
         let mut parts = rest.split('@');
         let source = parts.next().filter(|source| !source.is_empty()).ok_or_else(form)?;
@@ -77,7 +84,8 @@ impl FromStr for CameraChoice {
         for part in parts {
             match part.split_once('x') {
                 Some((width, height)) => {
-                    let number = |text: &str| text.parse().ok().filter(|px| (16..=8192).contains(px));
+                    let number =
+                        |text: &str| text.parse().ok().filter(|px| (16..=8192).contains(px));
                     let size = (number(width), number(height));
                     let (Some(width), Some(height)) = size else {
                         return Err(format!("\"{part}\" is no size: 640x480, 16 to 8192 each"));
@@ -120,8 +128,15 @@ mod tests {
         assert_eq!(own, "emulated:arm.sock:front");
         let other = read("top=emulated:/tmp/a.sock:front").unwrap();
         assert_eq!(other.address.to_string(), "emulated:/tmp/a.sock:front");
-        for bad in ["front", "=/dev/video0", "a b=/dev/video0", "front=", "front=webcam",
-            "front=/dev/video0@0x9", "front=/dev/video0@fast"] {
+        for bad in [
+            "front",
+            "=/dev/video0",
+            "a b=/dev/video0",
+            "front=",
+            "front=webcam",
+            "front=/dev/video0@0x9",
+            "front=/dev/video0@fast",
+        ] {
             let said = read(bad).unwrap_err();
             assert!(said.len() > 10, "{bad}: {said}");
         }

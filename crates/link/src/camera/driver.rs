@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use citrange_core::picture::PicturePool;
-use citrange_core::{CameraSpec, Picture};
+use citrange_core::{Picture, rig::CameraSpec};
 
 use super::{CameraMode, CameraSource, RawPicture, decode_rgb8};
 use crate::error::LinkError;
@@ -127,11 +127,23 @@ impl CameraDriver {
         });
         let pool = PicturePool::default();
         let (raw, before) = (RawPicture::default(), Vec::new());
-        let own = Reader { source: Some(source), open, mode, pool, raw, before, settings, shared: shared.clone() };
+        let own = Reader {
+            source: Some(source),
+            open,
+            mode,
+            pool,
+            raw,
+            before,
+            settings,
+            shared: shared.clone(),
+        };
         let thread = std::thread::Builder::new()
             .name(format!("camera-{name}"))
             .spawn(move || own.run())
-            .map_err(|cause| LinkError::Io { path: format!("a thread for camera {name}"), cause })?;
+            .map_err(|cause| LinkError::Io {
+                path: format!("a thread for camera {name}"),
+                cause,
+            })?;
         Ok(Self { name: name.to_owned(), mode, settings, shared, thread: Some(thread) })
     }
 
@@ -182,7 +194,8 @@ impl CameraDriver {
 
     fn told(&self, seen: &Seen) -> CameraState {
         let stall_s = self.settings.stall_s.max(STALL_PERIODS / self.mode.hz.max(1e-3));
-        let (silent_s, same_s) = (seen.came.elapsed().as_secs_f64(), seen.changed.elapsed().as_secs_f64());
+        let (silent_s, same_s) =
+            (seen.came.elapsed().as_secs_f64(), seen.changed.elapsed().as_secs_f64());
         let lost = match &seen.gone {
             Some((why, _)) => Some(why.clone()),
             None if silent_s > stall_s => Some(format!("no picture for {silent_s:.1} s")),
