@@ -34,7 +34,7 @@ mod stage_server;
 
 pub use pseudo_terminal::{Arm, EmulatedBus, SimpleArm, spawn_servo_bus};
 pub use servo::{Drive, FASTEST_COUNTS_S, Servo, Shaft};
-pub use servo_bus::{ServoBus, WireFaults};
+pub use servo_bus::{PositionLog, ServoBus, WireFaults};
 pub use simulated_arm::SimulatedArm;
 pub use so101::{Assembly, EmulatedSo101, ORDERS, model_calibration};
 pub use stage::CameraFault;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use citrange_core::{BoxError, Rig as _};
 use citrange_link::feetech::register::{COUNTS, STS3215};
@@ -153,6 +154,18 @@ impl EmulatedSo101 {
             ["corrupt", n] => bus.faults.corrupt = count(n)?,
             ["double", n] => bus.faults.double = count(n)?,
             ["cut", n] => bus.faults.cut = count(n)?,
+            ["late", n, ms] => {
+                bus.faults.late_by = Duration::from_millis(count(ms)?.into());
+                bus.faults.late = count(n)?;
+            }
+            ["limp", n] => {
+                let id = id(n)?;
+                bus.servo(id).ok_or_else(|| missing(id))?.set_limp(true);
+            }
+            ["firm", n] => {
+                let id = id(n)?;
+                bus.servo(id).ok_or_else(|| missing(id))?.set_limp(false);
+            }
             ["noise", n] => bus.faults.noise = count(n)?,
             ["gone", n] => {
                 let id = id(n)?;
@@ -214,8 +227,8 @@ impl EmulatedSo101 {
 }
 
 /// What can be ordered.
-pub const ORDERS: &str = "look; lose N, corrupt N, double N, cut N (answers), noise N (bytes); \
-                          gone ID, back ID; fault ID BITS; supply ID DEGREES TENTHS_OF_VOLT; \
+pub const ORDERS: &str = "look; lose N, corrupt N, double N, cut N (answers), late N MS, noise N (bytes); \
+                          gone ID, back ID; limp ID, firm ID (its gear); fault ID BITS; supply ID DEGREES TENTHS_OF_VOLT; \
                           turn ID COUNTS, free ID (by hand, \
                           without torque); power (off and on); camera NAME \
                           well|freeze|hang|black|slow|gone; reset SEED EPISODE (its things)";

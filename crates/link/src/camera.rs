@@ -22,7 +22,7 @@ use crate::error::LinkError;
 
 pub use address::{CameraAddress, CameraChoice};
 pub use decode::{decode_rgb8, encode_yuyv};
-pub use driver::{CameraCounts, CameraDriver, CameraSettings, CameraState};
+pub use driver::{CameraCounts, CameraDriver, CameraSettings, CameraState, Reopen};
 pub use emulated::EmulatedCamera;
 pub use v4l2::{V4l2Camera, video_devices};
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
 use std::time::Duration;
 
-use citrange_emulate::{Assembly, EmulatedSo101, ORDERS};
+use citrange_emulate::{Assembly, EmulatedSo101, ORDERS, PositionLog};
 use citrange_episodes::rig_check::check_rig;
 use citrange_episodes::rig_setup::{Guide, SetupOptions, default_calibration, set_up, sweep_line};
 use citrange_episodes::{EpisodesError, LinkChoice};
@@ -88,6 +88,9 @@ pub(crate) struct Emulate {
     /// things are for --things SOCKET.
     #[arg(long, value_name = "SOCKET")]
     socket: Option<PathBuf>,
+    /// Note every position that is read there: nanoseconds of the monotonic clock, id, position.
+    #[arg(long, value_name = "CSV")]
+    log: Option<PathBuf>,
     /// End when stdin is closed, or whoever started this is gone: for tests and scripts.
     #[arg(long)]
     attached: bool,
@@ -223,6 +226,10 @@ fn emulate(args: &Emulate) -> Result {
     let assembly = if args.uncalibrated { Assembly::Uncalibrated } else { Assembly::Calibrated };
     let arm = EmulatedSo101::spawn_seen(&args.scene, assembly, args.socket.as_deref())
         .map_err(|error| bad_input(error.to_string()))?;
+    if let Some(path) = &args.log {
+        let log = PositionLog::create(path);
+        arm.bus().bus().log = Some(log.map_err(|e| bad_input(format!("{}: {e}", path.display())))?);
+    }
     if let Some(path) = &args.calibration {
         arm.calibration().save(path)?;
     }

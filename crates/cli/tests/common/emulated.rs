@@ -16,6 +16,8 @@ pub struct Emulated {
     pub port: String,
     /// What it said when it was ready.
     pub ready: Value,
+    /// All that it said to the last order.
+    pub last: Value,
 }
 
 impl Emulated {
@@ -31,7 +33,14 @@ impl Emulated {
         let mut child = command.spawn().unwrap();
         let orders = child.stdin.take().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut own = Self { child, orders, lines, port: String::new(), ready: Value::Null };
+        let mut own = Self {
+            child,
+            orders,
+            lines,
+            port: String::new(),
+            ready: Value::Null,
+            last: Value::Null,
+        };
         let ready = own.told();
         assert_eq!(ready["event"], "ready");
         own.port = ready["port"].as_str().unwrap().to_owned();
@@ -48,7 +57,8 @@ impl Emulated {
         writeln!(self.orders, "{order}").unwrap();
         let told = self.told();
         assert_eq!((&told["event"], &told["order"]), (&"order".into(), &order.into()), "{told}");
-        told["arm"]["servos"].as_array().unwrap().clone()
+        self.last = told["arm"].clone();
+        self.last["servos"].as_array().unwrap().clone()
     }
 
     pub fn torques(&mut self) -> Vec<bool> {

@@ -1,7 +1,7 @@
 //! A scene as the page needs it.
 
-use citrange_core::shape::ShownShape;
 use citrange_core::rig::CameraSpec;
+use citrange_core::shape::ShownShape;
 use citrange_core::{RigSpec, Scene};
 use citrange_teleop::Key;
 use citrange_teleop::telemetry::{CameraInfo, JointInfo, KeyInfo, SceneInfo};
