@@ -77,12 +77,17 @@ pub(crate) struct LinkArgs {
     /// The arm's calibration, LeRobot's file; looked for where LeRobot keeps it if not given.
     #[arg(long, value_name = "JSON", requires = "rig")]
     calibration: Option<PathBuf>,
+    /// Where the arm goes in the end, slowly, before its torque does: a pose of its robot.yaml, or
+    /// start, where it was when it was connected to. By default it is let go where it is.
+    #[arg(long, value_name = "POSE|start", requires = "rig")]
+    rest: Option<String>,
 }
 
 impl LinkArgs {
     pub(crate) fn choice(&self) -> Option<LinkChoice> {
         let address = self.rig.clone().filter(|rig| *rig != RigAddress::Simulated)?;
-        Some(LinkChoice::new(address, self.calibration.clone()))
+        let rest = self.rest.clone();
+        Some(LinkChoice { rest, ..LinkChoice::new(address, self.calibration.clone()) })
     }
 }
 

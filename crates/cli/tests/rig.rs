@@ -188,8 +188,10 @@ fn an_arm_is_checked_without_being_touched() {
     };
     let (code, told) = check(&mut arm);
     assert_eq!(code, Some(0), "{told}");
-    assert_eq!(told["checks"].as_array().unwrap().len(), 15);
+    assert_eq!(told["checks"].as_array().unwrap().len(), 16);
     assert_eq!(grade(&told, "servo elbow_flex").0, "OK");
+    let (hand, text) = grade(&told, "pose");
+    assert!(hand == "OK" && text.contains("ahead"), "{hand} {text}");
     arm.order("supply 3 57 120");
     arm.order("supply 4 72 98");
     let (code, told) = check(&mut arm);

@@ -284,8 +284,8 @@ fn a_follower_eases_to_its_leader_and_follows_it() {
     let middle = leader.bus().servos[0].shaft().counts;
     turn(&leader, 1, middle + 500.0);
     let (reading, _) = driver(&leader, |_| {});
-    let leader = Arc::new(Leader::new(reading, &chain()));
-    let mut pilot = LeaderPilot::new(leader, Some(150));
+    let hand = Arc::new(Leader::new(reading, &chain()));
+    let mut pilot = LeaderPilot::new(hand, Some(150));
     let (driven, _) = driver(&follower, |_| {});
     let mut rig = LinkRig::new(driven, &chain(), 50, 25).unwrap();
     let settings = RunSettings { pace: Pace::REAL_TIME, ..RunSettings::default() };

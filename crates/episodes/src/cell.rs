@@ -98,6 +98,11 @@ pub trait EpisodeRig: Rig {
         false
     }
 
+    /// Where it goes in the end; nowhere where nothing was said.
+    fn rest(&self) -> Option<Vec<f64>> {
+        None
+    }
+
     /// What is wrong with it now, for people: joints that are not heard, cameras that stand still.
     fn troubles(&self) -> Vec<String> {
         Vec::new()

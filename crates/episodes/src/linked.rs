@@ -29,7 +29,7 @@ use citrange_teleop::telemetry::SceneInfo;
 
 use crate::cell::{ArmDescription, EpisodeRig, RigIdentity, Shown};
 use crate::drive::scene_info::camera_info;
-use crate::error::{EpisodesError, Result, bad_input};
+use crate::error::{Context as _, EpisodesError, Result, bad_input};
 use ghost::Ghost;
 
 pub use choice::{LeaderChoice, LinkChoice};
@@ -51,6 +51,8 @@ pub(crate) struct LinkedRig {
     chain: Chain,
     joints: Vec<f64>,
     objects: Vec<Option<ObjectSeen>>,
+    /// Where it goes in the end.
+    rest: Option<Vec<f64>>,
     /// Since the episode began, when it was looked last.
     at_s: f64,
 }
@@ -99,8 +101,20 @@ pub(crate) fn linked(scene: Arc<CompiledScene>, choice: &LinkChoice) -> Result<L
         None => scene.job = None,
     }
     let address = choice.address.clone();
+    let rest = match choice.rest.as_deref() {
+        Some("start") => Some(joints.clone()),
+        Some(pose) => {
+            let description = twin.world().scene().robots.get(&name);
+            let description = description.context("the robot has no description")?;
+            let own = description
+                .pose(pose)
+                .map_err(|why| EpisodesError::BadInput(format!("--rest: {why}, or start")))?;
+            Some(own.to_vec())
+        }
+        None => None,
+    };
     let objects = Vec::new();
-    Ok(LinkedRig { link, twin, ghost, scene, address, chain, joints, objects, at_s: 0.0 })
+    Ok(LinkedRig { link, twin, ghost, scene, address, chain, joints, objects, rest, at_s: 0.0 })
 }
 
 /// Opens cameras, each by a thread of its own.
@@ -271,6 +285,10 @@ impl EpisodeRig for LinkedRig {
 
     fn is_real(&self) -> bool {
         true
+    }
+
+    fn rest(&self) -> Option<Vec<f64>> {
+        self.rest.clone()
     }
 
     fn troubles(&self) -> Vec<String> {

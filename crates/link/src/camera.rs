@@ -75,7 +75,8 @@ pub struct CameraMode {
 impl fmt::Display for CameraMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let format = String::from_utf8_lossy(&self.format.fourcc()).into_owned();
-        write!(f, "{format} {}x{} at {:.4} Hz", self.width_px, self.height_px, self.hz)
+        let hz = (self.hz * 1e3).round() / 1e3;
+        write!(f, "{format} {}x{} at {hz} Hz", self.width_px, self.height_px)
     }
 }
 

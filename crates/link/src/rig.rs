@@ -118,7 +118,10 @@ impl LinkRig {
                     *last = number;
                     CameraImage { fresh, ..CameraImage::rgb(picture, ns(at)) }
                 }
-                newest => CameraImage::left_out(newest.map_or(0, |(_, at, _)| ns(at))),
+                newest => {
+                    let at_ns = newest.map_or(0, |(_, at, _)| ns(at));
+                    CameraImage { fresh: false, ..CameraImage::left_out(at_ns) }
+                }
             }
         }));
     }

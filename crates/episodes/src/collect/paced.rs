@@ -10,7 +10,7 @@ use super::plan::Plan;
 use super::show::Show;
 use super::tally::Tally;
 use crate::error::{Context as _, Result};
-use crate::linked::cell::check_goes_on;
+use crate::linked::cell::{check_goes_on, park};
 use crate::recording::{Take, cut_short};
 
 /// Records episodes from index `first` on.
@@ -66,5 +66,5 @@ pub(crate) fn collect(
         show.progress(goal, tally);
         check_goes_on(rig.as_ref())?;
     }
-    Ok(())
+    park(rig.as_mut(), ctx)
 }

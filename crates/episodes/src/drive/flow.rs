@@ -17,6 +17,7 @@ use super::session::{DEFAULT_SCENE, Drive};
 use super::summary::{Ended, summary};
 use super::telemetry::{LivePilot, LiveRig, Pictures};
 use crate::error::{Context as _, Result};
+use crate::linked::cell::park;
 use crate::pilots::noise;
 use crate::recording::{Lost, Origin, Take, cut_short};
 use crate::session::Choice;
@@ -90,7 +91,7 @@ impl Drive<'_> {
                 Next::End => break,
             }
         }
-        Ok(())
+        park(self.rig.as_mut(), self.ctx)
     }
 
     /// The scene at the start of an episode.

@@ -85,6 +85,16 @@ pub(crate) fn bring(rig: &mut dyn EpisodeRig, joints: &[f64], ctx: RunContext<'_
     Ok(())
 }
 
+/// Brings a real arm to where it rests, where that was said; its torque goes afterwards.
+///
+/// # Errors
+/// When it was stopped on the way, or does not come there.
+pub(crate) fn park(rig: &mut dyn EpisodeRig, ctx: RunContext<'_>) -> Result<()> {
+    let Some(joints) = rig.rest().filter(|_| !ctx.stopped()) else { return Ok(()) };
+    ctx.say("bringing the arm to where it rests");
+    bring(rig, &joints, ctx)
+}
+
 /// Refuses to go on with a real arm that was stopped: a person looks first.
 pub(crate) fn check_goes_on(rig: &dyn EpisodeRig) -> Result<()> {
     let stopped = rig.troubles().into_iter().find(|why| why.starts_with("the arm stopped"));

@@ -18,13 +18,15 @@ pub struct LinkChoice {
     pub cameras: Vec<CameraChoice>,
     /// The socket of a stand-in that says where things are.
     pub things: Option<PathBuf>,
+    /// Where it goes in the end, before its torque does: a pose of its description, or `start`.
+    pub rest: Option<String>,
 }
 
 impl LinkChoice {
     /// An arm by itself.
     #[must_use]
     pub fn new(address: RigAddress, calibration: Option<PathBuf>) -> Self {
-        Self { address, calibration, leader: None, cameras: Vec::new(), things: None }
+        Self { address, calibration, leader: None, cameras: Vec::new(), things: None, rest: None }
     }
 }
 

@@ -12,7 +12,7 @@ use super::report::Replayed;
 use crate::cell::EpisodeRig;
 use crate::drive::DEFAULT_SCENE;
 use crate::error::{Result, bad_input};
-use crate::linked::cell::{bring, check_goes_on};
+use crate::linked::cell::{bring, check_goes_on, park};
 use crate::linked::{LinkChoice, SmoothReplay, linked};
 use crate::objects::ObjectMeter;
 use crate::simulated::{compiled, match_arms, start_at};
@@ -134,6 +134,7 @@ pub(super) fn on_link(
     let report = player.play(&mut rig, &mut pilot, &mut meter, of)?;
     if !player.ctx.stopped() {
         check_goes_on(&rig)?;
+        park(&mut rig, player.ctx)?;
     }
     Ok(meter.near(report.frames, of, "the arm brought to its start".into()))
 }
