@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use citrange_episodes::import::PlayOptions;
-use citrange_episodes::{DepthChoice, LinkChoice, PilotOptions, RecordOptions};
+use citrange_episodes::{DepthChoice, LeaderChoice, LinkChoice, PilotOptions, RecordOptions};
 use citrange_link::RigAddress;
+use citrange_link::camera::CameraChoice;
 use citrange_tape::{Play, StateFeatures, Unit};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -76,12 +77,55 @@ pub(crate) struct LinkArgs {
     /// The arm's calibration, LeRobot's file; looked for where LeRobot keeps it if not given.
     #[arg(long, value_name = "JSON", requires = "rig")]
     calibration: Option<PathBuf>,
+    /// Where the arm goes in the end, slowly, before its torque does: a pose of its robot.yaml, or
+    /// start, where it was when it was connected to. By default it is let go where it is.
+    #[arg(long, value_name = "POSE|start", requires = "rig")]
+    rest: Option<String>,
 }
 
 impl LinkArgs {
     pub(crate) fn choice(&self) -> Option<LinkChoice> {
         let address = self.rig.clone().filter(|rig| *rig != RigAddress::Simulated)?;
-        Some(LinkChoice { address, calibration: self.calibration.clone() })
+        let rest = self.rest.clone();
+        Some(LinkChoice { rest, ..LinkChoice::new(address, self.calibration.clone()) })
+    }
+}
+
+/// What sees a real arm, and what is around it.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct SeenArgs {
+    /// A camera that sees the real arm: NAME=SOURCE[@WIDTHxHEIGHT][@HZ], several times if need be.
+    /// Sources: /dev/video0 (or any path under /dev/v4l/by-id), emulated:SOCKET of a stand-in.
+    #[arg(long, value_name = "NAME=SOURCE", requires = "rig")]
+    camera: Vec<CameraChoice>,
+    /// Where things are, for the autopilot: the socket of a stand-in (rig emulate --socket).
+    #[arg(long, value_name = "SOCKET", requires = "rig")]
+    things: Option<PathBuf>,
+}
+
+impl SeenArgs {
+    pub(crate) fn add_to(&self, link: Option<LinkChoice>) -> Option<LinkChoice> {
+        let (cameras, things) = (self.camera.clone(), self.things.clone());
+        link.map(|link| LinkChoice { cameras, things, ..link })
+    }
+}
+
+/// Who leads a real arm.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct LeaderArgs {
+    /// An arm in your hand that says where the other one goes: so101:PORT.
+    #[arg(long, value_name = "RIG", requires = "rig")]
+    leader: Option<RigAddress>,
+    /// The leader's calibration, LeRobot's file; looked for where LeRobot keeps those of leaders if
+    /// not given.
+    #[arg(long, value_name = "JSON", requires = "leader")]
+    leader_calibration: Option<PathBuf>,
+}
+
+impl LeaderArgs {
+    pub(crate) fn choice(&self) -> Option<LeaderChoice> {
+        let address = self.leader.clone()?;
+        Some(LeaderChoice { address, calibration: self.leader_calibration.clone() })
     }
 }
 

@@ -16,6 +16,15 @@ pub(crate) static STOP: AtomicBool = AtomicBool::new(false);
 /// A second one ends at once. What whoever started us chose to ignore stays ignored, as hang-ups
 /// under `nohup`.
 pub(crate) fn catch_stop() -> Result<&'static AtomicBool> {
+    catch("stopping; what was saved is kept (press again to leave at once)")
+}
+
+/// The same for what saves nothing.
+pub(crate) fn catch_end() -> Result<&'static AtomicBool> {
+    catch("ending (press again to leave at once)")
+}
+
+fn catch(words: &'static str) -> Result<&'static AtomicBool> {
     static CAUGHT: OnceLock<()> = OnceLock::new();
     if CAUGHT.set(()).is_err() {
         return Ok(&STOP);
@@ -30,7 +39,7 @@ pub(crate) fn catch_stop() -> Result<&'static AtomicBool> {
                 if STOP.swap(true, Ordering::Relaxed) {
                     std::process::exit(130);
                 }
-                output::talk("\nstopping; what was saved is kept (press again to leave at once)");
+                output::talk(&format!("\n{words}"));
             }
         })
         .context(|| "no thread to catch Ctrl-C".to_owned())?;

@@ -1,6 +1,8 @@
 //! `citrange rig`: an arm that is not there, for those without one.
 
 mod common;
+#[path = "common/emulated.rs"]
+mod emulated;
 #[path = "common/page.rs"]
 mod page;
 #[path = "common/wheel.rs"]
@@ -8,67 +10,16 @@ mod wheel;
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use citrange_link::SerialPort;
 use citrange_link::feetech::{Bus, BusSettings, Calibration, register};
 use common::{citrange, fails, ok, stderr, stdout, temp};
+use emulated::Emulated;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use wheel::Wheel;
-
-/// `citrange rig emulate so101`.
-struct Emulated {
-    child: Child,
-    orders: ChildStdin,
-    lines: std::io::Lines<BufReader<ChildStdout>>,
-    port: String,
-}
-
-impl Emulated {
-    fn start(folder: &Path) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_citrange"));
-        command.args(["rig", "emulate", "so101", "--json", "--calibration", "arm.json"]);
-        command.current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let orders = child.stdin.take().unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut own = Self { child, orders, lines, port: String::new() };
-        let ready = own.told();
-        assert_eq!(ready["event"], "ready");
-        own.port = ready["port"].as_str().unwrap().to_owned();
-        own
-    }
-
-    fn told(&mut self) -> Value {
-        serde_json::from_str(&self.lines.next().unwrap().unwrap()).unwrap()
-    }
-
-    /// Its servos after an order.
-    fn order(&mut self, order: &str) -> Vec<Value> {
-        writeln!(self.orders, "{order}").unwrap();
-        let told = self.told();
-        assert_eq!((&told["event"], &told["order"]), (&"order".into(), &order.into()), "{told}");
-        told["arm"]["servos"].as_array().unwrap().clone()
-    }
-
-    fn torques(&mut self) -> Vec<bool> {
-        self.order("look").iter().map(|servo| servo["torque"].as_bool().unwrap()).collect()
-    }
-
-    fn end(mut self) {
-        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
-        assert_eq!(self.child.wait().unwrap().code(), Some(0));
-    }
-}
-
-impl Drop for Emulated {
-    fn drop(&mut self) {
-        let _ended_already = self.child.kill();
-        let _nobody_asks = self.child.wait();
-    }
-}
 
 #[test]
 fn a_real_arm_is_driven_recorded_and_replayed() {
@@ -237,8 +188,10 @@ fn an_arm_is_checked_without_being_touched() {
     };
     let (code, told) = check(&mut arm);
     assert_eq!(code, Some(0), "{told}");
-    assert_eq!(told["checks"].as_array().unwrap().len(), 15);
+    assert_eq!(told["checks"].as_array().unwrap().len(), 16);
     assert_eq!(grade(&told, "servo elbow_flex").0, "OK");
+    let (hand, text) = grade(&told, "pose");
+    assert!(hand == "OK" && text.contains("ahead"), "{hand} {text}");
     arm.order("supply 3 57 120");
     arm.order("supply 4 72 98");
     let (code, told) = check(&mut arm);

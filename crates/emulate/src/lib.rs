@@ -21,6 +21,7 @@
 //! | requests, answers, what goes wrong on the wire | `servo_bus.rs` |
 //! | a whole SO-101, orders to it in words | `so101.rs` |
 //! | the simulated arm behind the servos | `simulated_arm.rs` |
+//! | its cameras and things | `stage.rs`; the socket on which they are asked for `stage_server.rs` |
 //! | the pseudo-terminal and its clock | `pseudo_terminal.rs` |
 
 mod pseudo_terminal;
@@ -28,9 +29,12 @@ mod servo;
 mod servo_bus;
 mod simulated_arm;
 mod so101;
+mod stage;
+mod stage_server;
 
 pub use pseudo_terminal::{Arm, EmulatedBus, SimpleArm, spawn_servo_bus};
 pub use servo::{Drive, FASTEST_COUNTS_S, Servo, Shaft};
-pub use servo_bus::{ServoBus, WireFaults};
+pub use servo_bus::{PositionLog, ServoBus, WireFaults};
 pub use simulated_arm::SimulatedArm;
 pub use so101::{Assembly, EmulatedSo101, ORDERS, model_calibration};
+pub use stage::CameraFault;

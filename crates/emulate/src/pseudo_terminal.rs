@@ -118,8 +118,14 @@ impl<A: Arm> Runner<A> {
             let mut bus = bus.lock().unwrap_or_else(PoisonError::into_inner);
             until = self.advance(&mut bus, until);
             out.clear();
+            // The far side's speed is seen from here.
+            bus.baud = tcgetattr(&self.near).ok().map(|settings| settings.output_speed());
             bus.hear(&bytes[..count], &mut out);
+            let on_the_wire = bus.time_on_wire(count + out.len(), !out.is_empty());
             drop(bus);
+            if !out.is_empty() {
+                std::thread::sleep(on_the_wire);
+            }
             if self.near.write_all(&out).is_err() {
                 return;
             }

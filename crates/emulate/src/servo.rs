@@ -7,7 +7,7 @@ use citrange_link::feetech::register::{
     PRESENT_POSITION, PRESENT_TEMPERATURE, PRESENT_VELOCITY, PRESENT_VOLTAGE, PROTECTION_TIME,
     PROTECTIVE_TORQUE, RETURN_DELAY, Register, STATUS, STS3215, TORQUE_ENABLE, TORQUE_LIMIT,
 };
-use citrange_link::feetech::{Faults, MotorCalibration};
+use citrange_link::feetech::{BAUDS, Faults, MotorCalibration};
 
 const MEMORY: usize = 256;
 /// Written to torque-enable: the present place becomes the middle.
@@ -53,6 +53,8 @@ pub struct Servo {
     gives_way: bool,
     /// Faults that a test has switched on.
     forced: Faults,
+    /// Its motor turns nothing: a gear is stripped.
+    is_limp: bool,
     /// Where a hand holds its shaft while it has no torque.
     hand: Option<f64>,
 }
@@ -69,6 +71,7 @@ impl Servo {
             overloaded_s: 0.0,
             gives_way: false,
             forced: Faults::default(),
+            is_limp: false,
             hand: None,
         };
         let factory = [
@@ -105,6 +108,18 @@ impl Servo {
     /// A hand holds its shaft there while it has no torque, or lets go.
     pub fn hold_by_hand(&mut self, counts: Option<f64>) {
         self.hand = counts;
+    }
+
+    /// Its motor turns nothing, whatever it is told; or it does again.
+    pub fn set_limp(&mut self, is_limp: bool) {
+        self.is_limp = is_limp;
+    }
+
+    /// Whether it hears what is said at a speed. Servos of 1 Mbaud take what comes.
+    #[must_use]
+    pub fn hears(&self, baud: Option<u32>) -> bool {
+        let own = BAUDS.get(usize::from(self.memory[usize::from(BAUD.address)])).copied();
+        own == Some(BAUDS[0]) || baud.is_none() || own == baud
     }
 
     /// As if it had been calibrated, for good.
@@ -153,8 +168,8 @@ impl Servo {
         let kept = self.kept;
         let shaft = self.shaft;
         let (degrees, volts) = (self.get(PRESENT_TEMPERATURE), self.get(PRESENT_VOLTAGE));
-        let hand = self.hand;
-        *self = Self { memory: kept, kept, hand, ..Self::new(self.id(), shaft.counts) };
+        let (hand, is_limp) = (self.hand, self.is_limp);
+        *self = Self { memory: kept, kept, hand, is_limp, ..Self::new(self.id(), shaft.counts) };
         self.shaft = shaft;
         self.set(LOCK, 1);
         self.set(TORQUE_ENABLE, 0);
@@ -251,6 +266,9 @@ impl Servo {
         let limit = f64::from(self.get(TORQUE_LIMIT)) / 1000.0;
         let protective = f64::from(self.get(PROTECTIVE_TORQUE)) / 100.0;
         let torque = if self.gives_way { limit.min(protective) } else { limit };
+        if self.is_limp {
+            return Drive { goal_counts: None, torque: 0.0 };
+        }
         Drive { goal_counts: Some(at), torque }
     }
 

@@ -1,8 +1,17 @@
 //! The bus: requests in, answers out, with what can go wrong between.
 
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
 use citrange_link::feetech::packet::{
     EVERYBODY, Instruction, MOST_PARAMS, Packet, PacketReader, encode,
 };
+
+use citrange_link::emulated::monotonic_ns;
+use citrange_link::feetech::register::PRESENT_POSITION;
 
 use crate::servo::Servo;
 
@@ -21,6 +30,31 @@ pub struct WireFaults {
     pub noise: u32,
     /// Servos that do not hear and do not answer.
     pub gone: Vec<u8>,
+    /// What is said to so many requests comes late …
+    pub late: u32,
+    /// … by this.
+    pub late_by: Duration,
+}
+
+/// Every position that was read, in a file: `nanoseconds of the monotonic clock,id,position`.
+#[derive(Clone, Debug)]
+pub struct PositionLog(Arc<Mutex<BufWriter<File>>>);
+
+impl PositionLog {
+    /// A new file.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        Ok(Self(Arc::new(Mutex::new(BufWriter::new(File::create(path)?)))))
+    }
+
+    fn note(&self, id: u8, position: i32) {
+        if let Ok(mut file) = self.0.lock() {
+            let _a_full_disk_is_seen_by_who_reads_it =
+                writeln!(file, "{},{id},{position}", monotonic_ns());
+        }
+    }
 }
 
 /// Servos on a wire.
@@ -30,6 +64,12 @@ pub struct ServoBus {
     pub servos: Vec<Servo>,
     /// What goes wrong.
     pub faults: WireFaults,
+    /// Time that one byte takes on the wire, either way; 10 us at 1 Mbaud.
+    pub byte_time: Duration,
+    /// Where positions are noted when they are read.
+    pub log: Option<PositionLog>,
+    /// Speed of the port in bits per second, where it is known: servos of another do not hear.
+    pub baud: Option<u32>,
     reader: PacketReader,
     heard: u64,
 }
@@ -39,13 +79,21 @@ impl ServoBus {
     #[must_use]
     pub fn new(servos: Vec<Servo>) -> Self {
         let reader = PacketReader::new(MOST_PARAMS);
-        Self { servos, faults: WireFaults::default(), reader, heard: 0 }
+        let (faults, byte_time) = (WireFaults::default(), Duration::from_micros(10));
+        Self { servos, faults, byte_time, log: None, baud: None, reader, heard: 0 }
     }
 
     /// Requests that were heard.
     #[must_use]
     pub fn heard(&self) -> u64 {
         self.heard
+    }
+
+    /// How long an answer of so many bytes to so many takes, and what is late is late.
+    pub(crate) fn time_on_wire(&mut self, bytes: usize, answered: bool) -> Duration {
+        let wire = self.byte_time * bytes as u32;
+        let is_late = answered && happens(&mut self.faults.late);
+        if is_late { wire + self.faults.late_by } else { wire }
     }
 
     /// A servo by its id.
@@ -116,13 +164,25 @@ impl ServoBus {
     /// The servos that are meant and there.
     fn meant(&self, id: u8) -> Vec<u8> {
         let ids = self.servos.iter().map(Servo::id);
-        ids.filter(|own| (id == EVERYBODY || *own == id) && !self.faults.gone.contains(own))
-            .collect()
+        let meant =
+            ids.filter(|own| (id == EVERYBODY || *own == id) && !self.faults.gone.contains(own));
+        let hears = |own: &u8| {
+            let servo = self.servos.iter().find(|servo| servo.id() == *own);
+            servo.is_some_and(|servo| servo.hears(self.baud))
+        };
+        meant.filter(hears).collect()
     }
 
     fn say_memory(&mut self, id: u8, address: u8, count: u8, out: &mut Vec<u8>) {
         let bytes: Vec<u8> =
             self.servo(id).map_or_else(Vec::new, |servo| servo.read(address, count).collect());
+        let read = usize::from(address)..usize::from(address) + usize::from(count);
+        if read.contains(&usize::from(PRESENT_POSITION.address))
+            && let (Some(log), Some(present)) =
+                (self.log.clone(), self.servo(id).map(|s| s.present()))
+        {
+            log.note(id, present);
+        }
         self.say(id, &bytes, out);
     }
 

@@ -1,13 +1,19 @@
 //! The physics of a simulated arm behind emulated servos.
 
+use std::sync::Arc;
+
 use citrange_core::state::Extra;
-use citrange_core::{BoxError, Command, Commanded, Observation, Rig as _, Want};
+use citrange_core::{
+    BoxError, Command, Commanded, DictObjectState, DictRobotState, DictState, Observation,
+    Rig as _, Want,
+};
 use citrange_link::feetech::ServoJoint;
 use citrange_robot::ChainJoint;
 use citrange_sim::{SimRig, StateQuery};
 
 use crate::pseudo_terminal::Arm;
 use crate::servo::{Drive, Shaft};
+use crate::stage::Stage;
 
 /// How far ahead of a moving joint its target may be, by its speed.
 const LEAD_S: f64 = 0.2;
@@ -23,6 +29,8 @@ pub struct SimulatedArm {
     /// What the joints' motors press with.
     efforts: Vec<f64>,
     query: StateQuery,
+    /// Where its scene is seen from outside.
+    stage: Option<Arc<Stage>>,
     tick_s: f64,
     /// Time that has passed and was not yet simulated.
     owed_s: f64,
@@ -71,7 +79,23 @@ impl SimulatedArm {
         let extras = vec![format!("joint_effort:{}", rig.robot())];
         let query = StateQuery { extras, ..StateQuery::default() };
         let (efforts, owed_s) = (vec![0.0; count], 0.0);
-        Ok(Self { rig, joints, command, seen, commanded, efforts, query, tick_s, owed_s })
+        Ok(Self {
+            rig,
+            joints,
+            command,
+            seen,
+            commanded,
+            efforts,
+            query,
+            stage: None,
+            tick_s,
+            owed_s,
+        })
+    }
+
+    /// Shows its scene there from now on.
+    pub(crate) fn show_on(&mut self, stage: Arc<Stage>) {
+        self.stage = Some(stage);
     }
 
     /// Where the shafts are: what the servos are made with.
@@ -108,6 +132,43 @@ impl SimulatedArm {
             self.efforts.clear();
             self.efforts.extend(efforts.iter());
         }
+        match self.stage.clone() {
+            Some(stage) => self.show(&stage),
+            None => Ok(()),
+        }
+    }
+
+    /// What is seen of the scene after a tick.
+    fn show(&mut self, stage: &Stage) -> Result<(), BoxError> {
+        if let Some((seed, episode)) = stage.take_order() {
+            let problem = self.lay_out(seed, episode).err().map(|error| error.to_string());
+            self.rig.observe(Want::Joints, &mut self.seen)?;
+            stage.laid_out(problem);
+        }
+        if stage.is_due() {
+            self.rig.observe(Want::Images, &mut self.seen)?;
+            stage.give(&self.seen.images);
+        }
+        stage.see(&self.rig.spec().objects, &self.seen.objects);
+        Ok(())
+    }
+
+    /// Things go to where an episode of a run begins; the arm stays where it is.
+    fn lay_out(&mut self, seed: u64, episode: u64) -> Result<(), BoxError> {
+        let robot = self.rig.robot().to_owned();
+        let (at, speed) = (self.seen.joint_pos.clone(), self.seen.joint_vel.clone());
+        let world = self.rig.world_mut();
+        world.reset_env(0, seed, episode)?;
+        let names = world.scene().driven_joints(&robot)?.into_iter().map(str::to_owned);
+        let names: Vec<String> = names.collect();
+        let by_name = |values: Vec<f64>| names.iter().cloned().zip(values).collect();
+        let object = DictObjectState {
+            dof_pos: Some(by_name(at)),
+            dof_vel: Some(by_name(speed)),
+            ..DictObjectState::default()
+        };
+        let robots = [(robot, DictRobotState { object, ..DictRobotState::default() })].into();
+        world.set_dict_states(&[DictState { robots, ..DictState::default() }], None)?;
         Ok(())
     }
 }

@@ -1,8 +1,10 @@
 //! A whole SO-101 on an emulated bus, and orders to it in words: faults, hands, power.
 
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use citrange_core::BoxError;
+use citrange_core::{BoxError, Rig as _};
 use citrange_link::feetech::register::{COUNTS, STS3215};
 use citrange_link::feetech::{Calibration, Faults, MotorCalibration, ServoJoint};
 use citrange_robot::Chain;
@@ -13,6 +15,8 @@ use crate::pseudo_terminal::{EmulatedBus, spawn_servo_bus};
 use crate::servo::Servo;
 use crate::servo_bus::ServoBus;
 use crate::simulated_arm::SimulatedArm;
+use crate::stage::{CameraFault, Stage};
+use crate::stage_server::StageServer;
 
 /// Counts of a magnet above those that a calibrated joint reads: no arm is put together so well
 /// that there are none.
@@ -30,6 +34,9 @@ pub enum Assembly {
 /// An SO-101 that is not there.
 #[derive(Debug)]
 pub struct EmulatedSo101 {
+    // The server first: it ends before the arm that fills its stage.
+    _server: Option<StageServer>,
+    stage: Option<Arc<Stage>>,
     bus: EmulatedBus,
     calibration: Calibration,
 }
@@ -63,8 +70,23 @@ impl EmulatedSo101 {
     /// # Errors
     /// When there is no such scene, its robot has not six joints, or there is no pseudo-terminal.
     pub fn spawn(scene: &str, assembly: Assembly) -> Result<Self, BoxError> {
+        Self::spawn_seen(scene, assembly, None)
+    }
+
+    /// The same, its scene seen on a socket: pictures of its cameras, and where its things are.
+    ///
+    /// # Errors
+    /// As [`Self::spawn`], or when the socket cannot be made.
+    pub fn spawn_seen(
+        scene: &str,
+        assembly: Assembly,
+        socket: Option<&Path>,
+    ) -> Result<Self, BoxError> {
         let scene = Arc::new(CompiledScene::new(&load_scene(scene)?)?);
-        let rig = SimRig::new(scene.clone(), Some(&[]))?;
+        let cameras: Option<&[String]> = if socket.is_some() { None } else { Some(&[]) };
+        let mut rig = SimRig::new(scene.clone(), cameras)?;
+        rig.leave_pictures_out(true);
+        let stage = socket.map(|_| Arc::new(Stage::new(rig.spec().cameras.clone())));
         let chain = scene.chain(rig.robot())?;
         if chain.joints.len() != OFFSETS.len() {
             let text = format!("{} has {} joints, not 6", chain.robot, chain.joints.len());
@@ -75,7 +97,10 @@ impl EmulatedSo101 {
         let servos = joints
             .map(|(joint, (_, motor))| (ServoJoint::new(joint, *motor), motor.homing_offset))
             .collect();
-        let arm = SimulatedArm::new(rig, servos)?;
+        let mut arm = SimulatedArm::new(rig, servos)?;
+        if let Some(stage) = &stage {
+            arm.show_on(stage.clone());
+        }
         let starts = arm.counts().into_iter().zip(calibration.motors());
         let servos = starts.map(|(at, (_, motor))| {
             let mut servo = Servo::new(motor.id, at);
@@ -85,7 +110,14 @@ impl EmulatedSo101 {
             servo
         });
         let bus = spawn_servo_bus(ServoBus::new(servos.collect()), arm)?;
-        Ok(Self { bus, calibration })
+        let server = match (socket, &stage) {
+            (Some(path), Some(stage)) => Some(
+                StageServer::start(path, stage)
+                    .map_err(|error| format!("{}: {error}", path.display()))?,
+            ),
+            _ => None,
+        };
+        Ok(Self { _server: server, stage, bus, calibration })
     }
 
     /// Its bus: what to open, and its servos.
@@ -115,12 +147,25 @@ impl EmulatedSo101 {
             u8::try_from(number(word)?).map_err(|_| format!("\"{word}\" is no servo's id"))
         };
         let missing = |id: u8| format!("there is no servo {id}");
+        let stage = || self.stage.as_ref().ok_or("its scene is not seen: start it with --socket");
         match words.as_slice() {
             [] | ["look"] => {}
             ["lose", n] => bus.faults.lose = count(n)?,
             ["corrupt", n] => bus.faults.corrupt = count(n)?,
             ["double", n] => bus.faults.double = count(n)?,
             ["cut", n] => bus.faults.cut = count(n)?,
+            ["late", n, ms] => {
+                bus.faults.late_by = Duration::from_millis(count(ms)?.into());
+                bus.faults.late = count(n)?;
+            }
+            ["limp", n] => {
+                let id = id(n)?;
+                bus.servo(id).ok_or_else(|| missing(id))?.set_limp(true);
+            }
+            ["firm", n] => {
+                let id = id(n)?;
+                bus.servo(id).ok_or_else(|| missing(id))?.set_limp(false);
+            }
             ["noise", n] => bus.faults.noise = count(n)?,
             ["gone", n] => {
                 let id = id(n)?;
@@ -147,6 +192,16 @@ impl EmulatedSo101 {
                 let id = id(n)?;
                 bus.servo(id).ok_or_else(|| missing(id))?.hold_by_hand(None);
             }
+            ["camera", name, how] => {
+                let known = "well, freeze, hang, black, slow or gone";
+                let fault = CameraFault::named(how)
+                    .ok_or_else(|| format!("\"{how}\" happens to no camera: {known}"))?;
+                stage()?.set_fault(name, fault)?;
+            }
+            ["reset", seed, episode] => {
+                let number = |word| Ok::<_, String>(u64::try_from(number(word)?).unwrap_or(0));
+                stage()?.order(number(seed)?, number(episode)?);
+            }
             ["power"] => bus.servos.iter_mut().for_each(Servo::power_cycle),
             _ => return Err(format!("\"{line}\" is no order; there are: {ORDERS}")),
         }
@@ -163,12 +218,17 @@ impl EmulatedSo101 {
             })
         });
         let servos: Vec<Value> = servos.collect();
-        Ok(json!({ "heard": bus.heard(), "servos": servos }))
+        let mut told = json!({ "heard": bus.heard(), "servos": servos });
+        if let Some(stage) = &self.stage {
+            told["things"] = json!(stage.things().things);
+        }
+        Ok(told)
     }
 }
 
 /// What can be ordered.
-pub const ORDERS: &str = "look; lose N, corrupt N, double N, cut N (answers), noise N (bytes); \
-                          gone ID, back ID; fault ID BITS; supply ID DEGREES TENTHS_OF_VOLT; \
+pub const ORDERS: &str = "look; lose N, corrupt N, double N, cut N (answers), late N MS, noise N (bytes); \
+                          gone ID, back ID; limp ID, firm ID (its gear); fault ID BITS; supply ID DEGREES TENTHS_OF_VOLT; \
                           turn ID COUNTS, free ID (by hand, \
-                          without torque); power (off and on)";
+                          without torque); power (off and on); camera NAME \
+                          well|freeze|hang|black|slow|gone; reset SEED EPISODE (its things)";

@@ -14,7 +14,7 @@ use citrange_link::feetech::{
     Bus, BusSettings, Calibration, Faults, MotorCalibration, ServoArm, ServoSettings,
 };
 use citrange_link::{
-    ArmDriver, ArmState, DriverSettings, LeaderPilot, LinkError, LinkRig, SerialPort,
+    ArmDriver, ArmState, DriverSettings, Leader, LeaderPilot, LinkError, LinkRig, SerialPort,
 };
 use citrange_robot::{Chain, Robot};
 
@@ -280,12 +280,12 @@ fn turn(bus: &EmulatedBus, id: u8, counts: f64) {
 #[test]
 fn a_follower_eases_to_its_leader_and_follows_it() {
     let (leader, follower) = (emulated(), emulated());
-    let names = chain().joints.iter().map(|joint| joint.name.clone()).collect();
     // Far away when it begins.
     let middle = leader.bus().servos[0].shaft().counts;
     turn(&leader, 1, middle + 500.0);
     let (reading, _) = driver(&leader, |_| {});
-    let mut pilot = LeaderPilot::new(reading, names, Some(150));
+    let hand = Arc::new(Leader::new(reading, &chain()));
+    let mut pilot = LeaderPilot::new(hand, Some(150));
     let (driven, _) = driver(&follower, |_| {});
     let mut rig = LinkRig::new(driven, &chain(), 50, 25).unwrap();
     let settings = RunSettings { pace: Pace::REAL_TIME, ..RunSettings::default() };

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use citrange_emulate::{EmulatedBus, Servo, ServoBus, Shaft, SimpleArm, spawn_servo_bus};
 use citrange_link::SerialPort;
-use citrange_link::feetech::register::{HOMING_OFFSET, ID, LOCK, MAX_POSITION};
-use citrange_link::feetech::{Bus, BusSettings, Calibrator, give_id};
+use citrange_link::feetech::register::{BAUD, HOMING_OFFSET, ID, LOCK, MAX_POSITION};
+use citrange_link::feetech::{Bus, BusSettings, Calibrator, give_id, lock};
 
 const JOINTS: [(&str, u8, bool); 6] = [
     ("shoulder_pan", 1, false),
@@ -37,6 +37,25 @@ fn a_factory_servo_gets_an_id_that_it_keeps() {
     assert_eq!(emulated.bus().servos[0].get(ID), 6);
     assert_eq!(bus.scan(0..=10).unwrap(), [6]);
     assert_eq!(give_id(&mut bus, 0..=10, 6).unwrap(), 6, "again is no harm");
+}
+
+/// One that somebody set to another speed hears only that, and 1 Mbaud from then on.
+#[test]
+fn a_servo_of_another_speed_gets_the_usual_one() {
+    let mut slow = Servo::new(9, 2000.0);
+    slow.write(LOCK.address, &[0]);
+    slow.write(BAUD.address, &[4]);
+    let (emulated, mut bus) = bus_of(vec![slow]);
+    assert!(bus.scan(0..=10).unwrap().is_empty(), "it does not hear 1 Mbaud");
+    drop(bus);
+    let settings = BusSettings { answer_time: Duration::from_millis(60), retries: 1 };
+    let port = SerialPort::open(emulated.path(), 115_200).unwrap();
+    assert_eq!(give_id(&mut Bus::new(port, settings), 0..=10, 6).unwrap(), 9);
+    let port = SerialPort::open(emulated.path(), 1_000_000).unwrap();
+    let mut bus = Bus::new(port, settings);
+    lock(&mut bus, 6).unwrap();
+    emulated.bus().servos[0].power_cycle();
+    assert_eq!(bus.scan(0..=10).unwrap(), [6]);
 }
 
 #[test]

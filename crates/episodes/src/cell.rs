@@ -6,10 +6,12 @@
 //! it is to collect by itself.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use citrange_cloud::View;
 use citrange_core::restore::BodyPose;
 use citrange_core::{RestoreReport, Rig, RigSpec, RobotDescription, Scene, Snapshot, StartData};
+use citrange_link::Leader;
 use citrange_plan::PlanScene;
 use citrange_robot::{Chain, LinkShape};
 use citrange_tape::Episode;
@@ -84,6 +86,27 @@ pub trait EpisodeRig: Rig {
 
     /// From here on everything comes from the rig, nothing from a tape.
     fn let_go(&mut self);
+
+    /// The arm in a person's hand that says where this one goes, where there is one.
+    fn leader(&self) -> Option<Arc<Leader>> {
+        None
+    }
+
+    /// Whether it is no simulation: it is brought to places, and its cameras take pictures whether
+    /// anybody wants them or not.
+    fn is_real(&self) -> bool {
+        false
+    }
+
+    /// Where it goes in the end; nowhere where nothing was said.
+    fn rest(&self) -> Option<Vec<f64>> {
+        None
+    }
+
+    /// What is wrong with it now, for people: joints that are not heard, cameras that stand still.
+    fn troubles(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// The joint targets in force.
     fn targets(&mut self) -> Vec<f64>;

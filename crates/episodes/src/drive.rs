@@ -3,6 +3,7 @@
 
 mod check;
 mod flow;
+mod led;
 mod report;
 pub(crate) mod scene_info;
 mod session;

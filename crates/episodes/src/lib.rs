@@ -54,7 +54,7 @@ pub use answer::Answer;
 pub use cell::{ArmDescription, DepthChoice, EpisodeRig, RigChoice, RigIdentity, RigSource, Shown};
 pub use context::{Progress, Reporter, RunContext, Silent};
 pub use error::{EpisodesError, Result};
-pub use linked::LinkChoice;
+pub use linked::{LeaderChoice, LinkChoice};
 pub use objects::{ObjectReport, Worst};
 pub use pilots::{PilotOptions, PilotPlan};
 pub use recording::{Lost, Origin, RecordOptions, Take, check_new, repaired_json, tell_repaired};

@@ -2,18 +2,25 @@
 //! asked (shapes, what stands around, what a page shows) a twin of the scene answers, whose arm is
 //! put where the real one is.
 
+pub(crate) mod cell;
+mod choice;
+mod ghost;
+mod pilots;
+
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use citrange_cloud::View;
-use citrange_core::pilot::Notes;
 use citrange_core::restore::BodyPose;
 use citrange_core::{
-    BoxError, Command, Commanded, Halt, Mode, Observation, Outcome, Pilot, Rates, RestoreReport,
-    Rig, RigSpec, Scene, Snapshot, StartData, Verdict, Want,
+    BoxError, Command, Commanded, DictObjectState, DictState, Halt, Mode, ObjectSeen, Observation,
+    Pose, RestoreReport, Rig, RigSpec, Scene, Snapshot, StartData, Want,
 };
-use citrange_link::{LinkError, LinkRig, RigAddress, So101Settings, open_so101};
+use citrange_link::camera::{CameraChoice, CameraDriver, CameraSettings};
+use citrange_link::emulated::EmulatedThings;
+use citrange_link::{
+    Leader, LinkError, LinkRig, RigAddress, So101Settings, open_leader, open_so101,
+};
 use citrange_plan::PlanScene;
 use citrange_robot::{Chain, Robot};
 use citrange_sim::{CompiledScene, SimRig};
@@ -21,39 +28,39 @@ use citrange_tape::Episode;
 use citrange_teleop::telemetry::SceneInfo;
 
 use crate::cell::{ArmDescription, EpisodeRig, RigIdentity, Shown};
-use crate::error::{EpisodesError, Result, bad_input};
+use crate::drive::scene_info::camera_info;
+use crate::error::{Context as _, EpisodesError, Result, bad_input};
+use ghost::Ghost;
+
+pub use choice::{LeaderChoice, LinkChoice};
+pub(crate) use pilots::{Approach, SmoothReplay};
 
 /// Control ticks and frames per second; the arm's own cycle is as fast as its ticks.
 const CONTROL_HZ: u32 = 180;
 const FRAME_HZ: u32 = 30;
 
-/// Which real arm, and what is known of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LinkChoice {
-    /// Where it is.
-    pub address: RigAddress,
-    /// Its calibration; found where none is said.
-    pub calibration: Option<PathBuf>,
-}
-
 /// A real arm in the place of a scene's first robot.
 pub(crate) struct LinkedRig {
     link: LinkRig,
     twin: SimRig,
-    /// Without its job: nobody sees the things that it is about.
+    /// The arm in a person's hand that says where this one goes.
+    ghost: Option<Ghost>,
+    /// Without its job where nobody sees the things that it is about.
     scene: Scene,
     address: RigAddress,
     chain: Chain,
     joints: Vec<f64>,
+    objects: Vec<Option<ObjectSeen>>,
+    /// Where it goes in the end.
+    rest: Option<Vec<f64>>,
     /// Since the episode began, when it was looked last.
     at_s: f64,
 }
 
 /// Connects to an arm that stands where the first robot of a scene does.
 pub(crate) fn linked(scene: Arc<CompiledScene>, choice: &LinkChoice) -> Result<LinkedRig> {
-    let port = match &choice.address {
-        RigAddress::So101(port) => port,
-        RigAddress::Simulated => bad_input!("{} is no link", choice.address),
+    let RigAddress::So101(port) = &choice.address else {
+        bad_input!("{} is no link", choice.address);
     };
     let twin = SimRig::new(Arc::clone(&scene), Some(&[]))?;
     let name = twin.robot().to_owned();
@@ -77,29 +84,102 @@ pub(crate) fn linked(scene: Arc<CompiledScene>, choice: &LinkChoice) -> Result<L
     let mut settings =
         So101Settings { calibration: choice.calibration.clone(), ..So101Settings::default() };
     settings.driver.cycle_hz = CONTROL_HZ;
+    let ghost = match &choice.leader {
+        Some(choice) => Some(Ghost::new(led_by(choice, port, &chain)?, &scene)?),
+        None => None,
+    };
     let driver = open_so101(port, &chain, &settings)?;
     let joints = driver.state().reading.pos;
-    let link = LinkRig::new(driver, &chain, CONTROL_HZ, FRAME_HZ)?;
-    let scene = Scene { job: None, ..scene.scene.clone() };
-    Ok(LinkedRig { link, twin, scene, address: choice.address.clone(), chain, joints, at_s: 0.0 })
+    let mut link = LinkRig::new(driver, &chain, CONTROL_HZ, FRAME_HZ)?;
+    link = link.with_cameras(cameras(&choice.cameras)?);
+    let mut scene = scene.scene.clone();
+    match &choice.things {
+        Some(socket) => {
+            link = link.with_things(EmulatedThings::open(socket)?, twin.spec().objects.clone());
+        }
+        // Nobody sees the things that its job is about.
+        None => scene.job = None,
+    }
+    let address = choice.address.clone();
+    let rest = match choice.rest.as_deref() {
+        Some("start") => Some(joints.clone()),
+        Some(pose) => {
+            let description = twin.world().scene().robots.get(&name);
+            let description = description.context("the robot has no description")?;
+            let own = description
+                .pose(pose)
+                .map_err(|why| EpisodesError::BadInput(format!("--rest: {why}, or start")))?;
+            Some(own.to_vec())
+        }
+        None => None,
+    };
+    let objects = Vec::new();
+    Ok(LinkedRig { link, twin, ghost, scene, address, chain, joints, objects, rest, at_s: 0.0 })
+}
+
+/// Opens cameras, each by a thread of its own.
+fn cameras(choices: &[CameraChoice]) -> Result<Vec<CameraDriver>> {
+    for (at, choice) in choices.iter().enumerate() {
+        if choices[..at].iter().any(|other| other.name == choice.name) {
+            bad_input!("two cameras are called {}: give each a name of its own", choice.name);
+        }
+    }
+    let open = |choice: &CameraChoice| {
+        let (address, wish) = (choice.address.clone(), choice.wish);
+        let open = Box::new(move || address.open(wish));
+        Ok(CameraDriver::start(&choice.name, open, CameraSettings::default())?)
+    };
+    choices.iter().map(open).collect()
+}
+
+/// Connects to a leader for the arm on another port.
+fn led_by(choice: &LeaderChoice, arm: &std::path::Path, chain: &Chain) -> Result<Leader> {
+    let RigAddress::So101(port) = &choice.address else {
+        bad_input!("{} leads no arm: --leader so101:PORT", choice.address);
+    };
+    if std::fs::canonicalize(port)
+        .is_ok_and(|port| std::fs::canonicalize(arm).is_ok_and(|arm| arm == port))
+    {
+        bad_input!("{} is the arm itself: the leader is on a port of its own", choice.address);
+    }
+    let mut settings =
+        So101Settings { calibration: choice.calibration.clone(), ..So101Settings::default() };
+    settings.driver.cycle_hz = CONTROL_HZ;
+    open_leader(port, chain, &settings).map_err(|error| match error {
+        LinkError::BadInput { what, reason } => {
+            LinkError::BadInput { what: format!("the leader's {what}"), reason }.into()
+        }
+        other => other.into(),
+    })
 }
 
 impl LinkedRig {
-    /// Whether it holds, after an episode.
-    ///
-    /// # Errors
-    /// Why it was stopped.
-    pub(crate) fn check_holds(&self) -> Result<()> {
-        match self.link.driver().state().mode {
-            Mode::Stopped { why } => Err(LinkError::NotReady { why }.into()),
-            Mode::Ready | Mode::Holding { .. } => Ok(()),
-        }
-    }
-
     /// Puts the twin's arm where the real one is.
     fn mirror(&mut self) -> Result<()> {
+        if let Some(ghost) = &mut self.ghost {
+            ghost.mirror()?;
+        }
         let joints = self.joints.clone();
-        self.twin.stand_at(&joints)
+        self.twin.stand_at(&joints)?;
+        let things = self.link.spec().objects.iter().zip(&self.objects);
+        let objects: BTreeMap<String, DictObjectState> = things
+            .filter_map(|(spec, seen)| {
+                let Pose { pos_m, quat_wxyz } = seen.as_ref()?.pose;
+                let (pos, rot) = (Some(pos_m), Some(quat_wxyz));
+                Some((spec.name.clone(), DictObjectState { pos, rot, ..Default::default() }))
+            })
+            .collect();
+        if !objects.is_empty() {
+            let state = DictState { objects, ..DictState::default() };
+            self.twin.world_mut().set_dict_states(&[state], None)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for LinkedRig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LinkedRig").field("address", &self.address).finish_non_exhaustive()
     }
 }
 
@@ -115,6 +195,7 @@ impl Rig for LinkedRig {
     fn observe(&mut self, want: Want, seen: &mut Observation) -> std::result::Result<(), BoxError> {
         self.link.observe(want, seen)?;
         self.joints.clone_from(&seen.joint_pos);
+        self.objects.clone_from(&seen.objects);
         self.at_s = seen.at_ns as f64 * 1e-9;
         if want == Want::Images {
             // Once per frame is often enough for those who look.
@@ -175,12 +256,17 @@ impl EpisodeRig for LinkedRig {
 
     fn scene_info(&self) -> Result<SceneInfo> {
         let twin = EpisodeRig::scene_info(&self.twin)?;
-        Ok(SceneInfo { cameras: Vec::new(), ..twin })
+        let cameras = self.link.spec().cameras.iter().map(camera_info).collect();
+        let mut info = SceneInfo { cameras, ..twin };
+        if let Some(ghost) = &self.ghost {
+            ghost.add_to(&mut info);
+        }
+        Ok(info)
     }
 
-    /// What stands around it is where it is, and so is the arm.
-    fn reset(&mut self, _seed: u64, _episode: u64) -> Result<()> {
-        Ok(())
+    /// The arm stays where it is. What stands around it does, too, but where a stand-in has it.
+    fn reset(&mut self, seed: u64, episode: u64) -> Result<()> {
+        Ok(self.link.lay_out(seed, episode)?)
     }
 
     fn go_to(&mut self, _tape: &Episode, _frame: usize) -> Result<()> {
@@ -192,6 +278,28 @@ impl EpisodeRig for LinkedRig {
     }
 
     fn let_go(&mut self) {}
+
+    fn leader(&self) -> Option<Arc<Leader>> {
+        self.ghost.as_ref().map(Ghost::leader)
+    }
+
+    fn is_real(&self) -> bool {
+        true
+    }
+
+    fn rest(&self) -> Option<Vec<f64>> {
+        self.rest.clone()
+    }
+
+    fn troubles(&self) -> Vec<String> {
+        let mut troubles = self.link.troubles();
+        match self.link.driver().state().mode {
+            Mode::Ready => {}
+            Mode::Holding { why } => troubles.push(format!("the arm holds: {why}")),
+            Mode::Stopped { why } => troubles.push(format!("the arm stopped: {why}")),
+        }
+        troubles
+    }
 
     fn targets(&mut self) -> Vec<f64> {
         self.link.driver().state().targets
@@ -217,102 +325,11 @@ impl EpisodeRig for LinkedRig {
 
     fn look(&self, shown: &mut Shown) -> Result<()> {
         EpisodeRig::look(&self.twin, shown)?;
+        if let Some(ghost) = &self.ghost {
+            ghost.look(shown)?;
+        }
         shown.joint_pos.clone_from(&self.joints);
         shown.time_s = self.at_s;
         Ok(())
-    }
-}
-
-/// How near every joint must come to a place that it is brought to.
-const THERE_RAD: f64 = 0.05;
-/// A gripper slower than this, so long after it was sent, is held up by what it holds.
-const RESTS_RAD_S: f64 = 0.02;
-const RESTS_AFTER_S: f64 = 1.0;
-/// How long it may take.
-const COMES_WITHIN_S: f64 = 60.0;
-
-/// Brings an arm somewhere; the arm's own gate eases it in.
-#[derive(Debug)]
-pub(crate) struct Approach {
-    joints: Vec<f64>,
-    /// Which may be held up by what they hold.
-    grippers: Vec<bool>,
-}
-
-impl Approach {
-    /// To these joints of a rig.
-    pub(crate) fn to(joints: &[f64], spec: &RigSpec) -> Self {
-        let grippers = spec.joints.iter().map(|joint| joint.gripper.is_some()).collect();
-        let ranges = spec.joints.iter().map(|joint| joint.range);
-        let within = |(at, range): (&f64, Option<[f64; 2]>)| {
-            range.map_or(*at, |[low, high]| at.clamp(low, high))
-        };
-        Self { joints: joints.iter().zip(ranges).map(within).collect(), grippers }
-    }
-}
-
-impl Pilot for Approach {
-    fn name(&self) -> &str {
-        "approach"
-    }
-
-    fn decide(
-        &mut self,
-        seen: &Observation,
-        command: &mut Command,
-        _notes: &mut Notes,
-    ) -> std::result::Result<Verdict, BoxError> {
-        let passed_s = seen.at_ns as f64 * 1e-9;
-        let is_there = self.joints.iter().enumerate().all(|(j, to)| {
-            let rests = passed_s > RESTS_AFTER_S && seen.joint_vel[j].abs() < RESTS_RAD_S;
-            (seen.joint_pos[j] - to).abs() < THERE_RAD || (self.grippers[j] && rests)
-        });
-        if is_there {
-            return Ok(Verdict::Done(Outcome { success: Some(true), reason: "there".to_owned() }));
-        }
-        if passed_s > COMES_WITHIN_S {
-            return Err(format!("the arm did not come there in {COMES_WITHIN_S} s").into());
-        }
-        command.pos.clone_from(&self.joints);
-        Ok(Verdict::Go)
-    }
-}
-
-/// Frames' targets with those between them: each tick lies between two frames where it is in time.
-#[derive(Debug)]
-pub(crate) struct SmoothReplay {
-    targets: Vec<Vec<f64>>,
-    /// Frames per control tick.
-    frames_per_tick: f64,
-}
-
-impl SmoothReplay {
-    /// Of frames so many times a second, for a rig at these rates.
-    pub(crate) fn new(targets: Vec<Vec<f64>>, hz: u32, rates: Rates) -> Self {
-        Self { targets, frames_per_tick: f64::from(hz) / f64::from(rates.control_hz.max(1)) }
-    }
-}
-
-impl Pilot for SmoothReplay {
-    fn name(&self) -> &str {
-        "replay"
-    }
-
-    fn decide(
-        &mut self,
-        seen: &Observation,
-        command: &mut Command,
-        _notes: &mut Notes,
-    ) -> std::result::Result<Verdict, BoxError> {
-        let at = seen.tick as f64 * self.frames_per_tick;
-        let (frame, part) = (at.floor() as usize, at.fract());
-        let Some(now) = self.targets.get(frame) else {
-            return Ok(Verdict::Done(Outcome::unjudged("replay_end")));
-        };
-        let next = self.targets.get(frame + 1).unwrap_or(now);
-        for ((target, now), next) in command.pos.iter_mut().zip(now).zip(next) {
-            *target = now + part * (next - now);
-        }
-        Ok(Verdict::Go)
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use citrange_link::feetech::{Calibration, MotorCalibration};
 use citrange_link::{ArmDriver, ArmState, RigAddress, So101Settings, find_calibration};
 use citrange_link::{calibration_folders, open_so101};
-use citrange_robot::{ChainJoint, Robot};
+use citrange_robot::{ChainJoint, Kinematics, Robot};
 
 use crate::doctor::{Finding, Grade};
 use crate::error::{EpisodesError, Result, bad_input};
@@ -21,6 +21,8 @@ const WARM_C: [f64; 2] = [50.0, 65.0];
 const WEAK_V: [f64; 2] = [6.0, 10.5];
 /// Between the two kinds.
 const KIND_V: f64 = 9.0;
+/// A hand lower than this is under the table.
+const UNDER_M: f64 = -0.03;
 /// How far a calibrated range may be from the model's.
 const RANGE_OFF_DEG: f64 = 15.0;
 
@@ -56,6 +58,7 @@ pub fn check_rig(choice: &LinkChoice) -> Result<Vec<Finding>> {
             findings.push(range(joint, motor));
         }
     }
+    findings.push(pose(&robot, &watched.last.reading.pos));
     Ok(findings)
 }
 
@@ -158,6 +161,28 @@ fn motor(j: usize, joint: &ChainJoint, state: &ArmState) -> Finding {
     finding(format!("servo {}", joint.name), grade, format!("{text}{cure}"))
 }
 
+/// Where the model has the hand: a joint whose middle or direction is another than the model's puts it
+/// somewhere else than it is, often under the table.
+fn pose(robot: &Robot, joints: &[f64]) -> Finding {
+    let mut kinematics = Kinematics::new(robot.chain());
+    kinematics.update(joints);
+    let at = kinematics.site(&robot.chain().tool).pos_m;
+    let cm = [at.x, at.y, at.z].map(|metres| (metres * 100.0).round());
+    let side = if cm[1] < 0.0 { "right" } else { "left" };
+    let text = format!(
+        "the model has the hand {:.0} cm ahead, {:.0} cm {side}, {:.0} cm up",
+        cm[0],
+        cm[1].abs(),
+        cm[2]
+    );
+    if at.z < UNDER_M {
+        let cure = ": under the table. A joint's middle or direction is not the model's: calibrate \
+                    again, every joint in the middle of its range";
+        return finding("pose".to_owned(), Grade::Warn, format!("{text}{cure}"));
+    }
+    finding("pose".to_owned(), Grade::Ok, format!("{text}: is it there?"))
+}
+
 /// LeRobot's calibration says where a joint's ends are; our model has its own. Keys that move the
 /// hand depend on both being the same.
 fn range(joint: &ChainJoint, motor: &MotorCalibration) -> Finding {
@@ -170,6 +195,10 @@ fn range(joint: &ChainJoint, motor: &MotorCalibration) -> Finding {
     let middle = (high + low).to_degrees() / 2.0;
     let text =
         format!("calibrated {is:.0} degrees wide, the model {model:.0}, its middle {middle:.0}");
+    if motor.drive_mode != 0 && joint.gripper.is_none() {
+        let cure = ": drive_mode 1 turns percents around, not degrees, in LeRobot as here: calibrate again";
+        return finding(name, Grade::Warn, format!("{text}{cure}"));
+    }
     let is_full_turn = motor.range_max - motor.range_min >= 4094;
     let off = (is - model).abs();
     if joint.gripper.is_some() || is_full_turn || off <= RANGE_OFF_DEG {

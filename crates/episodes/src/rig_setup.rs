@@ -1,9 +1,11 @@
 //! Making an arm of servos ready, with a person's hands: `citrange rig setup`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use citrange_link::feetech::{Bus, BusSettings, Calibration, Calibrator, Swept, give_id};
+use citrange_link::feetech::{
+    BAUDS, Bus, BusSettings, Calibration, Calibrator, Swept, give_id, lock,
+};
 use citrange_link::{BAUD, RigAddress, SerialPort, calibration_folders};
 use citrange_robot::Robot;
 
@@ -11,6 +13,8 @@ use crate::error::{EpisodesError, Result, bad_input};
 
 /// Answers are waited for without haste.
 const PATIENT: BusSettings = BusSettings { answer_time: Duration::from_millis(50), retries: 2 };
+/// A search asks many that are not there.
+const SEARCHING: BusSettings = BusSettings { answer_time: Duration::from_millis(15), retries: 1 };
 /// Servos leave the factory as 1; others were given something low.
 const LIKELY_IDS: std::ops::RangeInclusive<u8> = 0..=30;
 /// How often joints are looked at while they are moved.
@@ -73,19 +77,49 @@ pub fn set_up(options: &SetupOptions, guide: &dyn Guide) -> Result<(PathBuf, Cal
         .zip(1..)
         .map(|(joint, id)| (joint.name.as_str(), id, joint.name == TURNS_FREELY))
         .collect();
-    let mut bus = Bus::new(SerialPort::open(port, BAUD)?, PATIENT);
     if options.ids {
         // The last first, as LeRobot does: its cable is the easiest to reach.
         for (name, id, _) in joints.iter().rev() {
             guide.wait(&format!("plug in the servo of {name} alone"))?;
-            give_id(&mut bus, LIKELY_IDS, *id)?;
+            guide.begin(&found_words(&find_and_name(port, *id)?, name));
         }
         guide.wait("plug all servos together")?;
     }
+    let mut bus = Bus::new(SerialPort::open(port, BAUD)?, PATIENT);
     let found = calibrate(&mut bus, &joints, guide)?;
     let file = options.calibration.clone().unwrap_or_else(default_calibration);
     found.save(&file)?;
     Ok((file, found))
+}
+
+/// Id and speed that a servo had.
+struct Had {
+    id: u8,
+    baud: u32,
+}
+
+fn found_words(had: &Had, name: &str) -> String {
+    format!("{name}: found as servo {} at {} baud; it is ready", had.id, had.baud)
+}
+
+/// Finds the only servo on a port at whatever speed it has, and gives it an id and 1 Mbaud.
+fn find_and_name(port: &Path, id: u8) -> Result<Had> {
+    for baud in BAUDS {
+        let mut bus = Bus::new(SerialPort::open(port, baud)?, SEARCHING);
+        if bus.scan(LIKELY_IDS)?.is_empty() {
+            continue;
+        }
+        bus.set_settings(PATIENT);
+        let had = Had { id: give_id(&mut bus, LIKELY_IDS, id)?, baud };
+        drop(bus);
+        let mut bus = Bus::new(SerialPort::open(port, BAUD)?, PATIENT);
+        bus.ping(id)?;
+        lock(&mut bus, id)?;
+        return Ok(had);
+    }
+    bad_input!(
+        "no servo answers at any speed: is its power on, and is it the only one on the cable?"
+    )
 }
 
 fn calibrate(

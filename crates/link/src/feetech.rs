@@ -22,4 +22,4 @@ pub use arm::{ServoArm, ServoJoint, ServoSettings};
 pub use bus::{Answer, Bus, BusCounts, BusSettings};
 pub use calibration::{Calibration, MotorCalibration};
 pub use faults::Faults;
-pub use setup::{BAUDS, Calibrator, Swept, give_id};
+pub use setup::{BAUDS, Calibrator, Swept, give_id, lock};

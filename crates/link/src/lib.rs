@@ -22,13 +22,16 @@
 //! | the thread that owns an arm, what it tells | `driver.rs`; an arm to it `device.rs` |
 //! | an arm as a Rig | `rig.rs`; a leader arm as a Pilot `leader.rs` |
 //! | serial ports, who holds one, what helps | `port.rs` |
+//! | cameras | `camera.rs`; a stand-in's pictures and things `emulated.rs` |
 //! | the servo bus | `feetech.rs` |
 //! | limits, watchdogs, what stops an arm | `safety.rs` |
 //! | reasons | `error.rs` |
 
 mod address;
+pub mod camera;
 mod device;
 mod driver;
+pub mod emulated;
 mod error;
 pub mod feetech;
 mod leader;
@@ -41,8 +44,11 @@ pub use address::RigAddress;
 pub use device::{ArmDevice, JointReading};
 pub use driver::{ArmDriver, ArmState, DriverCounts, DriverSettings, Reconnect};
 pub use error::LinkError;
-pub use leader::LeaderPilot;
+pub use leader::{Leader, LeaderPilot};
 pub use port::{Port, SerialPort, serial_ports};
 pub use rig::LinkRig;
 pub use safety::{SafetyGate, SafetySettings, Timed};
-pub use so101::{BAUD, So101Settings, calibration_folders, find_calibration, open_so101};
+pub use so101::{
+    BAUD, So101Settings, calibration_folders, find_calibration, leader_calibration_folders,
+    open_leader, open_so101,
+};

@@ -1,16 +1,23 @@
-//! An arm behind a link as a Rig, for the one loop.
+//! An arm behind a link as a Rig, for the one loop, with the cameras that see it.
 
 use std::time::{Duration, Instant};
 
 use citrange_core::rig::{JointSpec, RigSpec};
-use citrange_core::{BoxError, Command, Commanded, Halt, Mode, Observation, Rates, Rig, Want};
+use citrange_core::{
+    BoxError, CameraImage, Command, Commanded, Halt, Mode, ObjectSpec, Observation, Rates, Rig,
+    Want,
+};
 use citrange_robot::{Chain, ChainJoint, ChainSite, Kinematics};
 
+use crate::camera::CameraDriver;
 use crate::driver::{ArmDriver, ArmState};
+use crate::emulated::EmulatedThings;
 use crate::error::LinkError;
 
 /// How long an arm may take until it holds.
 const HOLDS_WITHIN: Duration = Duration::from_secs(10);
+/// How long a camera may take until it gives its first picture.
+const SEES_WITHIN: Duration = Duration::from_secs(5);
 
 /// An arm behind a link.
 pub struct LinkRig {
@@ -20,6 +27,9 @@ pub struct LinkRig {
     wrist: ChainSite,
     began: Instant,
     ticks: u64,
+    /// Each with the number of the picture that was handed out last.
+    cameras: Vec<(CameraDriver, u64)>,
+    things: Option<EmulatedThings>,
 }
 
 impl std::fmt::Debug for LinkRig {
@@ -52,7 +62,68 @@ impl LinkRig {
         spec.own_clock = true;
         spec.check_rates().map_err(|error| LinkError::bad("rates", error.to_string()))?;
         let (kinematics, wrist) = (Kinematics::new(chain), chain.wrist.clone());
-        Ok(Self { driver, spec, kinematics, wrist, began: Instant::now(), ticks: 0 })
+        let (began, cameras) = (Instant::now(), Vec::new());
+        Ok(Self { driver, spec, kinematics, wrist, began, ticks: 0, cameras, things: None })
+    }
+
+    /// Seen by these cameras.
+    #[must_use]
+    pub fn with_cameras(mut self, cameras: Vec<CameraDriver>) -> Self {
+        self.spec.cameras = cameras.iter().map(CameraDriver::spec).collect();
+        self.cameras = cameras.into_iter().map(|camera| (camera, 0)).collect();
+        self
+    }
+
+    /// Among things of which a stand-in says where they are.
+    #[must_use]
+    pub fn with_things(mut self, things: EmulatedThings, specs: Vec<ObjectSpec>) -> Self {
+        self.spec.objects = specs;
+        self.things = Some(things);
+        self
+    }
+
+    /// Lays its things out as an episode of a run begins, where a stand-in has them.
+    ///
+    /// # Errors
+    /// When it could not be done.
+    pub fn lay_out(&mut self, seed: u64, episode: u64) -> Result<(), LinkError> {
+        self.things.as_mut().map_or(Ok(()), |things| things.lay_out(seed, episode))
+    }
+
+    /// What is wrong with what it sees.
+    #[must_use]
+    pub fn troubles(&self) -> Vec<String> {
+        let cameras = self.cameras.iter().filter_map(|(camera, _)| {
+            let state = camera.state();
+            let why = state.lost.or(state.warning)?;
+            Some(format!("camera {}: {why}", camera.name()))
+        });
+        cameras.chain(self.things.as_ref().and_then(EmulatedThings::trouble)).collect()
+    }
+
+    /// What the cameras show: a picture each, or that there is none of now.
+    fn look(&mut self, images: &mut Vec<CameraImage>) {
+        images.clear();
+        let (began, ticks) = (self.began, self.ticks);
+        let ns = |at: Instant| {
+            u64::try_from(at.saturating_duration_since(began).as_nanos()).unwrap_or(u64::MAX)
+        };
+        images.extend(self.cameras.iter_mut().map(|(camera, last)| {
+            let state = camera.state();
+            // The first of an episode has none before it that could take its place.
+            let counts = state.lost.is_none() || ticks == 0;
+            match state.newest {
+                Some((picture, at, number)) if counts => {
+                    let fresh = *last != number;
+                    *last = number;
+                    CameraImage { fresh, ..CameraImage::rgb(picture, ns(at)) }
+                }
+                newest => {
+                    let at_ns = newest.map_or(0, |(_, at, _)| ns(at));
+                    CameraImage { fresh: false, ..CameraImage::left_out(at_ns) }
+                }
+            }
+        }));
     }
 
     /// The arm's thread, for health and stops.
@@ -96,6 +167,9 @@ impl Rig for LinkRig {
     }
 
     fn begin(&mut self, command: &mut Command) -> Result<(), BoxError> {
+        for (camera, _) in &self.cameras {
+            camera.first(SEES_WITHIN)?;
+        }
         // What holds already goes on holding where it is: taking it over anew would let it sink.
         let state = match self.driver.state() {
             state if matches!(state.mode, Mode::Stopped { .. }) => self.engaged()?,
@@ -106,7 +180,13 @@ impl Rig for LinkRig {
         Ok(())
     }
 
-    fn observe(&mut self, _want: Want, seen: &mut Observation) -> Result<(), BoxError> {
+    fn observe(&mut self, want: Want, seen: &mut Observation) -> Result<(), BoxError> {
+        if want == Want::Images {
+            self.look(&mut seen.images);
+        }
+        if let Some(things) = &self.things {
+            things.see(self.spec.objects.iter().map(|spec| spec.name.as_str()), &mut seen.objects);
+        }
         let state = self.driver.state();
         seen.tick = self.ticks;
         seen.step = state.counts.cycles;

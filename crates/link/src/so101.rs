@@ -1,13 +1,16 @@
 //! An SO-101 on its port: which calibration it has, and everything from the port to a driven arm.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use citrange_robot::Chain;
 use serde::{Deserialize, Serialize};
 
+use crate::device::ArmDevice as _;
 use crate::driver::{ArmDriver, DriverSettings};
 use crate::error::LinkError;
 use crate::feetech::{BusSettings, Calibration, ServoArm, ServoSettings};
+use crate::leader::Leader;
 use crate::port::SerialPort;
 
 /// Speed of the bus, in bits per second.
@@ -24,6 +27,9 @@ pub struct So101Settings {
     /// Cycles, limits, how it is let go.
     pub driver: DriverSettings,
 }
+
+/// Time over which a leader that somebody left with torque is let go.
+const LET_GO: Duration = Duration::from_millis(1500);
 
 /// Connects to an arm with this chain, and begins to read it.
 ///
@@ -48,9 +54,50 @@ pub fn open_so101(
     ArmDriver::start(arm, Box::new(connect), chain, settings.driver.clone())
 }
 
+/// Connects to a leader arm with this chain: it is read, and never held. One that somebody left with
+/// torque is let go slowly.
+///
+/// # Errors
+/// As [`open_so101`].
+pub fn open_leader(
+    port: &Path,
+    chain: &Chain,
+    settings: &So101Settings,
+) -> Result<Leader, LinkError> {
+    let file = match &settings.calibration {
+        Some(file) => file.clone(),
+        None => find_calibration(&leader_calibration_folders())?,
+    };
+    let calibration = Calibration::load(&file)?;
+    let (port, chain_of, servos) = (port.to_owned(), chain.clone(), settings.servos.clone());
+    let connect = move || {
+        let port = SerialPort::open(&port, BAUD)?;
+        let bus = BusSettings::default();
+        let mut arm = ServoArm::connect(port, &chain_of, &calibration, bus, servos.clone())?;
+        if arm.has_torque()? {
+            arm.release(LET_GO)?;
+        }
+        Ok(arm)
+    };
+    let arm = connect()?;
+    // It was never held: there is nothing to let go of in the end.
+    let settings = DriverSettings { hold_at_end: true, ..settings.driver.clone() };
+    Ok(Leader::new(ArmDriver::start(arm, Box::new(connect), chain, settings)?, chain))
+}
+
 /// Where calibrations of followers are kept: ours, then LeRobot's.
 #[must_use]
 pub fn calibration_folders() -> Vec<PathBuf> {
+    folders("so101", "robots", ["so_follower", "so101_follower"])
+}
+
+/// Where those of leaders are kept: ours, then LeRobot's.
+#[must_use]
+pub fn leader_calibration_folders() -> Vec<PathBuf> {
+    folders("so101_leader", "teleoperators", ["so_leader", "so101_leader"])
+}
+
+fn folders(ours: &str, kind: &str, theirs: [&str; 2]) -> Vec<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let home = PathBuf::from(set("HOME").unwrap_or_default());
     let config = set("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
@@ -58,8 +105,8 @@ pub fn calibration_folders() -> Vec<PathBuf> {
     let lerobot = set("HF_LEROBOT_HOME").map_or_else(|| hub.join("lerobot"), PathBuf::from);
     let lerobot =
         set("HF_LEROBOT_CALIBRATION").map_or_else(|| lerobot.join("calibration"), PathBuf::from);
-    let of = |name: &str| lerobot.join("robots").join(name);
-    vec![config.join("citrange/so101"), of("so_follower"), of("so101_follower")]
+    let [first, second] = theirs.map(|name| lerobot.join(kind).join(name));
+    vec![config.join("citrange").join(ours), first, second]
 }
 
 /// The only calibration that is there.

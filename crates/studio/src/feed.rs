@@ -47,6 +47,8 @@ pub(crate) fn look(shared: &Shared) -> (Vec<u8>, Status) {
             brake: live.brake,
             stalls: live.stalls,
             limited_by: live.limited_by.clone(),
+            leader: live.leader.clone(),
+            troubles: live.troubles.clone(),
             driver,
             stopped_by,
             viewers,

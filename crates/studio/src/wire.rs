@@ -29,7 +29,7 @@
 use citrange_teleop::KEY_TABLE;
 use serde::Serialize;
 
-use citrange_teleop::telemetry::{AutopilotStatus, Sample, Session};
+use citrange_teleop::telemetry::{AutopilotStatus, LeaderStatus, Sample, Session};
 
 /// Most pictures per second and camera.
 pub const MOST_PICTURE_HZ: f64 = 15.0;
@@ -159,6 +159,11 @@ pub(crate) struct Status {
     /// How often the loop stalled; the arm braked and keys have to be let go.
     pub(crate) stalls: u64,
     pub(crate) limited_by: Vec<String>,
+    /// How far the arm is from its leader.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) leader: Option<LeaderStatus>,
+    /// What is wrong with the arm or its cameras.
+    pub(crate) troubles: Vec<String>,
     pub(crate) driver: Option<String>,
     /// Who stopped the arm; nobody has taken the wheel since.
     pub(crate) stopped_by: Option<String>,

@@ -117,6 +117,12 @@ impl<'a, W: AutopilotWork> SharedControl<'a, W> {
         &self.teleop
     }
 
+    /// Takes in what the driver orders and holds, and nothing more: for whoever has the arm moved
+    /// by somebody else. `Some` when the stretch is over.
+    pub fn attend(&mut self, events: &mut Vec<Event>) -> Option<Outcome> {
+        self.teleop.attend(events)
+    }
+
     /// How the targets move.
     #[must_use]
     pub fn motion(&self) -> Option<&TargetMotion> {

@@ -233,6 +233,15 @@ pub struct FlightNote {
     pub text: String,
 }
 
+/// Where an arm is that follows another.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LeaderStatus {
+    /// The joint that is furthest from the leader's.
+    pub joint: String,
+    /// How far, in whole degrees.
+    pub away_deg: f64,
+}
+
 /// The latest moment.
 #[derive(Clone, Debug, Default)]
 pub struct Sample {
@@ -274,6 +283,10 @@ pub struct Sample {
     pub session: Session,
     /// The autopilot, where there is one.
     pub flight: Option<AutopilotStatus>,
+    /// How far the arm is from its leader, where it has one.
+    pub leader: Option<LeaderStatus>,
+    /// What is wrong with the arm or its cameras now.
+    pub troubles: Vec<String>,
 }
 
 /// What is shown, shared by the loop and the server.

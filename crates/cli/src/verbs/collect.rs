@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use citrange_core::{Classified as _, ErrorKind};
 use citrange_episodes::collect::{CollectOptions, Goal, Order, Plan, Quota, collect, worker_count};
-use citrange_episodes::{EpisodesError, check_new};
+use citrange_episodes::{EpisodesError, RecordOptions, check_new};
 
-use crate::args::{PilotArgs, RecordArgs};
+use crate::args::{LinkArgs, PilotArgs, RecordArgs, SeenArgs};
 use crate::exit;
 use crate::output::{self, Output};
 use crate::stop::catch_stop;
@@ -36,6 +36,10 @@ pub(crate) struct Args {
     record: RecordArgs,
     #[command(flatten)]
     pilot: PilotArgs,
+    #[command(flatten)]
+    link: LinkArgs,
+    #[command(flatten)]
+    seen: SeenArgs,
     /// Episodes made at a time: a number, or auto for one per core.
     #[arg(long, default_value = "auto", value_parser = worker_count)]
     workers: usize,
@@ -62,7 +66,10 @@ pub(crate) fn run(args: &Args) -> exit::Result {
         (json, _) => Output::of(json),
     };
     let options = CollectOptions {
-        record: args.record.options(),
+        record: RecordOptions {
+            link: args.seen.add_to(args.link.choice()),
+            ..args.record.options()
+        },
         pilot: args.pilot.options(),
         randomise: args.randomise.clone(),
         seconds: args.seconds,

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use citrange_episodes::drive::{Drive, DriveOptions, lines};
-use citrange_episodes::{EpisodesError, RecordOptions, check_new};
+use citrange_episodes::{EpisodesError, LinkChoice, RecordOptions, check_new};
 use citrange_sim::priority::Lead;
 use citrange_studio::{ServeOptions, Server, Summary, Terminal};
 use serde_json::json;
 
-use crate::args::{LinkArgs, NoiseArgs, RecordArgs};
+use crate::args::{LeaderArgs, LinkArgs, NoiseArgs, RecordArgs, SeenArgs};
 use crate::exit::{Result, bad_input};
 use crate::output::{self, Output};
 use crate::page::open_page;
@@ -33,6 +33,10 @@ pub(crate) struct Args {
     noise: NoiseArgs,
     #[command(flatten)]
     link: LinkArgs,
+    #[command(flatten)]
+    leader: LeaderArgs,
+    #[command(flatten)]
+    seen: SeenArgs,
     /// How many episodes; by default until stopped.
     #[arg(long)]
     episodes: Option<u64>,
@@ -79,10 +83,15 @@ pub(crate) fn run(args: &Args) -> Result {
         (false, true) => Output::Quiet,
         (false, false) => Output::Talk,
     };
+    let link = args.seen.add_to(args.link.choice());
+    if link.is_none() && args.leader.choice().is_some() {
+        return Err(bad_input("--leader needs an arm that follows: --rig so101:PORT"));
+    }
+    let link = link.map(|link| LinkChoice { leader: args.leader.choice(), ..link });
     let options = DriveOptions {
         scene: args.scene.clone(),
         dataset: args.record.clone(),
-        record: RecordOptions { link: args.link.choice(), ..args.how.options() },
+        record: RecordOptions { link, ..args.how.options() },
         first: args.how.first,
         profile: args.profile.clone(),
         episodes: args.episodes,

@@ -7,17 +7,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
 use std::time::Duration;
 
-use citrange_emulate::{Assembly, EmulatedSo101, ORDERS};
+use citrange_emulate::{Assembly, EmulatedSo101, ORDERS, PositionLog};
 use citrange_episodes::rig_check::check_rig;
 use citrange_episodes::rig_setup::{Guide, SetupOptions, default_calibration, set_up, sweep_line};
 use citrange_episodes::{EpisodesError, LinkChoice};
+use citrange_link::camera::video_devices;
 use citrange_link::feetech::Swept;
 use citrange_link::{RigAddress, serial_ports};
+use rustix::process::getppid;
 use serde_json::json;
 
 use crate::exit::{Context as _, Result, bad_input, failed};
 use crate::output;
-use crate::stop::catch_stop;
+use crate::stop::catch_end;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -82,6 +84,16 @@ pub(crate) struct Emulate {
     /// Write its calibration, as LeRobot's file, there.
     #[arg(long, value_name = "JSON")]
     calibration: Option<PathBuf>,
+    /// Show its scene on this socket: pictures for --camera NAME=emulated:SOCKET, and where its
+    /// things are for --things SOCKET.
+    #[arg(long, value_name = "SOCKET")]
+    socket: Option<PathBuf>,
+    /// Note every position that is read there: nanoseconds of the monotonic clock, id, position.
+    #[arg(long, value_name = "CSV")]
+    log: Option<PathBuf>,
+    /// End when stdin is closed, or whoever started this is gone: for tests and scripts.
+    #[arg(long)]
+    attached: bool,
     /// Print JSON: an object when it is ready, then one per order.
     #[arg(long)]
     json: bool,
@@ -104,9 +116,15 @@ pub(crate) fn run(command: &Command) -> Result {
 }
 
 fn list(args: &List) -> Result {
-    let ports: Vec<String> = serial_ports().iter().map(|path| path.display().to_string()).collect();
+    let shown = |paths: Vec<PathBuf>| -> Vec<String> {
+        paths.iter().map(|path| path.display().to_string()).collect()
+    };
+    let (ports, cameras) = (shown(serial_ports()), shown(video_devices()));
     if args.json {
-        return output::data(&json!({ "serial_ports": ports }).to_string());
+        return output::data(&json!({ "serial_ports": ports, "cameras": cameras }).to_string());
+    }
+    if !cameras.is_empty() {
+        output::talk(&format!("cameras: {}", cameras.join(", ")));
     }
     if ports.is_empty() {
         output::talk("no serial port is there; citrange rig emulate so101 stands in for an arm");
@@ -115,7 +133,7 @@ fn list(args: &List) -> Result {
 }
 
 fn check(args: &Check) -> Result {
-    let choice = LinkChoice { address: args.rig.clone(), calibration: args.calibration.clone() };
+    let choice = LinkChoice::new(args.rig.clone(), args.calibration.clone());
     super::doctor::tell(&check_rig(&choice)?, args.json)
 }
 
@@ -125,7 +143,7 @@ fn setup(args: &Setup) -> Result {
         let text = format!("{} is there already; --overwrite replaces it", file.display());
         return Err(bad_input(text));
     }
-    let person = Person { stop: catch_stop()?, lines: typed_lines()?, shown: Cell::default() };
+    let person = Person { stop: catch_end()?, lines: typed_lines()?, shown: Cell::default() };
     let options =
         SetupOptions { address: args.rig.clone(), ids: args.ids, calibration: Some(file) };
     let (file, calibration) = set_up(&options, &person)?;
@@ -203,10 +221,15 @@ fn typed_lines() -> Result<Receiver<String>> {
 }
 
 fn emulate(args: &Emulate) -> Result {
-    let stop = catch_stop()?;
+    let stop = catch_end()?;
+    let parent = args.attached.then(getppid).flatten();
     let assembly = if args.uncalibrated { Assembly::Uncalibrated } else { Assembly::Calibrated };
-    let arm = EmulatedSo101::spawn(&args.scene, assembly)
+    let arm = EmulatedSo101::spawn_seen(&args.scene, assembly, args.socket.as_deref())
         .map_err(|error| bad_input(error.to_string()))?;
+    if let Some(path) = &args.log {
+        let log = PositionLog::create(path);
+        arm.bus().bus().log = Some(log.map_err(|e| bad_input(format!("{}: {e}", path.display())))?);
+    }
     if let Some(path) = &args.calibration {
         arm.calibration().save(path)?;
     }
@@ -218,10 +241,12 @@ fn emulate(args: &Emulate) -> Result {
         output::talk(&format!("orders, a line each: {ORDERS}. Ctrl-C ends it."));
     }
     let orders = typed_lines()?;
-    while !stop.load(Ordering::Relaxed) {
+    // Whoever dies is not a parent any more.
+    while !stop.load(Ordering::Relaxed) && (parent.is_none() || getppid() == parent) {
         let line = match orders.recv_timeout(Duration::from_millis(100)) {
             Ok(line) => line,
             Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) if args.attached => break,
             // A closed stdin orders nothing more; the arm stays until it is stopped.
             Err(RecvTimeoutError::Disconnected) => {
                 std::thread::sleep(Duration::from_millis(100));

@@ -10,6 +10,7 @@ use super::plan::Plan;
 use super::show::Show;
 use super::tally::Tally;
 use crate::error::{Context as _, Result};
+use crate::linked::cell::{check_goes_on, park};
 use crate::recording::{Take, cut_short};
 
 /// Records episodes from index `first` on.
@@ -24,7 +25,7 @@ pub(crate) fn collect(
     let ctx = show.ctx;
     let mut rig = plan.rig(first)?;
     let settings = RunSettings {
-        pace: Pace::at_speed(plan.speed),
+        pace: if plan.is_real { Pace::REAL_TIME } else { Pace::at_speed(plan.speed) },
         max_frames: plan.max_frames,
         stop: Some(ctx.stop),
         pictures: !rig.spec().cameras.is_empty(),
@@ -35,6 +36,7 @@ pub(crate) fn collect(
         if plan.is_randomised() && episode > first {
             rig = plan.rig(episode)?;
         }
+        plan.bring(rig.as_mut(), ctx)?;
         plan.set(rig.as_mut(), episode)?;
         let mut pilot = plan.pilot(rig.as_mut(), episode)?;
         let name = pilot.name().to_owned();
@@ -62,6 +64,7 @@ pub(crate) fn collect(
             tape.discard()?;
         }
         show.progress(goal, tally);
+        check_goes_on(rig.as_ref())?;
     }
-    Ok(())
+    park(rig.as_mut(), ctx)
 }

@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 
 use crate::cell::{EpisodeRig, RigSource};
 use crate::context::RunContext;
-use crate::error::Result;
+use crate::error::{Result, bad_input};
 use crate::job_hint::no_job;
+use crate::linked::LinkChoice;
+use crate::linked::cell::{LinkedCell, bring};
 use crate::pilots::{PilotOptions, PilotPlan};
 use crate::recording::{Origin, RecordOptions};
 use crate::session::{Choice, header};
@@ -44,6 +46,8 @@ pub struct Plan {
     pub(crate) images: BTreeSet<String>,
     pub(crate) max_frames: Option<u64>,
     pub(crate) speed: Option<f64>,
+    /// It is no simulation: nothing is made up for.
+    pub(crate) is_real: bool,
     /// Settings, as they are stored with every episode.
     config: Value,
     pub(crate) name: RunName,
@@ -65,23 +69,28 @@ impl Plan {
     pub fn new(scene: Option<&str>, options: &CollectOptions, ctx: RunContext<'_>) -> Result<Self> {
         let CollectOptions { record, pilot, randomise, seconds, speed } = options;
         let (seconds, speed) = (*seconds, *speed);
+        let is_real = record.link.is_some();
         let (choice, seed) = (record.choice(), record.seed);
         let origin = record.from.as_deref().map(Origin::read).transpose()?;
         let ranges = randomise.as_deref().map(ranges).transpose()?;
-        let cell = match &origin {
-            Some(origin) => {
-                origin.check_scene(scene, ctx)?;
-                SimulatedCell::of_tape(&origin.tape, choice, seed)?
+        let cell: Box<dyn RigSource> = match (&origin, &record.link) {
+            (_, Some(link)) => {
+                check_link(link, options)?;
+                Box::new(LinkedCell::connect(scene.unwrap_or_default(), link)?)
             }
-            None => {
+            (Some(origin), None) => {
+                origin.check_scene(scene, ctx)?;
+                let cell = SimulatedCell::of_tape(&origin.tape, choice, seed)?;
+                record.check_robots(cell.robots())?;
+                Box::new(cell)
+            }
+            (None, None) => {
                 let scene = scene.unwrap_or_default();
-                SimulatedCell::of_scene(scene, ranges.clone(), choice, seed)?
+                Box::new(SimulatedCell::of_scene(scene, ranges.clone(), choice, seed)?)
             }
         };
-        if origin.is_some() {
-            record.check_robots(cell.robots())?;
-        }
-        let cell: Box<dyn RigSource> = Box::new(cell);
+        // What is real makes its own time.
+        let speed = if record.link.is_some() { Some(1.0) } else { speed };
         let pilot = pilot.plan(cell.scene(), &cell.spec().objects)?;
         if !pilot.works() && origin.is_none() {
             ctx.say(&no_job(cell.scene(), &cell.spec().objects));
@@ -130,6 +139,7 @@ impl Plan {
             images,
             max_frames,
             speed,
+            is_real,
             config,
             name: RunName::new(seed, &name),
         })
@@ -152,6 +162,15 @@ impl Plan {
         // Only a loop that keeps time may leave pictures out rather than wait.
         rig.leave_pictures_out(self.speed.is_some());
         Ok(rig)
+    }
+
+    /// Brings a real arm to where its episodes begin.
+    pub(crate) fn bring(&self, rig: &mut dyn EpisodeRig, ctx: RunContext<'_>) -> Result<()> {
+        if !rig.is_real() {
+            return Ok(());
+        }
+        let home = rig.arm()?.home;
+        bring(rig, &home, ctx)
     }
 
     /// Puts everything to where the episode begins.
@@ -215,4 +234,19 @@ impl Plan {
         let first = said.unwrap_or(*lowest).min(*lowest);
         Some(Found { first, saved })
     }
+}
+
+/// Refuses what a real arm cannot do.
+fn check_link(link: &LinkChoice, options: &CollectOptions) -> Result<()> {
+    let CollectOptions { record, randomise, speed, .. } = options;
+    if record.from.is_some() {
+        bad_input!("{}: episodes do not go on from a frame on a real arm", link.address);
+    }
+    if randomise.is_some() {
+        bad_input!("{}: what is real is not drawn anew: leave --randomise out", link.address);
+    }
+    if speed.is_some_and(|speed| speed != 1.0) {
+        bad_input!("{}: a real arm makes its own time: leave --speed out", link.address);
+    }
+    Ok(())
 }

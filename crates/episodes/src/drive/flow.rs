@@ -6,15 +6,18 @@ use citrange_core::one_arm::OneArm;
 use citrange_core::run::{Pace, run as run_phase};
 use citrange_core::tape::NoTape;
 use citrange_core::{RunReport, RunSettings, Tape};
+use citrange_link::LeaderPilot;
 use citrange_tape::WhenFull;
 use citrange_teleop::telemetry::{Phase, SavedEpisode, Session, Summary, percent};
 use citrange_teleop::{Order, SharedControl, Teleop, Until, orders_in_words};
 use serde_json::json;
 
+use super::led::Led;
 use super::session::{DEFAULT_SCENE, Drive};
 use super::summary::{Ended, summary};
 use super::telemetry::{LivePilot, LiveRig, Pictures};
 use crate::error::{Context as _, Result};
+use crate::linked::cell::park;
 use crate::pilots::noise;
 use crate::recording::{Lost, Origin, Take, cut_short};
 use crate::session::Choice;
@@ -24,11 +27,26 @@ const ORDERS: [Order; 5] =
     [Order::Save, Order::Discard, Order::Success, Order::Failure, Order::Stop];
 
 /// One stretch of the session.
+#[derive(Clone, Copy, Debug)]
 struct Stretch {
     phase: Phase,
     limit_s: Option<f64>,
     until: Until,
     recording: bool,
+    /// Ends when the arm has come to its leader.
+    until_met: bool,
+}
+
+impl Default for Stretch {
+    fn default() -> Self {
+        Self {
+            phase: Phase::Starting,
+            limit_s: None,
+            until: Until::Order,
+            recording: false,
+            until_met: false,
+        }
+    }
 }
 
 impl Drive<'_> {
@@ -73,7 +91,7 @@ impl Drive<'_> {
                 Next::End => break,
             }
         }
-        Ok(())
+        park(self.rig.as_mut(), self.ctx)
     }
 
     /// The scene at the start of an episode.
@@ -91,11 +109,11 @@ impl Drive<'_> {
     }
 
     fn drive_freely(&mut self) -> Result<Next> {
-        self.message(
-            "W/S A/D Q/E move, [ ] roll, O/C gripper; R sets back, → next scene, Esc ends",
-        );
-        let free =
-            Stretch { phase: Phase::Free, limit_s: None, until: Until::Order, recording: false };
+        self.message(match self.rig.leader() {
+            Some(_) => "the arm goes where its leader is; Esc ends",
+            None => "W/S A/D Q/E move, [ ] roll, O/C gripper; R sets back, → next scene, Esc ends",
+        });
+        let free = Stretch { phase: Phase::Free, until: Until::Order, ..Stretch::default() };
         let (_, order) = self.stretch(&free, &mut NoTape)?;
         Ok(match order {
             Some(Order::Reset | Order::Discard) => Next::Same,
@@ -105,14 +123,21 @@ impl Drive<'_> {
     }
 
     fn record(&mut self, layout: u64) -> Result<Next> {
-        if self.driver_lock.driver().is_none() {
-            self.message("press a key to take the wheel");
-            let wait = Stretch {
+        if self.rig.leader().is_some() {
+            self.message("the arm comes to its leader: keep clear of it, hold the leader still");
+            let come = Stretch {
                 phase: Phase::Starting,
-                limit_s: None,
-                until: Until::Driver,
-                recording: false,
+                until: Until::Still,
+                until_met: true,
+                ..Stretch::default()
             };
+            let (_, order) = self.stretch(&come, &mut NoTape)?;
+            if order == Some(Order::Stop) || self.ctx.stopped() {
+                return Ok(Next::End);
+            }
+        } else if self.driver_lock.driver().is_none() {
+            self.message("press a key to take the wheel");
+            let wait = Stretch { until: Until::Driver, ..Stretch::default() };
             let (report, order) = self.stretch(&wait, &mut NoTape)?;
             if order == Some(Order::Stop) || report.outcome.reason == "stopped" {
                 return Ok(Next::End);
@@ -123,7 +148,7 @@ impl Drive<'_> {
             phase: Phase::Countdown,
             limit_s: Some(self.options.countdown_s),
             until: Until::Still,
-            recording: false,
+            ..Stretch::default()
         };
         let (_, order) = self.stretch(&still, &mut NoTape)?;
         if order == Some(Order::Stop) || self.ctx.stopped() {
@@ -138,7 +163,7 @@ impl Drive<'_> {
                 phase: Phase::Reset,
                 limit_s: Some(self.options.reset_s),
                 until: Until::Order,
-                recording: false,
+                ..Stretch::default()
             };
             let (_, order) = self.stretch(&pause, &mut NoTape)?;
             if order == Some(Order::Stop) {
@@ -153,7 +178,7 @@ impl Drive<'_> {
         let Some(mut dataset) = self.dataset.take() else { return Ok(Next::End) };
         let choice = Choice {
             task: Some(&self.task),
-            pilot: "teleop",
+            pilot: if self.rig.leader().is_some() { "leader" } else { "teleop" },
             seed: self.options.record.seed,
             episode: layout,
             unit: self.options.record.unit,
@@ -178,6 +203,7 @@ impl Drive<'_> {
             limit_s: self.options.episode_s,
             until: Until::Order,
             recording: true,
+            ..Stretch::default()
         };
         let ran = self.stretch(&recording, &mut take);
         let (report, order) = ran.with_context(|| cut_short(layout, dataset.root()))?;
@@ -245,7 +271,7 @@ impl Drive<'_> {
             phase: Phase::Asking,
             limit_s: Some(self.options.ask_s),
             until: Until::Still,
-            recording: false,
+            ..Stretch::default()
         };
         let (_, order) = self.stretch(&asking, &mut NoTape)?;
         Ok(order)
@@ -298,7 +324,9 @@ impl Drive<'_> {
         let may_fly = stretch.until == Until::Order;
         let copilot =
             SharedControl::new(teleop, Arc::clone(&self.driver_lock), self.work.as_ref(), may_fly);
-        let pilot = LivePilot::new(copilot, &self.board, rates.control_hz);
+        let led = self.rig.leader().map(|leader| LeaderPilot::new(leader, None));
+        let led = led.map(|pilot| Led::new(pilot, stretch.until_met));
+        let pilot = LivePilot::new(copilot, led, &self.board, rates.control_hz);
         let mut pilot = OneArm::new(pilot, arm);
         let pictures = !self.rig.spec().cameras.is_empty();
         let which = if stretch.recording { Pictures::Recorded } else { Pictures::Glanced };

@@ -1,5 +1,6 @@
 //! A scene as the page needs it.
 
+use citrange_core::rig::CameraSpec;
 use citrange_core::shape::ShownShape;
 use citrange_core::{RigSpec, Scene};
 use citrange_teleop::Key;
@@ -45,15 +46,7 @@ pub(crate) fn scene_info_of(
                 gripper: j.gripper,
             })
             .collect(),
-        cameras: spec
-            .cameras
-            .iter()
-            .map(|c| CameraInfo {
-                name: c.name.clone(),
-                width_px: c.width_px,
-                height_px: c.height_px,
-            })
-            .collect(),
+        cameras: spec.cameras.iter().map(camera_info).collect(),
         bodies: bodies.to_vec(),
         shapes,
         keys: Key::ALL
@@ -69,6 +62,12 @@ pub(crate) fn scene_info_of(
         look_at_m: ahead(0.5, 0.0, 0.1),
         look_from_m: ahead(-1.0, 0.3, 1.3),
     }
+}
+
+/// A camera as the page needs it.
+pub(crate) fn camera_info(camera: &CameraSpec) -> CameraInfo {
+    let (width_px, height_px) = (camera.width_px, camera.height_px);
+    CameraInfo { name: camera.name.clone(), width_px, height_px }
 }
 
 /// Whether a key does something on such an arm.

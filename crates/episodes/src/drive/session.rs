@@ -116,7 +116,12 @@ impl<'a> Drive<'a> {
         // The loop moves a robot: it does not wait for cameras.
         rig.leave_pictures_out(true);
         if let Some(link) = &record.link {
-            ctx.say(&format!("{} moves when it is driven: keep clear of it", link.address));
+            let when = if link.leader.is_some() {
+                "goes where its leader is"
+            } else {
+                "moves when it is driven"
+            };
+            ctx.say(&format!("{} {when}: keep clear of it", link.address));
         }
         if let [first, others @ ..] = rig.robots().as_slice()
             && !others.is_empty()

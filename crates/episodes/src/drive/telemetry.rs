@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use citrange_core::pilot::Start;
 use citrange_core::{
     BoxError, CameraImage, Command, Commanded, Halt, Notes, Observation, Picture, Pilot, Rig,
     RigSpec, Snapshot, Verdict, Want,
@@ -12,6 +13,7 @@ use citrange_robot::{ChainSite, Kinematics};
 use citrange_teleop::SharedControl;
 use citrange_teleop::telemetry::Telemetry;
 
+use super::led::Led;
 use super::work::Work;
 use crate::cell::{EpisodeRig, Shown};
 
@@ -29,6 +31,8 @@ const RECENT: usize = 4;
 /// A driver whose grip, limits, pace and autopilot are seen.
 pub(crate) struct LivePilot<'a> {
     pub(crate) copilot: SharedControl<'a, Work>,
+    /// Who leads the arm, where a leader does.
+    led: Option<Led>,
     board: &'a Telemetry,
     control_hz: u32,
     /// When the next tick is due.
@@ -42,13 +46,14 @@ pub(crate) struct LivePilot<'a> {
 impl<'a> LivePilot<'a> {
     pub(crate) fn new(
         copilot: SharedControl<'a, Work>,
+        led: Option<Led>,
         board: &'a Telemetry,
         control_hz: u32,
     ) -> Self {
         let controller = copilot.teleop().controller();
         let (kinematics, hand) = (Kinematics::new(controller.chain()), controller.hand().clone());
         let second = Second::default();
-        Self { copilot, board, control_hz, due: None, ticks: 0, second, kinematics, hand }
+        Self { copilot, led, board, control_hz, due: None, ticks: 0, second, kinematics, hand }
     }
 }
 
@@ -78,7 +83,12 @@ impl Second {
 
 impl Pilot for LivePilot<'_> {
     fn name(&self) -> &str {
-        self.copilot.name()
+        if self.led.is_some() { "leader" } else { self.copilot.name() }
+    }
+
+    fn begin(&mut self, start: &Start<'_>) -> Result<(), BoxError> {
+        self.copilot.begin(start)?;
+        self.led.as_mut().map_or(Ok(()), |led| led.begin(start.spec, start.targets))
     }
 
     fn decide(
@@ -96,7 +106,17 @@ impl Pilot for LivePilot<'_> {
         self.due = Some(if late > tick { now + tick } else { due + tick });
         self.second.tick(now, late);
         self.ticks += 1;
-        let verdict = self.copilot.decide(seen, command, events)?;
+        let verdict = match &mut self.led {
+            None => self.copilot.decide(seen, command, events)?,
+            Some(led) => match self.copilot.attend(events) {
+                Some(outcome) => Verdict::Done(outcome),
+                None => {
+                    let teleop = self.copilot.teleop();
+                    let limiter = teleop.controller().limiter();
+                    led.decide(limiter, seen, teleop.grip().brake, &mut command.pos)?
+                }
+            },
+        };
         let flight = self.copilot.news().cloned();
         let teleop = self.copilot.teleop();
         let (grip, status) = (teleop.grip(), teleop.status());
@@ -109,6 +129,7 @@ impl Pilot for LivePilot<'_> {
         self.kinematics.update(&seen.joint_pos);
         let hand_m = self.kinematics.site(&self.hand).pos_m;
         let hand_m = [hand_m.x, hand_m.y, hand_m.z].map(|v| v as f32);
+        let leader = self.led.as_ref().map(|led| led.status().clone());
         let is_late = late.as_secs_f64() * f64::from(self.control_hz) > 1.0;
         self.board.write(|live| {
             live.session.seconds = seconds;
@@ -119,6 +140,7 @@ impl Pilot for LivePilot<'_> {
             live.hand_m = hand_m;
             live.tilt_rad = tilt_rad as f32;
             live.limited_by = limited_by;
+            live.leader = leader;
             (live.loop_hz, live.worst_late_ms) = self.second.shown;
             live.late_ticks += u64::from(is_late);
             if flight.is_some() {
@@ -134,7 +156,13 @@ impl Pilot for LivePilot<'_> {
     }
 
     fn finish(&mut self, command: &mut Command) {
-        self.copilot.finish(command);
+        match &mut self.led {
+            None => self.copilot.finish(command),
+            Some(led) => {
+                let limiter = self.copilot.teleop().controller().limiter();
+                led.finish(limiter, &mut command.pos);
+            }
+        }
     }
 
     fn save(&self, fields: &mut std::collections::BTreeMap<String, Vec<f64>>) {
@@ -252,7 +280,9 @@ impl Rig for LiveRig<'_> {
         let wanted = want == Want::Images && self.is_wanted();
         let pause = if self.which == Pictures::Recorded { Duration::ZERO } else { PAUSE };
         // The first of an episode has none before it that could take its place.
-        let drawn = wanted && (self.ticks == 0 || self.pace.may_draw(now, pause));
+        // Taking a real camera's picture costs nothing.
+        let may_draw = self.rig.is_real() || self.pace.may_draw(now, pause);
+        let drawn = wanted && (self.ticks == 0 || may_draw);
         self.rig.observe(if drawn { Want::Images } else { Want::Joints }, seen)?;
         if wanted && !drawn {
             seen.images.clear();
@@ -277,6 +307,7 @@ impl Rig for LiveRig<'_> {
         let every = u64::from((self.rig.spec().rates.control_hz / SHOWN_HZ).max(1));
         if self.ticks.is_multiple_of(every) {
             self.rig.look(&mut self.shown)?;
+            let troubles = self.rig.troubles();
             let drawn = self.newest_drawn();
             let shown = &self.shown;
             self.board.write(|live| {
@@ -284,6 +315,7 @@ impl Rig for LiveRig<'_> {
                     live.pictures = drawn;
                     live.picture_frame += 1;
                 }
+                live.troubles = troubles;
                 live.time_s = shown.time_s;
                 live.bodies.clone_from(&shown.bodies);
                 live.joint_pos.clear();

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use citrange_core::run::run as run_episode;
 use citrange_core::tape::FrameRecord;
-use citrange_core::tape::NoTape;
-use citrange_core::{BoxError, Pace, Rig as _, RigSpec, RunSettings, Snapshot, Tape};
+use citrange_core::{BoxError, Rig as _, RigSpec, Snapshot, Tape};
 use citrange_tape::{Dataset, Episode, FrameReplay, Reading};
 
 use super::Source;
@@ -13,8 +11,9 @@ use super::play::Player;
 use super::report::Replayed;
 use crate::cell::EpisodeRig;
 use crate::drive::DEFAULT_SCENE;
-use crate::error::{EpisodesError, Result, bad_input};
-use crate::linked::{Approach, LinkChoice, SmoothReplay, linked};
+use crate::error::{Result, bad_input};
+use crate::linked::cell::{bring, check_goes_on, park};
+use crate::linked::{LinkChoice, SmoothReplay, linked};
 use crate::objects::ObjectMeter;
 use crate::simulated::{compiled, match_arms, start_at};
 
@@ -128,26 +127,14 @@ pub(super) fn on_link(
         bad_input!("there is no frame {from}; the episode has {}", rows.targets.len());
     };
     player.ctx.say("bringing the arm to where the episode begins");
-    let settings = RunSettings {
-        pace: Pace::REAL_TIME,
-        stop: Some(player.ctx.stop),
-        ..RunSettings::default()
-    };
-    let came = run_episode(Approach::to(first, rig.spec()), &mut rig, NoTape, &settings)?;
-    if player.ctx.stopped() {
-        return Err(EpisodesError::Interrupted);
-    }
-    rig.check_holds()?;
-    if came.outcome.success != Some(true) {
-        let why = came.outcome.reason;
-        return Err(EpisodesError::Failed(format!("the arm was not brought there: {why}")));
-    }
+    bring(&mut rig, first, player.ctx)?;
     let of = (rows.targets.len() - from) as u64;
     let mut pilot = SmoothReplay::new(rows.targets[from..].to_vec(), hz, rig.spec().rates);
     let mut meter = Meter::of(rows.seen.get(from..).unwrap_or_default().to_vec());
     let report = player.play(&mut rig, &mut pilot, &mut meter, of)?;
     if !player.ctx.stopped() {
-        rig.check_holds()?;
+        check_goes_on(&rig)?;
+        park(&mut rig, player.ctx)?;
     }
     Ok(meter.near(report.frames, of, "the arm brought to its start".into()))
 }

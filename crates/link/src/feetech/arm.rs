@@ -196,6 +196,20 @@ impl<P: Port> ServoArm<P> {
         &mut self.bus
     }
 
+    /// Whether any servo holds.
+    ///
+    /// # Errors
+    /// When a servo does not answer.
+    pub fn has_torque(&mut self) -> Result<bool, LinkError> {
+        self.bus.set_settings(PATIENT);
+        for joint in &self.joints {
+            if self.bus.read(joint.motor.id, register::TORQUE_ENABLE)? != 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Writes a calibration into the servos that it names: offsets and ranges, for good.
     ///
     /// # Errors

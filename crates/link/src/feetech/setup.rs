@@ -11,8 +11,9 @@ pub const BAUDS: [u32; 8] = [1_000_000, 500_000, 250_000, 128_000, 115_200, 76_8
 /// What a joint reads in the middle.
 const MIDDLE: i32 = (COUNTS - 1) / 2;
 
-/// Gives the only servo on the bus an id, and 1 Mbaud at its next start. It is looked for among
-/// `ids`. Answers the id that it had.
+/// Gives the only servo on the bus an id, and 1 Mbaud: one of another speed hears nothing more on
+/// this bus, and is closed by [`lock`] on one of 1 Mbaud. It is looked for among `ids`. Answers the
+/// id that it had.
 ///
 /// # Errors
 /// When no servo is there or more than one, or it does not take the id.
@@ -47,9 +48,23 @@ pub fn give_id<P: Port>(
         }
         bus.ping(id)?;
     }
-    bus.write(id, register::BAUD, 0)?;
-    bus.write(id, register::LOCK, 1)?;
-    Ok(had)
+    if bus.read(id, register::BAUD)? == 0 {
+        bus.write(id, register::LOCK, 1)?;
+        return Ok(had);
+    }
+    // It answers at its old speed or its new one; who is there at the new one shows later.
+    match bus.write(id, register::BAUD, 0) {
+        Ok(_) | Err(LinkError::NoAnswer { .. }) => Ok(had),
+        Err(error) => Err(error),
+    }
+}
+
+/// Closes a servo again, after what is kept was written.
+///
+/// # Errors
+/// When it does not answer.
+pub fn lock<P: Port>(bus: &mut Bus<P>, id: u8) -> Result<(), LinkError> {
+    bus.write(id, register::LOCK, 1).map(|_| ())
 }
 
 /// One motor while it is calibrated.
