@@ -23,6 +23,7 @@
 //! | an arm as a Rig | `rig.rs`; a leader arm as a Pilot `leader.rs` |
 //! | serial ports, who holds one, what helps | `port.rs` |
 //! | the servo bus | `feetech.rs` |
+//! | an arm behind ROS 1 | `ros1.rs`; targets as trajectories `ros1/stream.rs` |
 //! | limits, watchdogs, what stops an arm | `safety.rs` |
 //! | reasons | `error.rs` |
 
@@ -34,6 +35,7 @@ pub mod feetech;
 mod leader;
 mod port;
 mod rig;
+pub mod ros1;
 mod safety;
 mod so101;
 
