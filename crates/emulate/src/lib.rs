@@ -21,16 +21,24 @@
 //! | requests, answers, what goes wrong on the wire | `servo_bus.rs` |
 //! | a whole SO-101, orders to it in words | `so101.rs` |
 //! | the simulated arm behind the servos | `simulated_arm.rs` |
+//! | a UR on ROS: its driver, cameras, orders to it | `ur.rs` |
+//! | what a trajectory controller makes of goals | `trajectory_controller.rs`; the arm behind it `driven_arm.rs` |
 //! | the pseudo-terminal and its clock | `pseudo_terminal.rs` |
 
+mod driven_arm;
 mod pseudo_terminal;
 mod servo;
 mod servo_bus;
 mod simulated_arm;
 mod so101;
+mod trajectory_controller;
+mod ur;
 
+pub use driven_arm::{DrivenArm, Extremes};
 pub use pseudo_terminal::{Arm, EmulatedBus, SimpleArm, spawn_servo_bus};
 pub use servo::{Drive, FASTEST_COUNTS_S, Servo, Shaft};
 pub use servo_bus::{ServoBus, WireFaults};
 pub use simulated_arm::SimulatedArm;
 pub use so101::{Assembly, EmulatedSo101, ORDERS, model_calibration};
+pub use trajectory_controller::{Desired, Ended, GoalPoint, Tolerances, TrajectoryController};
+pub use ur::{EmulatedUr, UR_ORDERS, UrOptions};

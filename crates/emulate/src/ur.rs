@@ -1,8 +1,10 @@
 //! A UR that is not there: its driver, controller and depth camera on ROS, with the physics of our
 //! simulated arm, and orders to it in words.
 
+mod cameras;
 mod faults;
 mod ros1;
+mod tf;
 
 pub use faults::UR_ORDERS;
 pub use ros1::EmulatedUr;
