@@ -69,19 +69,23 @@ impl RecordArgs {
 /// Which real arm, where it is not the simulated one.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct LinkArgs {
-    /// The arm: sim, or so101:PORT for an SO-101 on a serial port, in the place of the scene's
-    /// first robot.
+    /// The arm: sim, so101:PORT for an SO-101 on a serial port, or ros1:ROBOT (ros1:ur5e) for one
+    /// behind ROS 1, in the place of the scene's first robot.
     #[arg(long, value_name = "RIG")]
     rig: Option<RigAddress>,
     /// The arm's calibration, LeRobot's file; looked for where LeRobot keeps it if not given.
     #[arg(long, value_name = "JSON", requires = "rig")]
     calibration: Option<PathBuf>,
+    /// A file about the arm: names of its topics, limits (keys: citrange config schema rig).
+    #[arg(long, value_name = "YAML", requires = "rig")]
+    rig_file: Option<PathBuf>,
 }
 
 impl LinkArgs {
     pub(crate) fn choice(&self) -> Option<LinkChoice> {
         let address = self.rig.clone().filter(|rig| *rig != RigAddress::Simulated)?;
-        Some(LinkChoice { address, calibration: self.calibration.clone() })
+        let (calibration, file) = (self.calibration.clone(), self.rig_file.clone());
+        Some(LinkChoice { address, calibration, file })
     }
 }
 

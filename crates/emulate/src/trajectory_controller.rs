@@ -87,7 +87,6 @@ pub struct TrajectoryController {
     /// What takes over when its time comes, with whether it has a goal.
     next: Option<Vec<Knot>>,
     has_goal: bool,
-    off_path_checked: bool,
 }
 
 impl TrajectoryController {
@@ -101,7 +100,6 @@ impl TrajectoryController {
             knots: Vec::new(),
             next: None,
             has_goal: false,
-            off_path_checked: true,
         }
     }
 

@@ -13,7 +13,10 @@ use citrange_core::{
     BoxError, Command, Commanded, Halt, Mode, Observation, Outcome, Pilot, Rates, RestoreReport,
     Rig, RigSpec, Scene, Snapshot, StartData, Verdict, Want,
 };
-use citrange_link::{LinkError, LinkRig, RigAddress, So101Settings, open_so101};
+use citrange_link::ros1::open_ros1;
+use citrange_link::{
+    ArmDriver, DriverSettings, LinkError, LinkRig, RigAddress, RigFile, So101Settings, open_so101,
+};
 use citrange_plan::PlanScene;
 use citrange_robot::{Chain, Robot};
 use citrange_sim::{CompiledScene, SimRig};
@@ -26,6 +29,8 @@ use crate::error::{EpisodesError, Result, bad_input};
 /// Control ticks and frames per second; the arm's own cycle is as fast as its ticks.
 const CONTROL_HZ: u32 = 180;
 const FRAME_HZ: u32 = 30;
+/// Cycles per second of an arm behind ROS.
+const ROS_HZ: u32 = 125;
 
 /// Which real arm, and what is known of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +39,50 @@ pub struct LinkChoice {
     pub address: RigAddress,
     /// Its calibration; found where none is said.
     pub calibration: Option<PathBuf>,
+    /// A file about it: topics, limits.
+    pub file: Option<PathBuf>,
+}
+
+impl LinkChoice {
+    /// The scene that such an arm stands in, if nobody says another.
+    pub(crate) fn default_scene(&self) -> Option<&'static str> {
+        match &self.address {
+            RigAddress::Ros1(robot) if robot == "ur5e" => Some("ur5_cell"),
+            _ => None,
+        }
+    }
+
+    /// The robot model that the scene's first robot must be.
+    fn model(&self) -> Result<&str> {
+        match &self.address {
+            RigAddress::Simulated => bad_input!("{} is no link", self.address),
+            RigAddress::So101(_) => Ok("so101"),
+            RigAddress::Ros1(robot) => Ok(robot),
+        }
+    }
+
+    pub(crate) fn rig_file(&self) -> Result<RigFile> {
+        Ok(self.file.as_deref().map(RigFile::load).transpose()?.unwrap_or_default())
+    }
+
+    /// Connects to an arm with this chain.
+    fn connect(&self, chain: &Chain) -> Result<ArmDriver> {
+        let file = self.rig_file()?;
+        match &self.address {
+            RigAddress::Simulated => bad_input!("{} is no link", self.address),
+            RigAddress::So101(port) => {
+                let calibration = self.calibration.clone();
+                let mut settings = So101Settings { calibration, ..So101Settings::default() };
+                settings.driver.cycle_hz = CONTROL_HZ;
+                settings.driver = file.driver.unwrap_or(settings.driver);
+                Ok(open_so101(port, chain, &settings)?)
+            }
+            RigAddress::Ros1(_) => {
+                let on_ros = DriverSettings { cycle_hz: ROS_HZ, ..DriverSettings::default() };
+                Ok(open_ros1(chain, &file.ros1, file.driver.unwrap_or(on_ros))?.0)
+            }
+        }
+    }
 }
 
 /// A real arm in the place of a scene's first robot.
@@ -51,16 +100,13 @@ pub(crate) struct LinkedRig {
 
 /// Connects to an arm that stands where the first robot of a scene does.
 pub(crate) fn linked(scene: Arc<CompiledScene>, choice: &LinkChoice) -> Result<LinkedRig> {
-    let port = match &choice.address {
-        RigAddress::So101(port) => port,
-        RigAddress::Simulated => bad_input!("{} is no link", choice.address),
-    };
+    let model = choice.model()?;
     let twin = SimRig::new(Arc::clone(&scene), Some(&[]))?;
     let name = twin.robot().to_owned();
     let mut chain = scene.chain(&name)?;
-    if chain.robot != "so101" {
+    if chain.robot != model {
         bad_input!(
-            "{}: the first robot of scene {} is a {}: choose a scene with an so101",
+            "{}: the first robot of scene {} is a {}: choose a scene with {model}",
             choice.address,
             scene.scene.name,
             chain.robot
@@ -74,10 +120,7 @@ pub(crate) fn linked(scene: Arc<CompiledScene>, choice: &LinkChoice) -> Result<L
             joint.max_effort = own.max_effort;
         }
     }
-    let mut settings =
-        So101Settings { calibration: choice.calibration.clone(), ..So101Settings::default() };
-    settings.driver.cycle_hz = CONTROL_HZ;
-    let driver = open_so101(port, &chain, &settings)?;
+    let driver = choice.connect(&chain)?;
     let joints = driver.state().reading.pos;
     let link = LinkRig::new(driver, &chain, CONTROL_HZ, FRAME_HZ)?;
     let scene = Scene { job: None, ..scene.scene.clone() };

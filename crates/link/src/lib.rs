@@ -23,6 +23,7 @@
 //! | an arm as a Rig | `rig.rs`; a leader arm as a Pilot `leader.rs` |
 //! | serial ports, who holds one, what helps | `port.rs` |
 //! | the servo bus | `feetech.rs` |
+//! | what people write about an arm | `rig_file.rs` |
 //! | an arm behind ROS 1 | `ros1.rs`; targets as trajectories `ros1/stream.rs` |
 //! | limits, watchdogs, what stops an arm | `safety.rs` |
 //! | reasons | `error.rs` |
@@ -35,6 +36,7 @@ pub mod feetech;
 mod leader;
 mod port;
 mod rig;
+mod rig_file;
 pub mod ros1;
 mod safety;
 mod so101;
@@ -46,5 +48,6 @@ pub use error::LinkError;
 pub use leader::LeaderPilot;
 pub use port::{Port, SerialPort, serial_ports};
 pub use rig::LinkRig;
+pub use rig_file::RigFile;
 pub use safety::{SafetyGate, SafetySettings, Timed};
 pub use so101::{BAUD, So101Settings, calibration_folders, find_calibration, open_so101};

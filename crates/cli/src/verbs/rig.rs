@@ -1,5 +1,7 @@
 //! `citrange rig list|check|setup|emulate`: what is connected, how good it is, and stand-ins.
 
+mod emulate_ur;
+
 use std::cell::Cell;
 use std::io::BufRead as _;
 use std::path::PathBuf;
@@ -13,7 +15,7 @@ use citrange_episodes::rig_setup::{Guide, SetupOptions, default_calibration, set
 use citrange_episodes::{EpisodesError, LinkChoice};
 use citrange_link::feetech::Swept;
 use citrange_link::{RigAddress, serial_ports};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::exit::{Context as _, Result, bad_input, failed};
 use crate::output;
@@ -40,11 +42,14 @@ pub(crate) struct List {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
-    /// The arm: so101:PORT.
+    /// The arm: so101:PORT or ros1:ROBOT.
     rig: RigAddress,
     /// Its calibration, LeRobot's file; looked for where LeRobot keeps it if not given.
     #[arg(long, value_name = "JSON")]
     calibration: Option<PathBuf>,
+    /// A file about the arm: names of its topics, limits.
+    #[arg(long, value_name = "YAML")]
+    rig_file: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -71,11 +76,13 @@ pub(crate) struct Setup {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Emulate {
     /// The arm.
-    #[arg(value_parser = ["so101"])]
+    #[arg(value_parser = ["so101", "ur5e"])]
     arm: String,
-    /// Scene whose first robot it is.
-    #[arg(long, default_value = "block_box")]
-    scene: String,
+    /// Scene whose first robot it is; block_box by default, ur5_cell for a ur5e.
+    #[arg(long)]
+    scene: Option<String>,
+    #[command(flatten)]
+    ros: emulate_ur::RosArgs,
     /// As it leaves the workbench: never calibrated.
     #[arg(long)]
     uncalibrated: bool,
@@ -115,7 +122,8 @@ fn list(args: &List) -> Result {
 }
 
 fn check(args: &Check) -> Result {
-    let choice = LinkChoice { address: args.rig.clone(), calibration: args.calibration.clone() };
+    let (calibration, file) = (args.calibration.clone(), args.rig_file.clone());
+    let choice = LinkChoice { address: args.rig.clone(), calibration, file };
     super::doctor::tell(&check_rig(&choice)?, args.json)
 }
 
@@ -203,9 +211,13 @@ fn typed_lines() -> Result<Receiver<String>> {
 }
 
 fn emulate(args: &Emulate) -> Result {
+    if args.arm == "ur5e" {
+        return emulate_ur::emulate(args);
+    }
+    args.ros.refuse()?;
     let stop = catch_stop()?;
     let assembly = if args.uncalibrated { Assembly::Uncalibrated } else { Assembly::Calibrated };
-    let arm = EmulatedSo101::spawn(&args.scene, assembly)
+    let arm = EmulatedSo101::spawn(args.scene.as_deref().unwrap_or("block_box"), assembly)
         .map_err(|error| bad_input(error.to_string()))?;
     if let Some(path) = &args.calibration {
         arm.calibration().save(path)?;
@@ -217,6 +229,15 @@ fn emulate(args: &Emulate) -> Result {
         output::data(&port)?;
         output::talk(&format!("orders, a line each: {ORDERS}. Ctrl-C ends it."));
     }
+    carry_out(&|line| arm.order(line), args.json, stop)
+}
+
+/// Does what is ordered, a line each, until it is stopped.
+fn carry_out(
+    order: &dyn Fn(&str) -> std::result::Result<Value, String>,
+    is_json: bool,
+    stop: &AtomicBool,
+) -> Result {
     let orders = typed_lines()?;
     while !stop.load(Ordering::Relaxed) {
         let line = match orders.recv_timeout(Duration::from_millis(100)) {
@@ -228,11 +249,11 @@ fn emulate(args: &Emulate) -> Result {
                 continue;
             }
         };
-        let told = match arm.order(&line) {
+        let told = match order(&line) {
             Ok(told) => json!({ "event": "order", "order": line, "arm": told }),
             Err(reason) => json!({ "event": "refused", "order": line, "reason": reason }),
         };
-        match (args.json, told["reason"].as_str()) {
+        match (is_json, told["reason"].as_str()) {
             (true, _) => output::data(&told.to_string())?,
             (false, Some(reason)) => output::talk(reason),
             (false, None) => output::data(&told["arm"].to_string())?,

@@ -6,7 +6,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 use citrange_cloud::{DepthImage, Depths, Pinhole, message_of, pack_xyz_rgb};
 use citrange_core::{CameraImage, Intrinsics};
-use citrange_ros::message::{CameraInfo, Header, Image, Message, TfMessage, Time};
+use citrange_ros::message::{CameraInfo, Header, Image, TfMessage, Time};
 use citrange_ros::{Node, Publisher, RosError};
 use citrange_sim::SimRig;
 
