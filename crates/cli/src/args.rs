@@ -70,8 +70,8 @@ impl RecordArgs {
 /// Which real arm, where it is not the simulated one.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct LinkArgs {
-    /// The arm: sim, or so101:PORT for an SO-101 on a serial port, in the place of the scene's
-    /// first robot.
+    /// The arm: sim, so101:PORT for an SO-101 on a serial port, or ros1:ROBOT (ros1:ur5e) for one
+    /// behind ROS 1, in the place of the scene's first robot.
     #[arg(long, value_name = "RIG")]
     rig: Option<RigAddress>,
     /// The arm's calibration, LeRobot's file; looked for where LeRobot keeps it if not given.
@@ -81,13 +81,16 @@ pub(crate) struct LinkArgs {
     /// start, where it was when it was connected to. By default it is let go where it is.
     #[arg(long, value_name = "POSE|start", requires = "rig")]
     rest: Option<String>,
+    /// A file about the arm: names of its topics, limits (keys: citrange config schema rig).
+    #[arg(long, value_name = "YAML", requires = "rig")]
+    rig_file: Option<PathBuf>,
 }
 
 impl LinkArgs {
     pub(crate) fn choice(&self) -> Option<LinkChoice> {
         let address = self.rig.clone().filter(|rig| *rig != RigAddress::Simulated)?;
-        let rest = self.rest.clone();
-        Some(LinkChoice { rest, ..LinkChoice::new(address, self.calibration.clone()) })
+        let (rest, file) = (self.rest.clone(), self.rig_file.clone());
+        Some(LinkChoice { rest, file, ..LinkChoice::new(address, self.calibration.clone()) })
     }
 }
 

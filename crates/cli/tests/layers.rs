@@ -3,7 +3,7 @@
 use std::process::Command;
 
 /// Layer of every crate, as in ARCHITECTURE.md. A new crate must be put here.
-const LAYERS: [(&str, u32); 27] = [
+const LAYERS: [(&str, u32); 28] = [
     ("citrange-core", 0),
     ("citrange-lanes", 0),
     ("citrange-cloud", 1),
@@ -11,6 +11,7 @@ const LAYERS: [(&str, u32); 27] = [
     ("citrange-mujoco", 1),
     ("citrange-render", 1),
     ("citrange-robot", 1),
+    ("citrange-ros", 1),
     ("citrange-video", 1),
     ("citrange-control", 2),
     ("citrange-lerobot", 2),

@@ -22,8 +22,11 @@
 //! | a whole SO-101, orders to it in words | `so101.rs` |
 //! | the simulated arm behind the servos | `simulated_arm.rs` |
 //! | its cameras and things | `stage.rs`; the socket on which they are asked for `stage_server.rs` |
+//! | a UR on ROS: its driver, cameras, orders to it | `ur.rs` |
+//! | what a trajectory controller makes of goals | `trajectory_controller.rs`; the arm behind it `driven_arm.rs` |
 //! | the pseudo-terminal and its clock | `pseudo_terminal.rs` |
 
+mod driven_arm;
 mod pseudo_terminal;
 mod servo;
 mod servo_bus;
@@ -31,10 +34,15 @@ mod simulated_arm;
 mod so101;
 mod stage;
 mod stage_server;
+mod trajectory_controller;
+mod ur;
 
+pub use driven_arm::{DrivenArm, Extremes};
 pub use pseudo_terminal::{Arm, EmulatedBus, SimpleArm, spawn_servo_bus};
 pub use servo::{Drive, FASTEST_COUNTS_S, Servo, Shaft};
 pub use servo_bus::{PositionLog, ServoBus, WireFaults};
 pub use simulated_arm::SimulatedArm;
 pub use so101::{Assembly, EmulatedSo101, ORDERS, model_calibration};
 pub use stage::CameraFault;
+pub use trajectory_controller::{Desired, Ended, GoalPoint, Tolerances, TrajectoryController};
+pub use ur::{EmulatedUr, UR_ORDERS, UrOptions};

@@ -44,6 +44,7 @@ pub mod planning;
 mod recording;
 pub mod replay;
 pub mod rig_check;
+mod rig_check_ros;
 pub mod rig_setup;
 pub mod selection;
 mod session;

@@ -18,9 +18,7 @@ use citrange_core::{
 };
 use citrange_link::camera::{CameraChoice, CameraDriver, CameraSettings};
 use citrange_link::emulated::EmulatedThings;
-use citrange_link::{
-    Leader, LinkError, LinkRig, RigAddress, So101Settings, open_leader, open_so101,
-};
+use citrange_link::{Leader, LinkError, LinkRig, RigAddress, So101Settings, open_leader};
 use citrange_plan::PlanScene;
 use citrange_robot::{Chain, Robot};
 use citrange_sim::{CompiledScene, SimRig};
@@ -59,15 +57,13 @@ pub(crate) struct LinkedRig {
 
 /// Connects to an arm that stands where the first robot of a scene does.
 pub(crate) fn linked(scene: Arc<CompiledScene>, choice: &LinkChoice) -> Result<LinkedRig> {
-    let RigAddress::So101(port) = &choice.address else {
-        bad_input!("{} is no link", choice.address);
-    };
+    let model = choice.model()?;
     let twin = SimRig::new(Arc::clone(&scene), Some(&[]))?;
     let name = twin.robot().to_owned();
     let mut chain = scene.chain(&name)?;
-    if chain.robot != "so101" {
+    if chain.robot != model {
         bad_input!(
-            "{}: the first robot of scene {} is a {}: choose a scene with an so101",
+            "{}: the first robot of scene {} is a {}: choose a scene with {model}",
             choice.address,
             scene.scene.name,
             chain.robot
@@ -81,14 +77,11 @@ pub(crate) fn linked(scene: Arc<CompiledScene>, choice: &LinkChoice) -> Result<L
             joint.max_effort = own.max_effort;
         }
     }
-    let mut settings =
-        So101Settings { calibration: choice.calibration.clone(), ..So101Settings::default() };
-    settings.driver.cycle_hz = CONTROL_HZ;
     let ghost = match &choice.leader {
-        Some(choice) => Some(Ghost::new(led_by(choice, port, &chain)?, &scene)?),
+        Some(leader) => Some(Ghost::new(led_by(leader, &choice.address, &chain)?, &scene)?),
         None => None,
     };
-    let driver = open_so101(port, &chain, &settings)?;
+    let driver = choice.connect(&chain)?;
     let joints = driver.state().reading.pos;
     let mut link = LinkRig::new(driver, &chain, CONTROL_HZ, FRAME_HZ)?;
     link = link.with_cameras(cameras(&choice.cameras)?);
@@ -133,7 +126,10 @@ fn cameras(choices: &[CameraChoice]) -> Result<Vec<CameraDriver>> {
 }
 
 /// Connects to a leader for the arm on another port.
-fn led_by(choice: &LeaderChoice, arm: &std::path::Path, chain: &Chain) -> Result<Leader> {
+fn led_by(choice: &LeaderChoice, led: &RigAddress, chain: &Chain) -> Result<Leader> {
+    let RigAddress::So101(arm) = led else {
+        bad_input!("{} leads an SO-101 only, not {led}", choice.address);
+    };
     let RigAddress::So101(port) = &choice.address else {
         bad_input!("{} leads no arm: --leader so101:PORT", choice.address);
     };

@@ -91,7 +91,10 @@ impl RecordOptions {
         }
         let origin = self.from.as_deref().map(Origin::read).transpose()?;
         let rig = match (&origin, &self.link) {
-            (_, Some(link)) => Box::new(linked(compiled(scene.unwrap_or(other))?, link)?),
+            (_, Some(link)) => {
+                let scene = scene.or(link.default_scene()).unwrap_or(other);
+                Box::new(linked(compiled(scene)?, link)?)
+            }
             (Some(origin), None) => {
                 origin.check_scene(scene, ctx)?;
                 recorded_rig(&origin.tape, &self.choice())?

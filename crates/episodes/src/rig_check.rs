@@ -11,6 +11,7 @@ use citrange_robot::{ChainJoint, Kinematics, Robot};
 use crate::doctor::{Finding, Grade};
 use crate::error::{EpisodesError, Result, bad_input};
 use crate::linked::LinkChoice;
+use crate::rig_check_ros::check_ros1;
 
 /// How long an arm is looked at.
 const LOOKED_AT: Duration = Duration::from_secs(2);
@@ -31,6 +32,9 @@ const RANGE_OFF_DEG: f64 = 15.0;
 /// # Errors
 /// When it cannot be connected to.
 pub fn check_rig(choice: &LinkChoice) -> Result<Vec<Finding>> {
+    if let RigAddress::Ros1(robot) = &choice.address {
+        return check_ros1(robot, choice);
+    }
     let RigAddress::So101(port) = &choice.address else {
         bad_input!(
             "{} has nothing to check; citrange doctor looks at this machine",

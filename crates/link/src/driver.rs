@@ -19,7 +19,7 @@ use crate::safety::{SafetyGate, SafetySettings, Timed};
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 /// How an arm is driven, and let go.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DriverSettings {
     /// Cycles per second: joints read, targets sent.

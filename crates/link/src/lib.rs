@@ -24,6 +24,8 @@
 //! | serial ports, who holds one, what helps | `port.rs` |
 //! | cameras | `camera.rs`; a stand-in's pictures and things `emulated.rs` |
 //! | the servo bus | `feetech.rs` |
+//! | what people write about an arm | `rig_file.rs` |
+//! | an arm behind ROS 1 | `ros1.rs`; targets as trajectories `ros1/stream.rs` |
 //! | limits, watchdogs, what stops an arm | `safety.rs` |
 //! | reasons | `error.rs` |
 
@@ -37,6 +39,8 @@ pub mod feetech;
 mod leader;
 mod port;
 mod rig;
+mod rig_file;
+pub mod ros1;
 mod safety;
 mod so101;
 
@@ -47,6 +51,7 @@ pub use error::LinkError;
 pub use leader::{Leader, LeaderPilot};
 pub use port::{Port, SerialPort, serial_ports};
 pub use rig::LinkRig;
+pub use rig_file::RigFile;
 pub use safety::{SafetyGate, SafetySettings, Timed};
 pub use so101::{
     BAUD, So101Settings, calibration_folders, find_calibration, leader_calibration_folders,

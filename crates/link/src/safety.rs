@@ -20,7 +20,7 @@ const MOVED_RAD: f64 = 0.01;
 const HELD_UP: Duration = Duration::from_millis(150);
 
 /// Limits of time and of what a joint may be off.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SafetySettings {
     /// Age of the newest command after which the arm brakes and holds.

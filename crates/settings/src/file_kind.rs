@@ -5,6 +5,7 @@ use citrange_control::ControllerSettings;
 use citrange_core::randomise::Randomise;
 use citrange_core::schema::schema_of;
 use citrange_core::{RobotDescription, Scene};
+use citrange_link::RigFile;
 use citrange_space::Cell;
 use citrange_task::AutopilotSettings;
 use serde_json::Value;
@@ -20,7 +21,7 @@ pub struct FileKind {
 }
 
 /// All kinds, but those whose keys are the options of a command: see [`crate::options_schema`].
-pub const FILE_KINDS: [FileKind; 7] = [
+pub const FILE_KINDS: [FileKind; 8] = [
     FileKind {
         name: "scene",
         about: "What stands where: scenes/*.yaml",
@@ -50,6 +51,11 @@ pub const FILE_KINDS: [FileKind; 7] = [
         name: "cell",
         about: "Cameras and robot of a cell: space --config",
         schema: || schema_of::<Cell>("A cell"),
+    },
+    FileKind {
+        name: "rig",
+        about: "A real arm: topics, limits: --rig-file",
+        schema: || schema_of::<RigFile>("A real arm"),
     },
     FileKind {
         name: "camera-pose",

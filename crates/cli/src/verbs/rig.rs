@@ -1,5 +1,7 @@
 //! `citrange rig list|check|setup|emulate`: what is connected, how good it is, and stand-ins.
 
+mod emulate_ur;
+
 use std::cell::Cell;
 use std::io::BufRead as _;
 use std::path::PathBuf;
@@ -15,7 +17,7 @@ use citrange_link::camera::video_devices;
 use citrange_link::feetech::Swept;
 use citrange_link::{RigAddress, serial_ports};
 use rustix::process::getppid;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::exit::{Context as _, Result, bad_input, failed};
 use crate::output;
@@ -42,11 +44,14 @@ pub(crate) struct List {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
-    /// The arm: so101:PORT.
+    /// The arm: so101:PORT or ros1:ROBOT.
     rig: RigAddress,
     /// Its calibration, LeRobot's file; looked for where LeRobot keeps it if not given.
     #[arg(long, value_name = "JSON")]
     calibration: Option<PathBuf>,
+    /// A file about the arm: names of its topics, limits.
+    #[arg(long, value_name = "YAML")]
+    rig_file: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -73,11 +78,13 @@ pub(crate) struct Setup {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Emulate {
     /// The arm.
-    #[arg(value_parser = ["so101"])]
+    #[arg(value_parser = ["so101", "ur5e"])]
     arm: String,
-    /// Scene whose first robot it is.
-    #[arg(long, default_value = "block_box")]
-    scene: String,
+    /// Scene whose first robot it is; block_box by default, ur5_cell for a ur5e.
+    #[arg(long)]
+    scene: Option<String>,
+    #[command(flatten)]
+    ros: emulate_ur::RosArgs,
     /// As it leaves the workbench: never calibrated.
     #[arg(long)]
     uncalibrated: bool,
@@ -133,7 +140,8 @@ fn list(args: &List) -> Result {
 }
 
 fn check(args: &Check) -> Result {
-    let choice = LinkChoice::new(args.rig.clone(), args.calibration.clone());
+    let file = args.rig_file.clone();
+    let choice = LinkChoice { file, ..LinkChoice::new(args.rig.clone(), args.calibration.clone()) };
     super::doctor::tell(&check_rig(&choice)?, args.json)
 }
 
@@ -221,10 +229,14 @@ fn typed_lines() -> Result<Receiver<String>> {
 }
 
 fn emulate(args: &Emulate) -> Result {
+    if args.arm == "ur5e" {
+        return emulate_ur::emulate(args);
+    }
     let stop = catch_end()?;
-    let parent = args.attached.then(getppid).flatten();
+    args.ros.refuse()?;
     let assembly = if args.uncalibrated { Assembly::Uncalibrated } else { Assembly::Calibrated };
-    let arm = EmulatedSo101::spawn_seen(&args.scene, assembly, args.socket.as_deref())
+    let scene = args.scene.as_deref().unwrap_or("block_box");
+    let arm = EmulatedSo101::spawn_seen(scene, assembly, args.socket.as_deref())
         .map_err(|error| bad_input(error.to_string()))?;
     if let Some(path) = &args.log {
         let log = PositionLog::create(path);
@@ -240,6 +252,16 @@ fn emulate(args: &Emulate) -> Result {
         output::data(&port)?;
         output::talk(&format!("orders, a line each: {ORDERS}. Ctrl-C ends it."));
     }
+    carry_out(&|line| arm.order(line), args, stop)
+}
+
+/// Does what is ordered, a line each, until it is stopped.
+fn carry_out(
+    order: &dyn Fn(&str) -> std::result::Result<Value, String>,
+    args: &Emulate,
+    stop: &AtomicBool,
+) -> Result {
+    let parent = args.attached.then(getppid).flatten();
     let orders = typed_lines()?;
     // Whoever dies is not a parent any more.
     while !stop.load(Ordering::Relaxed) && (parent.is_none() || getppid() == parent) {
@@ -253,7 +275,7 @@ fn emulate(args: &Emulate) -> Result {
                 continue;
             }
         };
-        let told = match arm.order(&line) {
+        let told = match order(&line) {
             Ok(told) => json!({ "event": "order", "order": line, "arm": told }),
             Err(reason) => json!({ "event": "refused", "order": line, "reason": reason }),
         };

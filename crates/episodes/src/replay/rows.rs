@@ -95,8 +95,8 @@ pub(super) fn on_link(
     if options.film.is_some() {
         bad_input!("{} has no cameras yet: leave --render out", link.address);
     }
-    let scene = compiled(options.scene.as_deref().unwrap_or(DEFAULT_SCENE))?;
-    let mut rig = linked(scene, link)?;
+    let scene = options.scene.as_deref().or(link.default_scene()).unwrap_or(DEFAULT_SCENE);
+    let mut rig = linked(compiled(scene)?, link)?;
     let (rows, hz) = match source {
         Source::Dataset(dataset) => {
             let rows = dataset.joint_rows(episode, rig.spec(), options.unit)?;
