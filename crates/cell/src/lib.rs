@@ -25,7 +25,7 @@
 //! | how a frame is read, and its robot built | `reader.rs` |
 //! | frames to a map, with counts, times and drift | `mapper.rs` |
 //! | the picture of a frame | `picture.rs` |
-//! | frames of a simulated scene | `simulate.rs` |
+//! | frames of a simulated scene | `simulate.rs`; what moves in it `stir.rs` |
 //! | all of it in words | `words.rs` |
 //! | a camera's pose from points or a cube | `find_camera.rs`; by hand `by_hand.rs` |
 
@@ -36,6 +36,7 @@ mod mapper;
 mod picture;
 mod reader;
 mod simulate;
+mod stir;
 mod words;
 
 pub use by_hand::{HandCalibration, HandOrder, HandView};
@@ -44,5 +45,6 @@ pub use find_camera::{PointPairs, find_cube};
 pub use mapper::{FrameMapper, MapSummary, MappedFrame, MapperSettings};
 pub use picture::{DrawnFrame, draw_frame};
 pub use reader::CellReader;
-pub use simulate::{DepthFrameSettings, DepthFrames};
+pub use simulate::{DepthFrameSettings, DepthFrames, SIMULATED_FRAME_HZ};
+pub use stir::Stirring;
 pub use words::{cube_lines, pairs_lines};
