@@ -22,7 +22,7 @@ export CITRANGE_PEER_ROBOTS CITRANGE_PEER_ROBOSUITE
 # The real MuJoCo, ffmpeg and h5py in Python, and a real browser.
 venv=$(scripts/peers.sh)
 # The other environments are fetched while we build.
-(scripts/space_venv.sh && scripts/plan_venv.sh && scripts/robosuite_venv.sh && scripts/lerobot_venv.sh) > /dev/null &
+(scripts/space_venv.sh && scripts/recordings_venv.sh && scripts/plan_venv.sh && scripts/robosuite_venv.sh && scripts/lerobot_venv.sh) > /dev/null &
 fetching=$!
 # What `make test` has built already: a release build would take minutes more.
 cargo build --quiet --workspace --bins --examples
@@ -31,15 +31,20 @@ built="${CARGO_TARGET_DIR:-$PWD/target}/debug"
 export CITRANGE_BIN="$built/citrange" CITRANGE_BENCH_BIN="$built/citrange-bench"
 export CITRANGE_MAKE_MOVIE="$built/examples/make_movie"
 export CITRANGE_HDF5_FILES="$built/examples/hdf5_files"
+export CITRANGE_MAKE_RECORDING="$built/examples/make_recording"
 # Driven by keys in a browser; lerobot reads it below.
 driven=$(mktemp -d)
 trap 'rm -rf "$driven"' EXIT
 export CITRANGE_DRIVEN="$driven/set"
-"$venv/bin/python" -m pytest -q peers --ignore-glob='*lerobot*' --ignore=peers/test_space.py --ignore=peers/test_plan.py --ignore=peers/test_robosuite.py
+"$venv/bin/python" -m pytest -q peers --ignore-glob='*lerobot*' --ignore=peers/test_space.py --ignore=peers/test_recordings.py --ignore=peers/test_plan.py --ignore=peers/test_robosuite.py
 
 # Our voxels and outliers beside Open3D's and scikit-learn's.
 venv=$(scripts/space_venv.sh)
 "$venv/bin/python" -m pytest -q peers/test_space.py
+
+# Recordings of rosbags and mcap are read, ours are read by mcap.
+venv=$(scripts/recordings_venv.sh)
+"$venv/bin/python" -m pytest -q peers/test_recordings.py
 
 # Our paths, judged by coal.
 venv=$(scripts/plan_venv.sh)

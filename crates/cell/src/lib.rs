@@ -10,8 +10,9 @@
 //! let reader = CellReader::open(Some("cell.yaml".as_ref()), None, None)?;
 //! let mut mapper = FrameMapper::new(reader, MapperSettings { watch_drift: true, ..Default::default() });
 //! for path in ["left.npz", "right.npz"] {
-//!     let mapped = mapper.add(path.as_ref())?;
-//!     println!("{}: {} voxels", mapped.report.name, mapped.report.voxels);
+//!     if let Some(mapped) = mapper.add(path.as_ref())? {
+//!         println!("{}: {} voxels", mapped.report.name, mapped.report.voxels);
+//!     }
 //! }
 //! if let Some(map) = mapper.map() {
 //!     map.save("map.bin".as_ref())?;
@@ -23,9 +24,10 @@
 //! | to change | look in |
 //! |---|---|
 //! | how a frame is read, and its robot built | `reader.rs` |
+//! | frames of a recording | `recorded.rs`; where frames and joints were `transforms.rs` |
 //! | frames to a map, with counts, times and drift | `mapper.rs` |
 //! | the picture of a frame | `picture.rs` |
-//! | frames of a simulated scene | `simulate.rs` |
+//! | frames of a simulated scene | `simulate.rs`; what moves in it `stir.rs` |
 //! | all of it in words | `words.rs` |
 //! | a camera's pose from points or a cube | `find_camera.rs`; by hand `by_hand.rs` |
 
@@ -35,14 +37,19 @@ mod find_camera;
 mod mapper;
 mod picture;
 mod reader;
+mod recorded;
 mod simulate;
+mod stir;
+mod transforms;
 mod words;
 
 pub use by_hand::{HandCalibration, HandOrder, HandView};
 pub use error::CellError;
 pub use find_camera::{PointPairs, find_cube};
-pub use mapper::{FrameMapper, MapSummary, MappedFrame, MapperSettings};
+pub use mapper::{FrameMapper, MapSummary, MappedFrame, MapperSettings, in_order_of_time};
 pub use picture::{DrawnFrame, draw_frame};
 pub use reader::CellReader;
-pub use simulate::{DepthFrameSettings, DepthFrames};
+pub use recorded::{RecordedFrames, RecordedWanted};
+pub use simulate::{DepthFrameSettings, DepthFrames, SIMULATED_FRAME_HZ};
+pub use stir::Stirring;
 pub use words::{cube_lines, pairs_lines};

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use citrange_cloud::CellRobot;
+use citrange_cloud::{CellRobot, CloudFile, Workspace};
 use citrange_core::Pose;
 use citrange_robot::{LinkShape, Robot};
 use citrange_sim::compiled_robot;
@@ -32,23 +32,52 @@ impl CellReader {
         Ok(Self { frames: CellFrames::new(config, camera, width)? })
     }
 
-    /// Reads a frame: .npz, .ply or .pcd.
+    /// Reads a frame: .npz, .ply, .pcd or a depth .png.
     ///
     /// # Errors
     /// When the frame or what belongs to it cannot be read, or the robot cannot be built.
     pub fn read(&mut self, path: &Path) -> Result<CellFrame, CellError> {
-        self.frames.read(path, |robot, folder| {
-            body_of(robot, folder).map_err(|error| CellError::Body {
-                frame: path.to_owned(),
-                source: Box::new(error),
-            })
-        })
+        self.frames.read(path, told_body_of(path))
+    }
+
+    /// The same of a cloud that is read already; the name of `path` is the frame's.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn take(&mut self, path: &Path, file: CloudFile) -> Result<CellFrame, CellError> {
+        self.frames.take(path, file, told_body_of(path))
+    }
+
+    /// Names of the robot's joints, in the order in which frames give them; none without a robot.
+    ///
+    /// # Errors
+    /// When the robot cannot be built; `path` is for the error.
+    pub fn joint_names(&mut self, path: &Path) -> Result<Vec<String>, CellError> {
+        self.frames.joint_names(told_body_of(path))
+    }
+
+    /// Every frame has this workspace, whatever stands beside it.
+    pub fn fix_workspace(&mut self, workspace: Workspace) {
+        self.frames.fix_workspace(workspace);
+    }
+
+    /// Numbers of the pipeline and the map, to be changed before the first frame.
+    pub fn cell_mut(&mut self) -> &mut Cell {
+        &mut self.frames.cell
     }
 
     /// The cell. Without a file of its own it has the workspace of the last frame.
     #[must_use]
     pub fn cell(&self) -> &Cell {
         &self.frames.cell
+    }
+}
+
+/// Builds a cell's robot, with errors that name the frame that needs it.
+fn told_body_of(path: &Path) -> impl FnOnce(&CellRobot, &Path) -> Result<CellBody, CellError> {
+    |robot, folder| {
+        body_of(robot, folder)
+            .map_err(|error| CellError::Body { frame: path.to_owned(), source: Box::new(error) })
     }
 }
 

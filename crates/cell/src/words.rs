@@ -57,10 +57,12 @@ impl fmt::Display for DrawnFrame {
 
 impl fmt::Display for MapSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { frames, map_voxels, pipeline_ms, map_ms, hz } = self;
+        let Self { frames, left_out, cameras, map_voxels, pipeline_ms, map_ms, hz } = self;
+        let of = if *cameras > 1 { format!(" of {cameras} cameras") } else { String::new() };
+        let left = if *left_out > 0 { format!(", {left_out} left out") } else { String::new() };
         write!(
             f,
-            "{frames} frames, {map_voxels} voxels in the map; median pipeline {pipeline_ms:.3} ms, \
+            "{frames} frames{of}{left}, {map_voxels} voxels in the map; median pipeline {pipeline_ms:.3} ms, \
              map {map_ms:.3} ms: {hz:.0} Hz"
         )
     }

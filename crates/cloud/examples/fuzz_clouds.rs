@@ -14,6 +14,8 @@ mod fuzz;
 mod fuzz_kinds;
 #[path = "../tests/support/picture.rs"]
 mod picture;
+#[path = "../tests/support/recordings.rs"]
+mod recordings;
 
 use std::process::ExitCode;
 use std::time::Duration;

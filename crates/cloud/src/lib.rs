@@ -30,7 +30,8 @@
 //! | what a cloud is, organised or not | `cloud.rs`; whether a list of points is a picture `organised.rs` |
 //! | points back into their pixels | `pixel_order.rs`; the pinhole of points alone `pixel_lattice.rs`; bent rays `distortion.rs` |
 //! | depth pictures | `depth.rs` |
-//! | messages of ROS | `wire.rs`, `message.rs`, `pointcloud2.rs`, `layout.rs`, `split.rs` |
+//! | messages of ROS | `wire.rs`, `messages/`, `message.rs`, `pointcloud2.rs`, `layout.rs`, `split.rs` |
+//! | bags and MCAP files, MCAP written | `recording.rs`, `recording/`; clouds in them `recorded_cloud.rs` |
 //! | files | `files.rs`: `npy.rs`, `npz.rs`, `pcd.rs`, `ply.rs`, depth pictures `depth_file.rs`; must survive `examples/fuzz_clouds.rs` |
 //! | what stands beside a file | `sidecar.rs` |
 //! | where a camera stands, as people write it | `camera_pose.rs`, `camera_pose_file.rs` |
@@ -52,6 +53,7 @@ mod layout;
 mod line;
 mod lzf;
 mod message;
+mod messages;
 mod npy;
 mod npz;
 mod organised;
@@ -61,6 +63,8 @@ mod pixel_order;
 mod ply;
 mod ply_header;
 mod pointcloud2;
+mod recorded_cloud;
+mod recording;
 mod scalar;
 mod sidecar;
 mod split;
@@ -78,11 +82,21 @@ pub use error::CloudError;
 pub use files::{CloudFile, read_cloud, write_cloud};
 pub use line::LineFit;
 pub use message::{PointCloud2Message, message_of, pack_xyz_rgb};
+pub use messages::{
+    CameraInfo, CompressedImage, ImageMessage, JointState, MessageEncoding, MessageHeader,
+    RosMessage, StampedTransform, TransformMessage, ros1_definition, ros2_definition,
+};
 pub use npz::{NpzArray, write_npz};
 pub use pixel_order::{
     CameraModel, NO_PIXEL, PlacedPoints, Placement, PointOrder, put_into_pixels,
 };
 pub use pointcloud2::{PointCloud2, PointCloud2View, PointField};
+pub use recorded_cloud::{RecordedCloud, carries_clouds};
+pub use recording::{
+    Channel, Compression, McapSettings, McapWriter, RecordedBytes, RecordedMessage, RecordedTopic,
+    Recording, RecordingKind, RecordingSummary,
+};
 pub use sidecar::Sidecar;
 pub use whole_file::write_whole;
+pub use wire::{WireFormat, WireReader, WireWriter};
 pub use workspace::Workspace;

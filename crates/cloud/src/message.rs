@@ -1,12 +1,10 @@
 //! Serialised `PointCloud2` messages: ROS 1 and ROS 2 (CDR), read without copying the points.
 
 use super::pointcloud2::{PointCloud2, PointField};
-use super::wire::{Format, Reader, Writer};
 use crate::cloud::Points;
 use crate::error::CloudError;
-
-const WHAT: &str = "PointCloud2 message";
-const NS_PER_S: u64 = 1_000_000_000;
+use crate::messages::{MessageEncoding, MessageHeader, RosMessage as _};
+use crate::wire::{WireFormat, WireReader, WireWriter};
 
 /// A message with its header; the points stay where they are.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,10 +39,7 @@ impl<'a> PointCloud2Message<'a> {
     /// # Errors
     /// Names the byte where the message is cut off or wrong.
     pub fn from_ros1(bytes: &'a [u8]) -> Result<Self, CloudError> {
-        let mut reader = Reader::ros1(bytes, WHAT);
-        let seq = reader.u32("header.seq")?;
-        let seconds = reader.u32("header.stamp.secs")?;
-        Self::read(reader, seq, u64::from(seconds))
+        Self::decode(&MessageEncoding::Ros1, bytes)
     }
 
     /// Reads a message as ROS 2 serialises it: CDR with its encapsulation header.
@@ -52,22 +47,12 @@ impl<'a> PointCloud2Message<'a> {
     /// # Errors
     /// Names the byte where the message is cut off or wrong.
     pub fn from_cdr(bytes: &'a [u8]) -> Result<Self, CloudError> {
-        let mut reader = Reader::cdr(bytes, WHAT)?;
-        let seconds = reader.u32("header.stamp.sec")?;
-        if i32::try_from(seconds).is_err() {
-            return Err(reader.bad("header.stamp.sec is negative, must be 0 or above"));
-        }
-        Self::read(reader, 0, u64::from(seconds))
+        Self::decode(&MessageEncoding::Cdr, bytes)
     }
 
-    /// What both have in common.
-    fn read(mut reader: Reader<'a>, seq: u32, seconds: u64) -> Result<Self, CloudError> {
-        let nanoseconds = u64::from(reader.u32("header.stamp.nanosec")?);
-        if nanoseconds >= NS_PER_S {
-            let reason = format!("header.stamp.nanosec is {nanoseconds}, must be below 1 second");
-            return Err(reader.bad(&reason));
-        }
-        let frame_id = reader.string("header.frame_id")?;
+    /// All fields.
+    pub(crate) fn read_fields(reader: &mut WireReader<'a>) -> Result<Self, CloudError> {
+        let MessageHeader { seq, stamp_ns, frame_id } = MessageHeader::read(reader)?;
         let height = reader.u32("height")?;
         let width = reader.u32("width")?;
         // The smallest field: an empty name, offset, datatype, count.
@@ -81,25 +66,18 @@ impl<'a> PointCloud2Message<'a> {
                 count: reader.u32("fields.count")?,
             });
         }
-        let is_bigendian = reader.bool("is_bigendian")?;
-        let point_step = reader.u32("point_step")?;
-        let row_step = reader.u32("row_step")?;
-        let length = reader.count("bytes of data", 1)?;
-        let data = reader.take(length, "data")?;
-        let is_dense = reader.bool("is_dense")?;
-        reader.finish()?;
         Ok(Self {
             seq,
-            stamp_ns: seconds * NS_PER_S + nanoseconds,
+            stamp_ns,
             frame_id,
             height,
             width,
             fields,
-            is_bigendian,
-            point_step,
-            row_step,
-            data,
-            is_dense,
+            is_bigendian: reader.bool("is_bigendian")?,
+            point_step: reader.u32("point_step")?,
+            row_step: reader.u32("row_step")?,
+            data: reader.blob("bytes of data")?,
+            is_dense: reader.bool("is_dense")?,
         })
     }
 
@@ -121,21 +99,24 @@ impl<'a> PointCloud2Message<'a> {
     /// The message as ROS 1 serialises it. Stamps end in the year 2106 there.
     #[must_use]
     pub fn to_ros1(&self) -> Vec<u8> {
-        let mut writer = Writer::new(Format::Ros1, self.data.len() + 256);
-        writer.u32(self.seq);
-        self.write(writer)
+        self.written(WireFormat::Ros1)
     }
 
     /// The message as ROS 2 serialises it. Stamps end in the year 2038 there.
     #[must_use]
     pub fn to_cdr(&self, big_endian: bool) -> Vec<u8> {
-        self.write(Writer::new(Format::Cdr { big_endian }, self.data.len() + 256))
+        self.written(WireFormat::Cdr { big_endian })
     }
 
-    fn write(&self, mut writer: Writer) -> Vec<u8> {
-        writer.u32((self.stamp_ns / NS_PER_S) as u32);
-        writer.u32((self.stamp_ns % NS_PER_S) as u32);
-        writer.string(&self.frame_id);
+    fn written(&self, format: WireFormat) -> Vec<u8> {
+        let mut writer = WireWriter::new(format, self.data.len() + 256);
+        self.write_fields(&mut writer);
+        writer.finish()
+    }
+
+    pub(crate) fn write_fields(&self, writer: &mut WireWriter) {
+        let (seq, stamp_ns, frame_id) = (self.seq, self.stamp_ns, self.frame_id.clone());
+        MessageHeader { seq, stamp_ns, frame_id }.write(writer);
         writer.u32(self.height);
         writer.u32(self.width);
         writer.u32(self.fields.len() as u32);
@@ -145,12 +126,11 @@ impl<'a> PointCloud2Message<'a> {
             writer.u8(field.datatype);
             writer.u32(field.count);
         }
-        writer.u8(u8::from(self.is_bigendian));
+        writer.bool(self.is_bigendian);
         writer.u32(self.point_step);
         writer.u32(self.row_step);
         writer.blob(self.data);
-        writer.u8(u8::from(self.is_dense));
-        writer.finish()
+        writer.bool(self.is_dense);
     }
 }
 

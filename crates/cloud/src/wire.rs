@@ -4,34 +4,62 @@ use crate::error::CloudError;
 
 /// How a message is serialised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub enum WireFormat {
     /// ROS 1: little-endian, packed, strings without end mark.
     Ros1,
-    /// ROS 2 (CDR): numbers aligned to their size, strings end with a zero.
+    /// ROS 2 (CDR, version 1): numbers aligned to their size, strings end with a zero.
     Cdr {
         /// Whether numbers begin with their highest byte.
         big_endian: bool,
     },
 }
 
+impl WireFormat {
+    /// What ROS 2 writes on the machines of today.
+    pub const CDR: Self = Self::Cdr { big_endian: false };
+}
+
 /// Reads a message front to back.
-pub(super) struct Reader<'a> {
+#[derive(Clone, Debug)]
+pub struct WireReader<'a> {
     bytes: &'a [u8],
     at: usize,
     /// Where alignment counts from.
     origin: usize,
-    format: Format,
+    format: WireFormat,
     what: &'static str,
 }
 
-impl<'a> Reader<'a> {
-    pub(super) fn ros1(bytes: &'a [u8], what: &'static str) -> Self {
-        Self { bytes, at: 0, origin: 0, format: Format::Ros1, what }
+/// Numbers of the types that messages have.
+macro_rules! numbers {
+    ($($name:ident: $type:ty),*) => {$(
+        /// The next number; `of` names it in errors.
+        ///
+        /// # Errors
+        /// When the message is cut off.
+        pub fn $name(&mut self, of: &str) -> Result<$type, CloudError> {
+            let bytes = self.number(of)?;
+            Ok(match self.format {
+                WireFormat::Cdr { big_endian: true } => <$type>::from_be_bytes(bytes),
+                _ => <$type>::from_le_bytes(bytes),
+            })
+        }
+    )*};
+}
+
+impl<'a> WireReader<'a> {
+    /// Of ROS 1; `what` names the message in errors.
+    #[must_use]
+    pub fn ros1(bytes: &'a [u8], what: &'static str) -> Self {
+        Self { bytes, at: 0, origin: 0, format: WireFormat::Ros1, what }
     }
 
-    /// Reads the encapsulation header, which says the byte order.
-    pub(super) fn cdr(bytes: &'a [u8], what: &'static str) -> Result<Self, CloudError> {
-        let mut reader = Self { bytes, at: 0, origin: 4, format: Format::Ros1, what };
+    /// Of ROS 2: reads the encapsulation header, which says the byte order.
+    ///
+    /// # Errors
+    /// When there is none, or it is of another encoding than CDR version 1.
+    pub fn cdr(bytes: &'a [u8], what: &'static str) -> Result<Self, CloudError> {
+        let mut reader = Self { bytes, at: 0, origin: 4, format: WireFormat::Ros1, what };
         let header = reader.take(4, "the encapsulation header")?;
         let big_endian = match (header[0], header[1]) {
             (0, 0) => true,
@@ -44,20 +72,33 @@ impl<'a> Reader<'a> {
                 return Err(CloudError::bad(what, reason));
             }
         };
-        reader.format = Format::Cdr { big_endian };
+        reader.format = WireFormat::Cdr { big_endian };
         Ok(reader)
     }
 
+    /// How the message is serialised.
+    #[must_use]
+    pub fn format(&self) -> WireFormat {
+        self.format
+    }
+
     /// An error at the place that is read.
-    pub(super) fn bad(&self, reason: &str) -> CloudError {
+    #[must_use]
+    pub fn bad(&self, reason: &str) -> CloudError {
         CloudError::bad(self.what, format!("byte {}: {reason}", self.at))
     }
 
-    fn left(&self) -> usize {
+    /// Bytes that are not read yet.
+    #[must_use]
+    pub fn left(&self) -> usize {
         self.bytes.len() - self.at
     }
 
-    pub(super) fn take(&mut self, count: usize, of: &str) -> Result<&'a [u8], CloudError> {
+    /// The next `count` bytes as they are.
+    ///
+    /// # Errors
+    /// When there are fewer.
+    pub fn take(&mut self, count: usize, of: &str) -> Result<&'a [u8], CloudError> {
         if count > self.left() {
             let reason = format!("{of} needs {count} bytes, the message has {} left", self.left());
             return Err(self.bad(&reason));
@@ -67,24 +108,24 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
-    pub(super) fn u8(&mut self, of: &str) -> Result<u8, CloudError> {
-        Ok(self.take(1, of)?[0])
-    }
-
-    pub(super) fn u32(&mut self, of: &str) -> Result<u32, CloudError> {
-        if self.format != Format::Ros1 {
-            let past = (self.at - self.origin) % 4;
-            self.take((4 - past) % 4, of)?;
+    /// Bytes of a number, at its place.
+    fn number<const N: usize>(&mut self, of: &str) -> Result<[u8; N], CloudError> {
+        if self.format != WireFormat::Ros1 {
+            let past = (self.at - self.origin) % N;
+            self.take((N - past) % N, of)?;
         }
-        let bytes = self.take(4, of)?;
-        let bytes = [bytes[0], bytes[1], bytes[2], bytes[3]];
-        Ok(match self.format {
-            Format::Cdr { big_endian: true } => u32::from_be_bytes(bytes),
-            _ => u32::from_le_bytes(bytes),
-        })
+        let mut bytes = [0; N];
+        bytes.copy_from_slice(self.take(N, of)?);
+        Ok(bytes)
     }
 
-    pub(super) fn bool(&mut self, of: &str) -> Result<bool, CloudError> {
+    numbers!(u8: u8, u16: u16, u32: u32, u64: u64, i32: i32, f32: f32, f64: f64);
+
+    /// The next `bool`.
+    ///
+    /// # Errors
+    /// When it is neither 0 nor 1, or the message is cut off.
+    pub fn bool(&mut self, of: &str) -> Result<bool, CloudError> {
         match self.u8(of)? {
             0 => Ok(false),
             1 => Ok(true),
@@ -92,10 +133,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn string(&mut self, of: &str) -> Result<String, CloudError> {
+    /// The next `string`.
+    ///
+    /// # Errors
+    /// When it is no UTF-8, has no end mark where it needs one, or the message is cut off.
+    pub fn string(&mut self, of: &str) -> Result<String, CloudError> {
         let length = self.u32(of)? as usize;
         let mut bytes = self.take(length, of)?;
-        if let (Format::Cdr { .. }, true) = (self.format, length > 0) {
+        if let (WireFormat::Cdr { .. }, true) = (self.format, length > 0) {
             let Some((0, text)) = bytes.split_last() else {
                 return Err(self.bad(&format!("{of} must end with a zero byte")));
             };
@@ -107,9 +152,12 @@ impl<'a> Reader<'a> {
 
     /// A number of things that need at least `least` bytes each, so that a lie is found before
     /// memory is taken for it.
-    pub(super) fn count(&mut self, of: &str, least: usize) -> Result<usize, CloudError> {
+    ///
+    /// # Errors
+    /// When so many cannot be in what is left.
+    pub fn count(&mut self, of: &str, least: usize) -> Result<usize, CloudError> {
         let count = self.u32(of)? as usize;
-        if count > self.left() / least {
+        if count > self.left() / least.max(1) {
             let reason =
                 format!("{count} {of} cannot be in the {} bytes that are left", self.left());
             return Err(self.bad(&reason));
@@ -117,9 +165,39 @@ impl<'a> Reader<'a> {
         Ok(count)
     }
 
+    /// The next `float64[]`.
+    ///
+    /// # Errors
+    /// When the message is cut off.
+    pub fn f64s(&mut self, of: &str) -> Result<Vec<f64>, CloudError> {
+        let count = self.count(of, 8)?;
+        (0..count).map(|_| self.f64(of)).collect()
+    }
+
+    /// The next `string[]`.
+    ///
+    /// # Errors
+    /// As [`Self::string`].
+    pub fn strings(&mut self, of: &str) -> Result<Vec<String>, CloudError> {
+        let count = self.count(of, 4)?;
+        (0..count).map(|_| self.string(of)).collect()
+    }
+
+    /// The next `uint8[]`, where it lies.
+    ///
+    /// # Errors
+    /// When the message is cut off.
+    pub fn blob(&mut self, of: &str) -> Result<&'a [u8], CloudError> {
+        let length = self.count(of, 1)?;
+        self.take(length, of)
+    }
+
     /// Nothing may follow, but for CDR's padding to four bytes.
-    pub(super) fn finish(&self) -> Result<(), CloudError> {
-        let allowed = if self.format == Format::Ros1 { 0 } else { 3 };
+    ///
+    /// # Errors
+    /// When something does.
+    pub fn finish(&self) -> Result<(), CloudError> {
+        let allowed = if self.format == WireFormat::Ros1 { 0 } else { 3 };
         if self.left() > allowed {
             return Err(self.bad(&format!("{} bytes too many follow the message", self.left())));
         }
@@ -128,38 +206,62 @@ impl<'a> Reader<'a> {
 }
 
 /// Writes a message front to back.
-pub(super) struct Writer {
+#[derive(Clone, Debug)]
+pub struct WireWriter {
     bytes: Vec<u8>,
-    format: Format,
+    format: WireFormat,
 }
 
-impl Writer {
-    pub(super) fn new(format: Format, capacity: usize) -> Self {
+/// As [`numbers`], for writing.
+macro_rules! written {
+    ($($name:ident: $type:ty),*) => {$(
+        /// Appends a number.
+        pub fn $name(&mut self, value: $type) {
+            match self.format {
+                WireFormat::Ros1 => self.bytes.extend(value.to_le_bytes()),
+                WireFormat::Cdr { big_endian } => {
+                    // CDR aligns to at most 8; the header's four bytes do not count.
+                    let past = (self.bytes.len() - 4) % size_of::<$type>();
+                    let pad = (size_of::<$type>() - past) % size_of::<$type>();
+                    self.bytes.resize(self.bytes.len() + pad, 0);
+                    if big_endian {
+                        self.bytes.extend(value.to_be_bytes());
+                    } else {
+                        self.bytes.extend(value.to_le_bytes());
+                    }
+                }
+            }
+        }
+    )*};
+}
+
+impl WireWriter {
+    /// Begins a message of about `capacity` bytes.
+    #[must_use]
+    pub fn new(format: WireFormat, capacity: usize) -> Self {
         let mut bytes = Vec::with_capacity(capacity);
-        if let Format::Cdr { big_endian } = format {
+        if let WireFormat::Cdr { big_endian } = format {
             bytes.extend([0, u8::from(!big_endian), 0, 0]);
         }
         Self { bytes, format }
     }
 
-    pub(super) fn u8(&mut self, value: u8) {
-        self.bytes.push(value);
+    /// How the message is serialised.
+    #[must_use]
+    pub fn format(&self) -> WireFormat {
+        self.format
     }
 
-    pub(super) fn u32(&mut self, value: u32) {
-        match self.format {
-            Format::Ros1 => self.bytes.extend(value.to_le_bytes()),
-            Format::Cdr { big_endian } => {
-                // The encapsulation header has four bytes: alignment is that of the whole.
-                self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
-                let bytes = if big_endian { value.to_be_bytes() } else { value.to_le_bytes() };
-                self.bytes.extend(bytes);
-            }
-        }
+    written!(u8: u8, u16: u16, u32: u32, u64: u64, i32: i32, f32: f32, f64: f64);
+
+    /// Appends a `bool`.
+    pub fn bool(&mut self, value: bool) {
+        self.u8(u8::from(value));
     }
 
-    pub(super) fn string(&mut self, text: &str) {
-        let ends = matches!(self.format, Format::Cdr { .. });
+    /// Appends a `string`.
+    pub fn string(&mut self, text: &str) {
+        let ends = matches!(self.format, WireFormat::Cdr { .. });
         self.u32((text.len() + usize::from(ends)) as u32);
         self.bytes.extend(text.as_bytes());
         if ends {
@@ -167,12 +269,27 @@ impl Writer {
         }
     }
 
-    pub(super) fn blob(&mut self, bytes: &[u8]) {
+    /// Appends a `string[]`.
+    pub fn strings(&mut self, texts: &[String]) {
+        self.u32(texts.len() as u32);
+        texts.iter().for_each(|text| self.string(text));
+    }
+
+    /// Appends a `float64[]`.
+    pub fn f64s(&mut self, values: &[f64]) {
+        self.u32(values.len() as u32);
+        values.iter().for_each(|value| self.f64(*value));
+    }
+
+    /// Appends a `uint8[]`.
+    pub fn blob(&mut self, bytes: &[u8]) {
         self.u32(bytes.len() as u32);
         self.bytes.extend(bytes);
     }
 
-    pub(super) fn finish(self) -> Vec<u8> {
+    /// The message.
+    #[must_use]
+    pub fn finish(self) -> Vec<u8> {
         self.bytes
     }
 }

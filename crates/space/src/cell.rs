@@ -49,6 +49,10 @@ pub struct CellCamera {
     pub distortion: Option<Distortion>,
     /// Columns and rows of its whole picture.
     pub size_px: Option<[usize; 2]>,
+    /// Topic of its clouds or depths in recordings.
+    pub topic: Option<String>,
+    /// Frames that come faster than this are left out.
+    pub rate_hz: Option<f64>,
 }
 
 impl Cell {
@@ -67,6 +71,12 @@ impl Cell {
             if let Some(file) = &camera.pose_file {
                 let pose = CameraPose::load(&folder.join(file))?;
                 (camera.xyz_m, camera.rpy_deg) = (pose.xyz_m, pose.rpy_deg);
+            }
+        }
+        for (name, camera) in &cell.cameras {
+            if let Some(rate) = camera.rate_hz.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
+                let reason = format!("{rate} is not above 0");
+                return Err(SpaceError::bad(format!("camera {name}: rate_hz"), reason));
             }
         }
         cell.pipeline.grid()?;

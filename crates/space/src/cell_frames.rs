@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use citrange_cloud::{
-    CameraModel, CellRobot, Cloud, CloudFile, PointOrder, Sidecar, View, put_into_pixels,
+    CameraModel, CellRobot, Cloud, CloudFile, PointOrder, Sidecar, View, Workspace, put_into_pixels,
 };
 use citrange_core::shape::PosedLinkShape;
 use citrange_robot::{LinkShape, Robot};
@@ -100,9 +100,44 @@ impl CellFrames {
     ) -> Result<CellFrame, E> {
         let known = self.cell.camera(self.camera.as_deref()).ok().flatten();
         let known = known.and_then(|(_, camera)| camera.model());
-        let read =
+        let file =
             CloudFile::read_of(path, self.width, known.as_ref()).map_err(SpaceError::from)?;
-        let CloudFile { cloud, sidecar, .. } = read;
+        self.take(path, file, body_of)
+    }
+
+    /// Every frame has this workspace, whatever stands beside it.
+    pub fn fix_workspace(&mut self, workspace: Workspace) {
+        self.cell.pipeline.workspace = workspace;
+        self.configured = true;
+    }
+
+    /// Names of the robot's joints, in the order in which frames give them; none without a robot.
+    ///
+    /// # Errors
+    /// When the robot cannot be built.
+    pub fn joint_names<E: From<SpaceError>>(
+        &mut self,
+        body_of: impl FnOnce(&CellRobot, &Path) -> Result<CellBody, E>,
+    ) -> Result<Vec<String>, E> {
+        if let (None, Some(robot)) = (&self.body, &self.cell.robot) {
+            self.body = Some(body_of(robot, &self.folder)?);
+        }
+        let names = self.body.iter().flat_map(|body| body.body.chain().joint_names());
+        Ok(names.map(str::to_owned).collect())
+    }
+
+    /// The same as [`Self::read`] of a cloud that is read already; the name of `path` is the
+    /// frame's.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn take<E: From<SpaceError>>(
+        &mut self,
+        path: &Path,
+        file: CloudFile,
+        body_of: impl FnOnce(&CellRobot, &Path) -> Result<CellBody, E>,
+    ) -> Result<CellFrame, E> {
+        let CloudFile { cloud, sidecar, .. } = file;
         if let Some(workspace) = sidecar.workspace().filter(|_| !self.configured) {
             self.cell.pipeline.workspace = workspace;
         }

@@ -105,11 +105,24 @@ impl FrameRunner {
         let (pipeline_time, stages) = tries.swap_remove(tries.len() / 2);
         let made = self.pipeline.frame();
         let began = Instant::now();
-        let map = self.map.integrate(frame.camera, &frame.cloud, &frame.view, made)?;
+        let map = self.map.integrate_with_robot(
+            frame.camera,
+            &frame.cloud,
+            &frame.view,
+            made,
+            &frame.shapes,
+        )?;
         let map_time = began.elapsed();
-        let moving = self.map.tracks().iter().filter(|track| track.is_moving).map(
-            |track| json!({"centroid_m": track.centroid_m, "velocity_m_s": track.velocity_m_s}),
-        );
+        let moving = self.map.tracks().iter().filter(|track| track.is_moving).map(|track| {
+            json!({
+                "id": track.id,
+                "camera": track.camera,
+                "centroid_m": track.centroid_m,
+                "velocity_m_s": track.velocity_m_s,
+                "lower_m": track.bounds_m[0],
+                "upper_m": track.bounds_m[1],
+            })
+        });
         let came = match frame.pixel_of.len() {
             0 => frame.cloud.xyz_m.len(),
             points => points,
@@ -164,6 +177,7 @@ impl FrameReport {
                 "cleared": self.map.cleared,
                 "forgotten": self.map.forgotten,
             },
+            "motion": self.map.motion.name(),
             "moving": self.moving,
         })
     }

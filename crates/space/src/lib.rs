@@ -72,7 +72,7 @@ pub use front::self_filter::PosedRobot;
 pub use grid::Grid;
 pub use map::{
     Carving, CellState, LayeredMap, LayeredSnapshot, Map, MapLayer, MapReport, MapSettings,
-    MapSnapshot, MapVoxel, Track, TrackSettings, UnknownCells,
+    MapSnapshot, MapVoxel, MotionWatch, Track, TrackSettings, UnknownCells,
 };
 pub use mapper::Mapper;
 pub use outliers::{OutlierScratch, PictureXyz};

@@ -86,7 +86,7 @@ impl Mapper {
         robot: &PosedRobot<'_>,
     ) -> Result<MapReport, SpaceError> {
         let frame = self.pipeline.run(points, &view.world_from_camera, robot)?;
-        self.map.integrate(camera, points, view, frame)
+        self.map.integrate_with_robot(camera, points, view, frame, robot.shapes)
     }
 
     /// What is known now, to be asked by planners and pilots on any thread.

@@ -12,3 +12,6 @@ mod fuzz_kinds;
 #[path = "../support/picture.rs"]
 mod picture;
 mod pointcloud2;
+mod recorded;
+#[path = "../support/recordings.rs"]
+mod recordings;

@@ -4,11 +4,13 @@ use std::io::{Cursor, Write};
 
 use citrange_cloud::CameraPose;
 use citrange_cloud::{
-    Cloud, CloudFile, PointCloud2, PointCloud2Message, PointField, Points, Sidecar, message_of,
-    pack_xyz_rgb, write_cloud,
+    CameraInfo, Cloud, CloudFile, Compression, ImageMessage, JointState, MessageEncoding,
+    PointCloud2, PointCloud2Message, PointField, Points, RecordedCloud, Recording, RosMessage as _,
+    Sidecar, TransformMessage, message_of, pack_xyz_rgb, write_cloud,
 };
 
 use crate::picture::picture;
+use crate::recordings::{bag, joints, mcap};
 
 /// Inputs of one kind and their reader, which says whether it accepts.
 pub(crate) struct Kind {
@@ -31,6 +33,13 @@ pub(crate) fn kinds() -> Vec<Kind> {
         Kind { name: "ply", seeds: ply_seeds(&cloud), feed: ply },
         Kind { name: "pcd", seeds: pcd_seeds(&cloud), feed: pcd },
         Kind { name: "pose", seeds: vec![POSE.as_bytes().to_vec()], feed: pose },
+        Kind {
+            name: "messages",
+            seeds: vec![joint_bytes(false), joint_bytes(true)],
+            feed: messages,
+        },
+        Kind { name: "bag", seeds: vec![bag(5, 2), bag(3, 0)], feed: recording },
+        Kind { name: "mcap", seeds: mcap_seeds(), feed: recording },
         Kind { name: "sidecar", seeds: vec![SIDECAR.as_bytes().to_vec()], feed: sidecar },
     ]
 }
@@ -65,6 +74,45 @@ fn ros1(bytes: &[u8]) -> bool {
         assert_eq!(m.to_ros1(), bytes, "what was read is written as it was");
         message(&m)
     })
+}
+
+fn joint_bytes(is_cdr: bool) -> Vec<u8> {
+    use citrange_cloud::WireFormat;
+    joints(3).encode(if is_cdr { WireFormat::CDR } else { WireFormat::Ros1 })
+}
+
+/// The same bytes as every message there is.
+fn messages(bytes: &[u8]) -> bool {
+    let mut read = false;
+    for encoding in [MessageEncoding::Ros1, MessageEncoding::Cdr] {
+        read |= JointState::decode(&encoding, bytes).is_ok();
+        read |= TransformMessage::decode(&encoding, bytes).is_ok();
+        read |= CameraInfo::decode(&encoding, bytes).is_ok_and(|info| info.model().is_ok());
+        read |= ImageMessage::decode(&encoding, bytes).is_ok_and(|i| i.colours().is_ok());
+    }
+    read
+}
+
+fn mcap_seeds() -> Vec<Vec<u8>> {
+    [Compression::None, Compression::Lz4, Compression::Zstd].map(|how| mcap(5, how, 400)).to_vec()
+}
+
+/// Whether nothing is wrong in a recording.
+fn recording(bytes: &[u8]) -> bool {
+    let Ok(recording) = Recording::from_reader("a", Cursor::new(bytes.to_vec())) else {
+        return false;
+    };
+    let mut fine = true;
+    for message in recording {
+        let Ok(message) = message else {
+            fine = false;
+            continue;
+        };
+        let joints = message.decode::<JointState>();
+        fine &= joints.is_ok() || message.channel.topic != "/joint_states";
+        fine &= RecordedCloud::of(&message, None).is_ok();
+    }
+    fine
 }
 
 fn cdr(bytes: &[u8]) -> bool {

@@ -34,21 +34,23 @@ pub struct MapSettings {
     pub tracks: TrackSettings,
 }
 
-/// How groups of voxels are followed from frame to frame.
+/// How things are followed from frame to frame.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrackSettings {
-    /// A group is the same as one before if its centroid is at most so far from where that one
+    /// A thing is the same as one before if its centroid is at most so far from where that one
     /// should be by now.
     pub gate_m: f64,
     /// Velocities are slopes over this time.
     pub window_s: f64,
-    /// A group that was not seen for so long is gone.
+    /// A thing that was not seen for so long is gone.
     pub forget_s: f64,
     /// Faster than this begins to move.
     pub moving_above_m_s: f64,
     /// Slower than this has stopped.
     pub still_below_m_s: f64,
+    /// What appears and stays for so long belongs to the scene.
+    pub adopt_s: f64,
 }
 
 impl Default for MapSettings {
@@ -73,6 +75,7 @@ impl Default for TrackSettings {
             forget_s: 0.5,
             moving_above_m_s: 0.06,
             still_below_m_s: 0.03,
+            adopt_s: 10.0,
         }
     }
 }
@@ -87,6 +90,7 @@ impl MapSettings {
             ("tracks.gate_m", Some(tracks.gate_m)),
             ("tracks.window_s", Some(tracks.window_s)),
             ("tracks.forget_s", Some(tracks.forget_s)),
+            ("tracks.adopt_s", Some(tracks.adopt_s)),
             ("tracks.moving_above_m_s", Some(tracks.moving_above_m_s)),
         ];
         for (key, value) in above_0 {

@@ -144,7 +144,7 @@ impl MapSnapshot {
         &self.voxels
     }
 
-    /// Groups of voxels that the map follows from frame to frame.
+    /// Things that the map follows from frame to frame.
     #[must_use]
     pub fn tracks(&self) -> &[Track] {
         &self.tracks

@@ -1,5 +1,6 @@
-//! Things that move: groups of voxels, followed from frame to frame.
+//! Things that are followed from frame to frame.
 
+use crate::map::motion::Thing;
 use crate::map::settings::TrackSettings;
 
 /// Places that a track remembers: a window of half a second at 60 Hz.
@@ -9,34 +10,34 @@ const MEMORY: usize = 32;
 const FEWEST_PLACES: usize = 4;
 const SHORTEST_S: f64 = 0.09;
 
-/// A group of voxels that one camera has seen in several frames.
+/// A thing that is so much nearer to or farther from where it should be is another part of it: its
+/// velocity begins anew.
+const JUMP_M: f64 = 0.03;
+/// A whole thing keeps its area within this.
+const SAME_AREA: f64 = 0.3;
+
+/// Something that one camera has seen in several frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Track {
-    /// Stays with the group; never used again.
+    /// Stays with the thing; never used again.
     pub id: u64,
     /// The camera that sees it.
     pub camera: u16,
-    /// Centroid of its points in the newest frame.
+    /// Mean of its points in the newest frame: of the side that the camera sees.
     pub centroid_m: [f64; 3],
-    /// How the centroid moves: 0 until it was seen often enough to say.
+    /// Corners of the box around these points.
+    pub bounds_m: [[f64; 3]; 2],
+    /// What is seen of it, across the view.
+    pub area_m2: f64,
+    /// How the centroid moves: 0 until it was seen often enough to say, and while nothing of it
+    /// has appeared where something else was.
     pub velocity_m_s: [f64; 3],
     /// Since when it has been seen.
     pub age_s: f64,
-    /// Voxels in the newest frame.
-    pub voxels: u32,
     /// Whether it moves; it takes more to begin than to go on.
     pub is_moving: bool,
     /// Stamp of the newest frame that had it.
     pub stamp_ns: u64,
-}
-
-/// A group of voxels in one frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Group {
-    /// Centroid of its points.
-    pub(crate) centroid_m: [f64; 3],
-    /// Its voxels.
-    pub(crate) voxels: u32,
 }
 
 /// Where a track was.
@@ -52,6 +53,8 @@ struct Past {
     places: [PastPlace; MEMORY],
     count: usize,
     first_ns: u64,
+    /// Whether it was all that hangs together.
+    is_whole: bool,
 }
 
 /// All tracks of all cameras.
@@ -85,42 +88,61 @@ impl Tracks {
         &self.tracks
     }
 
-    /// Takes in the groups of a camera's next frame: the nearest pairs of tracks and groups
-    /// belong together, groups without a track begin one.
-    pub(crate) fn update(&mut self, camera: u16, stamp_ns: u64, groups: &[Group]) {
-        self.find_pairs(camera, stamp_ns, groups);
+    /// Forgets what a camera has seen.
+    pub(crate) fn drop_camera(&mut self, camera: u16) {
+        for at in (0..self.tracks.len()).rev() {
+            if self.tracks[at].camera == camera {
+                self.tracks.remove(at);
+                self.pasts.remove(at);
+            }
+        }
+    }
+
+    /// Whether a whole thing of this area should be at this place.
+    pub(crate) fn knows_whole(
+        &self,
+        camera: u16,
+        stamp_ns: u64,
+        centroid_m: [f64; 3],
+        area_m2: f64,
+    ) -> bool {
+        self.tracks.iter().zip(&self.pasts).any(|(track, past)| {
+            past.is_whole
+                && track.camera == camera
+                && (area_m2 / track.area_m2 - 1.0).abs() < SAME_AREA
+                && off2(track, stamp_ns, centroid_m) < (0.5 * self.settings.gate_m).powi(2)
+        })
+    }
+
+    /// Takes in the things of a camera's next frame: the nearest pairs of tracks and things
+    /// belong together, things without a track begin one.
+    pub(crate) fn update(&mut self, camera: u16, stamp_ns: u64, things: &[Thing]) {
+        self.find_pairs(camera, stamp_ns, things);
         self.taken.clear();
-        self.taken.resize(groups.len(), false);
+        self.taken.resize(things.len(), false);
         self.matched.clear();
         self.matched.resize(self.tracks.len(), false);
         for at in 0..self.pairs.len() {
-            let (_, track, group) = self.pairs[at];
-            if self.matched[track] || self.taken[group] {
+            let (_, track, thing) = self.pairs[at];
+            if self.matched[track] || self.taken[thing] {
                 continue;
             }
-            (self.matched[track], self.taken[group]) = (true, true);
-            self.tracks[track].voxels = groups[group].voxels;
-            self.place(track, stamp_ns, groups[group].centroid_m);
+            (self.matched[track], self.taken[thing]) = (true, true);
+            self.place(track, stamp_ns, &things[thing]);
         }
-        for group in 0..groups.len() {
-            if !self.taken[group] {
-                self.begin(camera, stamp_ns, &groups[group]);
+        for (thing, taken) in things.iter().zip(0..) {
+            if !self.taken[taken] {
+                self.begin(camera, stamp_ns, thing);
             }
         }
         self.forget(camera, stamp_ns);
     }
 
-    fn find_pairs(&mut self, camera: u16, stamp_ns: u64, groups: &[Group]) {
+    fn find_pairs(&mut self, camera: u16, stamp_ns: u64, things: &[Thing]) {
         self.pairs.clear();
         for (at, track) in self.tracks.iter().enumerate().filter(|(_, t)| t.camera == camera) {
-            let ahead_s = seconds(track.stamp_ns, stamp_ns);
-            for (number, group) in groups.iter().enumerate() {
-                let off2: f64 = (0..3)
-                    .map(|a| {
-                        let expected_m = track.centroid_m[a] + ahead_s * track.velocity_m_s[a];
-                        (group.centroid_m[a] - expected_m).powi(2)
-                    })
-                    .sum();
+            for (number, thing) in things.iter().enumerate() {
+                let off2 = off2(track, stamp_ns, thing.centroid_m);
                 if off2 <= self.settings.gate_m.powi(2) {
                     self.pairs.push((off2, at, number));
                 }
@@ -129,14 +151,15 @@ impl Tracks {
         self.pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     }
 
-    fn begin(&mut self, camera: u16, stamp_ns: u64, group: &Group) {
+    fn begin(&mut self, camera: u16, stamp_ns: u64, thing: &Thing) {
         self.tracks.push(Track {
             id: self.next_id,
             camera,
-            centroid_m: group.centroid_m,
+            centroid_m: thing.centroid_m,
+            bounds_m: thing.bounds_m,
+            area_m2: thing.area_m2,
             velocity_m_s: [0.0; 3],
             age_s: 0.0,
-            voxels: group.voxels,
             is_moving: false,
             stamp_ns,
         });
@@ -144,20 +167,37 @@ impl Tracks {
             places: [PastPlace::default(); MEMORY],
             count: 0,
             first_ns: stamp_ns,
+            is_whole: thing.is_whole,
         });
         self.next_id += 1;
-        self.place(self.tracks.len() - 1, stamp_ns, group.centroid_m);
+        self.place(self.tracks.len() - 1, stamp_ns, thing);
     }
 
     /// A track is at a new place.
-    fn place(&mut self, at: usize, stamp_ns: u64, centroid_m: [f64; 3]) {
+    fn place(&mut self, at: usize, stamp_ns: u64, thing: &Thing) {
         let (track, past) = (&mut self.tracks[at], &mut self.pasts[at]);
+        // Another part of it is seen: what was before says nothing about how it moves.
+        let jumped = off2(track, stamp_ns, thing.centroid_m) > JUMP_M.powi(2);
+        if jumped {
+            past.count = 0;
+        }
+        past.is_whole = thing.is_whole;
+        let centroid_m = thing.centroid_m;
         past.places[past.count % MEMORY] = PastPlace { stamp_ns, centroid_m };
         past.count += 1;
         track.centroid_m = centroid_m;
+        (track.bounds_m, track.area_m2) = (thing.bounds_m, thing.area_m2);
         track.stamp_ns = stamp_ns;
         track.age_s = seconds(past.first_ns, stamp_ns);
-        track.velocity_m_s = past.velocity_m_s(stamp_ns, self.settings.window_s);
+        if !thing.appeared {
+            (track.velocity_m_s, track.is_moving) = ([0.0; 3], false);
+            return;
+        }
+        // Until it can be said again it is what it was.
+        let Some(velocity_m_s) = past.velocity_m_s(stamp_ns, self.settings.window_s) else {
+            return;
+        };
+        track.velocity_m_s = velocity_m_s;
         let speed = track.velocity_m_s.iter().map(|v| v * v).sum::<f64>().sqrt();
         let limit = if track.is_moving {
             self.settings.still_below_m_s
@@ -185,7 +225,7 @@ impl Tracks {
 
 impl Past {
     /// Least-squares slope of the places within the window before `now_ns`.
-    fn velocity_m_s(&self, now_ns: u64, window_s: f64) -> [f64; 3] {
+    fn velocity_m_s(&self, now_ns: u64, window_s: f64) -> Option<[f64; 3]> {
         let known = &self.places[..self.count.min(MEMORY)];
         let recent = known.iter().filter(|p| seconds(p.stamp_ns, now_ns) <= window_s + 1e-6);
         let (mut n, mut t, mut tt) = (0, 0.0, 0.0);
@@ -203,11 +243,18 @@ impl Past {
             }
         }
         if n < FEWEST_PLACES || longest_s < SHORTEST_S {
-            return [0.0; 3];
+            return None;
         }
         let n = n as f64;
-        std::array::from_fn(|a| (n * tp[a] - t * p[a]) / (n * tt - t * t))
+        Some(std::array::from_fn(|a| (n * tp[a] - t * p[a]) / (n * tt - t * t)))
     }
+}
+
+/// Squared distance of a place from where a track should be by now.
+fn off2(track: &Track, stamp_ns: u64, place_m: [f64; 3]) -> f64 {
+    let ahead_s = seconds(track.stamp_ns, stamp_ns);
+    let off = |a: usize| place_m[a] - track.centroid_m[a] - ahead_s * track.velocity_m_s[a];
+    (0..3).map(|a| off(a).powi(2)).sum()
 }
 
 fn seconds(from_ns: u64, to_ns: u64) -> f64 {

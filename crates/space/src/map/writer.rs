@@ -13,14 +13,15 @@ use crate::map::carve_rays::RayCarver;
 use crate::map::cells::Cells;
 use crate::map::depth::DepthPicture;
 use crate::map::field::GapField;
-use crate::map::groups::Groups;
 use crate::map::lens::pinhole_of;
+use crate::map::motion::{Motion, MotionWatch};
 use crate::map::recheck::Verdict;
 use crate::map::settings::MapSettings;
 use crate::map::snapshot::{MapSnapshot, Sight, sight_of};
-use crate::map::tracks::{Track, Tracks};
+use crate::map::tracks::Track;
 use crate::map::virtual_picture::VirtualPicture;
 use citrange_cloud::{Pinhole, Points, View};
+use citrange_core::shape::PosedLinkShape;
 use citrange_lanes::Isa;
 
 /// Points that are read at once.
@@ -38,8 +39,12 @@ pub struct MapReport {
     pub forgotten: usize,
     /// How free space was found.
     pub carving: Carving,
+    /// Whether motion is watched.
+    pub motion: MotionWatch,
     /// Time for points, carving and hits.
     pub integrate_time: Duration,
+    /// Time for what moves.
+    pub motion_time: Duration,
     /// Time for the gap field.
     pub field_time: Duration,
     /// Time for the snapshot.
@@ -82,8 +87,7 @@ pub struct Map {
     field: GapField,
     picture: DepthPicture,
     rays: Option<Box<RayCarver>>,
-    groups: Groups,
-    tracks: Tracks,
+    motion: Motion,
     /// Newest stamp of each camera.
     cameras: Vec<Option<u64>>,
     epoch_ns: Option<u64>,
@@ -110,8 +114,7 @@ impl Map {
             field: GapField::new(grid, reach_cells, isa),
             picture: DepthPicture::default(),
             rays: None,
-            groups: Groups::new(grid),
-            tracks: Tracks::new(settings.tracks),
+            motion: Motion::new(settings.tracks),
             cameras: Vec::new(),
             epoch_ns: None,
             newest_ns: 0,
@@ -128,10 +131,10 @@ impl Map {
         Arc::clone(&self.current)
     }
 
-    /// Groups of voxels that are followed from frame to frame.
+    /// Things that are followed from frame to frame.
     #[must_use]
     pub fn tracks(&self) -> &[Track] {
-        self.tracks.all()
+        self.motion.tracks()
     }
 
     /// Stamp of a camera's newest frame.
@@ -167,6 +170,22 @@ impl Map {
         view: &View,
         frame: &VoxelFrame,
     ) -> Result<MapReport, SpaceError> {
+        self.integrate_with_robot(camera, points, view, frame, &[])
+    }
+
+    /// The same, with the robot's shapes when the frame was taken: its edges do not count as
+    /// things that move.
+    ///
+    /// # Errors
+    /// As [`Self::integrate`].
+    pub fn integrate_with_robot<P: Points>(
+        &mut self,
+        camera: u16,
+        points: &P,
+        view: &View,
+        frame: &VoxelFrame,
+        robot: &[PosedLinkShape],
+    ) -> Result<MapReport, SpaceError> {
         let _span = tracing::trace_span!("integrate", camera).entered();
         let started = Instant::now();
         let world_from_camera = self.check(camera, view, frame)?;
@@ -177,7 +196,6 @@ impl Map {
         let sight = sight_of(epoch_ns, frame.stamp_ns);
         self.note_stamp(camera, frame.stamp_ns);
         report.appeared = self.cells.hit(&frame.voxels, sight);
-        self.groups.begin(frame);
         let picture = match pinhole {
             Some(pinhole) => {
                 let size_px = [points.width(), points.height()];
@@ -205,8 +223,12 @@ impl Map {
             report.carving = Carving::Rays;
         }
         report.forgotten += self.forget(epoch_ns);
-        self.tracks.update(camera, frame.stamp_ns, self.groups.finish());
         report.integrate_time = started.elapsed();
+
+        let started = Instant::now();
+        let cells = (&self.grid, &self.cells.hit_now);
+        report.motion = self.motion.see(camera, points, &world_from_camera, cells, robot);
+        report.motion_time = started.elapsed();
 
         let started = Instant::now();
         self.field.update(&self.cells.occupied);
@@ -290,7 +312,7 @@ impl Map {
         }
     }
 
-    /// Reads all points once: for the depth picture or the rays, and for the groups.
+    /// Reads all points once, for the depth picture or the rays.
     fn read<P: Points>(&mut self, points: &P, world_from_camera: &Isometry3<f64>, read: Read) {
         if let Read::Into(_) = read {
             self.picture.clear();
@@ -320,8 +342,6 @@ impl Map {
                 }
                 (None, _) => self.picture.set(start, z),
             }
-            let hit = &self.cells.hit_now;
-            self.groups.add(hit, world_from_camera, [start, total], [x, y, z]);
         }
     }
 
@@ -348,7 +368,7 @@ impl Map {
             snapshot.voxels.clear();
             snapshot.voxels.extend(self.cells.voxels(epoch_ns));
             snapshot.tracks.clear();
-            snapshot.tracks.extend_from_slice(self.tracks.all());
+            snapshot.tracks.extend_from_slice(self.motion.tracks());
             snapshot.epoch_ns = epoch_ns;
             snapshot.stamp_ns = self.newest_ns;
             snapshot.sequence = self.current.sequence + 1;
