@@ -149,7 +149,8 @@ impl PlanScene {
         let counts = |solid: &&SceneSolid| self.map.is_none() || !solid.can_move;
         let solids = self.solids.iter().filter(counts);
         let (names, solids) = solids.map(|s| (s.name.clone(), s.solid.clone())).unzip();
-        (Obstacles { solids, map: self.map.clone() }, ObstacleNames { solids: names })
+        let map = self.map.clone();
+        (Obstacles { solids, map, ..Obstacles::default() }, ObstacleNames { solids: names })
     }
 }
 
