@@ -189,6 +189,20 @@ impl MadePlan {
     }
 }
 
+/// Joints that lead to a goal, nearest first; none where it cannot be reached freely.
+pub(crate) fn goals_of(
+    arm: &PlannedArm,
+    collider: &mut Collider,
+    start: &[f64],
+    goal: &PlanGoal,
+    request: &PlanRequest,
+) -> Result<Vec<Vec<f64>>, PlanError> {
+    let coned = request.cone.as_ref().map(|cone| in_cone(goal, cone, &request.goal));
+    let (aim, settings) = coned.as_ref().map_or((goal, &request.goal), |(a, s)| (a, s));
+    let report = check_goal(arm, collider, start, aim, settings)?;
+    Ok(report.candidates.iter().map(|at| within(arm, at)).collect())
+}
+
 /// As [`make_plan`], the tool along a line.
 fn make_straight(
     arm: &PlannedArm,

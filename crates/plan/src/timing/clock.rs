@@ -63,7 +63,18 @@ impl Clock {
         high
     }
 
-    /// The clock until a time, then others phases.
+    /// The first time after another at which planned time stands and goes on again, and the
+    /// planned time then: the path has a corner there that must not be passed.
+    pub(super) fn rest_after(&self, time_s: f64) -> Option<(f64, f64)> {
+        let stands = |[before, next]: &[ClockPhase; 2]| {
+            before.after(next.begin_s - before.begin_s)[1] < 1e-9 && next.at[1] > 0.0
+        };
+        let pairs = self.phases.iter().zip(self.phases.iter().skip(1));
+        let mut pairs = pairs.map(|(a, b)| [*a, *b]).filter(|[_, next]| next.begin_s > time_s);
+        pairs.find(stands).map(|[_, next]| (next.begin_s, next.at[0]))
+    }
+
+    /// The clock until a time, then other phases.
     pub(super) fn then(&self, from_s: f64, phases: &[ClockPhase]) -> Self {
         let kept = self.phases.iter().filter(|p| p.begin_s < from_s);
         Self { phases: kept.chain(phases).copied().collect() }

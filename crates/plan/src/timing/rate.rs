@@ -7,16 +7,24 @@ use super::trajectory::Trajectory;
 use crate::arm::JointLimit;
 use crate::error::PlanError;
 
-/// Limits are held for all times between steps of this length.
-const STEP_S: f64 = 0.002;
+/// Limits are looked at for all times of parts of this length, and of shorter ones where that
+/// does not tell.
+const PART_S: f64 = 0.02;
+const SHORTEST_PART_S: f64 = 2e-4;
+
+/// At so many times a change is looked at before it is proved.
+const LOOKS: u32 = 16;
 
 /// How much later a change is tried to begin, where it cannot begin at once.
-const LATER_S: f64 = 0.004;
+const LATER_S: f64 = 0.008;
+
+/// So often later does not help any more.
+const LATER_TRIES: u32 = 6;
 
 /// Shortest and longest change that is tried, and how they grow.
 const SHORTEST_S: f64 = 0.005;
-const GROWTH: f64 = 1.1;
-const LENGTHS: u32 = 70;
+const GROWTH: f64 = 1.12;
+const LENGTHS: u32 = 60;
 
 /// Fractions of a change in which its acceleration grows.
 const SHAPES: [f64; 3] = [0.5, 0.25, 0.1];
@@ -57,27 +65,34 @@ impl Trajectory {
             return bad(format!("{} limits for {} joints", limits.len(), self.joints()));
         }
         let from_s = from_s.max(0.0);
+        // It stands on its way where one motion ends and another begins: until there it brakes.
+        if let Some((rest_s, planned_s)) = self.clock.rest_after(from_s) {
+            if rate > 0.0 {
+                return self.at_rate(rest_s, rate, limits);
+            }
+            return Ok(self.clone().until(rest_s, planned_s));
+        }
         let mut best: Option<(f64, Vec<ClockPhase>)> = None;
-        let mut later_s = 0.0;
-        while from_s + later_s < self.duration_s() {
-            let settled_s = best.as_ref().map_or(f64::INFINITY, |(settled_s, _)| *settled_s);
-            if from_s + later_s + SHORTEST_S >= settled_s {
+        // It stands at its end at the latest.
+        let end_s = if rate == 0.0 { self.duration_s() } else { f64::INFINITY };
+        let mut in_vain = 0;
+        for later in 0_u32.. {
+            let begin_s = from_s + f64::from(later) * LATER_S;
+            let settled_s = best.as_ref().map_or(end_s, |(settled_s, _)| *settled_s);
+            if begin_s >= self.duration_s()
+                || begin_s + SHORTEST_S >= settled_s
+                || in_vain > LATER_TRIES
+            {
                 break;
             }
-            let [planned_s, now, change, _] = self.clock.at(from_s + later_s);
+            let [planned_s, now, change, _] = self.clock.at(begin_s);
             if change == 0.0 && now == rate {
                 break;
             }
-            let begin = [from_s + later_s, planned_s, now, change];
-            for shape in SHAPES {
-                if let Some(phases) = self.shortest_change(begin, rate, shape, limits)
-                    && let Some(last) = phases.last()
-                    && best.as_ref().is_none_or(|(settled_s, _)| last.begin_s < *settled_s)
-                {
-                    best = Some((last.begin_s, phases));
-                }
-            }
-            later_s += LATER_S;
+            let begin = [begin_s, planned_s, now, change];
+            let found = self.shortest_change(begin, rate, settled_s, limits);
+            in_vain += u32::from(best.is_some() && found.is_none());
+            best = found.or(best);
         }
         let Some((_, phases)) = best else { return Ok(self.clone()) };
         let mut changed = self.clone();
@@ -86,61 +101,95 @@ impl Trajectory {
         match phases.last() {
             // It stands before the path is over.
             Some(last) if rate == 0.0 && last.at[0] < self.planned_s => {
-                changed.goal = self.moment_of_path(last.at[0]).positions;
-                changed.planned_s = last.at[0];
-                changed.duration_s = last.begin_s;
+                return Ok(changed.until(last.begin_s, last.at[0]));
             }
             _ => changed.duration_s = changed.clock.time_of(self.planned_s),
         }
         Ok(changed)
     }
 
-    /// The moment of the path at a planned time, as if its clock had never been changed.
-    fn moment_of_path(&self, planned_s: f64) -> super::Moment {
-        let pieces = self.pieces.clone();
-        let (goal, clock) = (self.goal.clone(), super::clock::Clock::default());
-        let duration_s = self.planned_s;
-        Self { pieces, goal, clock, duration_s, ..*self }.sample(planned_s)
+    /// The motion until a time at which it stands.
+    fn until(mut self, time_s: f64, planned_s: f64) -> Self {
+        let last = self.pieces.iter().rev().find(|piece| piece.begin_s <= planned_s);
+        if let Some(piece) = last.or(self.pieces.first()) {
+            let t = planned_s - piece.begin_s;
+            self.goal = (0..self.goal.len()).map(|j| piece.value(j, 0, t)).collect();
+        }
+        (self.duration_s, self.planned_s) = (time_s, planned_s);
+        self
     }
 
+    /// The change of rate that is over first, before `settled_s`.
     fn shortest_change(
         &self,
         begin: [f64; 4],
         rate: f64,
-        shape: f64,
+        mut settled_s: f64,
         limits: &[JointLimit],
-    ) -> Option<Vec<ClockPhase>> {
+    ) -> Option<(f64, Vec<ClockPhase>)> {
         let gain = (rate - begin[2]).abs().max(1e-6);
-        let change = |length: u32| {
-            let duration_s = SHORTEST_S * GROWTH.powi(length as i32);
-            let most = gain / ((1.0 - shape) * duration_s);
-            let phases =
-                change_of_rate(begin, rate, most.max(begin[3].abs()), most / (shape * duration_s));
-            phases.filter(|phases| self.holds(phases, limits))
-        };
-        // The longer the easier.
-        let mut found = change(LENGTHS - 1)?;
-        let (mut low, mut high) = (0, LENGTHS - 1);
-        while low < high {
-            let middle = u32::midpoint(low, high);
-            match change(middle) {
-                Some(phases) => (found, high) = (phases, middle),
-                None => low = middle + 1,
+        let mut best = None;
+        for shape in SHAPES {
+            for length in 0..LENGTHS {
+                let duration_s = SHORTEST_S * GROWTH.powi(length as i32);
+                if begin[0] + duration_s >= settled_s {
+                    break;
+                }
+                let most = gain / ((1.0 - shape) * duration_s);
+                let jerk = most / (shape * duration_s);
+                let phases = change_of_rate(begin, rate, most.max(begin[3].abs()), jerk);
+                let phases = phases.filter(|phases| {
+                    self.seems_to_hold(phases, limits) && self.holds(phases, limits)
+                });
+                if let Some(phases) = phases
+                    && let Some(last) = phases.last()
+                    && last.begin_s < settled_s
+                {
+                    settled_s = last.begin_s;
+                    best = Some((settled_s, phases));
+                    break;
+                }
             }
         }
-        Some(found)
+        best
+    }
+
+    /// Whether limits hold at some times while the rate changes.
+    fn seems_to_hold(&self, phases: &[ClockPhase], limits: &[JointLimit]) -> bool {
+        phases.windows(2).all(|pair| {
+            let duration_s = pair[1].begin_s - pair[0].begin_s;
+            (0..=LOOKS).all(|look| {
+                let at = pair[0].after(duration_s * f64::from(look) / f64::from(LOOKS));
+                self.holds_between([at, at], pair[0].jerk, limits)
+            })
+        })
     }
 
     /// Whether all limits hold while the rate changes, at every time.
     fn holds(&self, phases: &[ClockPhase], limits: &[JointLimit]) -> bool {
         phases.windows(2).all(|pair| {
             let duration_s = pair[1].begin_s - pair[0].begin_s;
-            let steps = (duration_s / STEP_S).ceil().max(1.0);
-            (0..steps as u64).all(|step| {
-                let ends = [0, 1].map(|k| pair[0].after((step + k) as f64 * duration_s / steps));
-                self.holds_between(ends, pair[0].jerk, limits)
+            let parts = (duration_s / PART_S).ceil().max(1.0);
+            (0..parts as u64).all(|part| {
+                let [from, to] = [0, 1].map(|k| (part + k) as f64 * duration_s / parts);
+                self.holds_part(&pair[0], [from, to], limits)
             })
         })
+    }
+
+    fn holds_part(
+        &self,
+        phase: &ClockPhase,
+        [from, to]: [f64; 2],
+        limits: &[JointLimit],
+    ) -> bool {
+        if self.holds_between([phase.after(from), phase.after(to)], phase.jerk, limits) {
+            return true;
+        }
+        let middle = f64::midpoint(from, to);
+        to - from > SHORTEST_PART_S
+            && self.holds_part(phase, [from, middle], limits)
+            && self.holds_part(phase, [middle, to], limits)
     }
 
     fn holds_between(&self, ends: [[f64; 3]; 2], jerk: f64, limits: &[JointLimit]) -> bool {
