@@ -144,9 +144,11 @@ impl PlannedArm {
             let shape = self.body.link_shapes().iter().find(|shape| shape.body() == name);
             shape.map(|shape| shape.link.map_or(0, |joint| joint + 1))
         };
-        self.link_names().position(|link| link == name).or_else(by_body).ok_or_else(|| PlanError::Bad {
-            what: format!("{} has no link {name:?}", self.body.chain().robot),
-            reason: suggestion(name, self.link_names()),
+        self.link_names().position(|link| link == name).or_else(by_body).ok_or_else(|| {
+            PlanError::Bad {
+                what: format!("{} has no link {name:?}", self.body.chain().robot),
+                reason: suggestion(name, self.link_names()),
+            }
         })
     }
 

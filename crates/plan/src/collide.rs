@@ -185,8 +185,8 @@ impl Collider {
         let allowed = &obstacles.allowed;
         let may_pass = |link: usize, number: usize| {
             // Not what it holds: that may reach anywhere.
-            let is_first = robot.links.get(link).is_some_and(|link| link.frame == 1)
-                && !robot.is_held(link);
+            let is_first =
+                robot.links.get(link).is_some_and(|link| link.frame == 1) && !robot.is_held(link);
             let is_allowed = |touch: &AllowedTouch| {
                 touch.solid == number && robot.groups.get(touch.link) == Some(&link)
             };

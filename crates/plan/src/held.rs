@@ -104,7 +104,10 @@ impl HeldThing {
                 Isometry3::from_parts(Translation3::new(x, y, z), rotation)
             }
             ref other => {
-                return Err(bad(format!("{} numbers behind \"at\"; 3 or 6 are right", other.len())));
+                return Err(bad(format!(
+                    "{} numbers behind \"at\"; 3 or 6 are right",
+                    other.len()
+                )));
             }
         };
         let number = arm.things().len();

@@ -266,9 +266,7 @@ fn in_cone(goal: &PlanGoal, cone: &ToolCone, settings: &GoalSettings) -> (PlanGo
         PlanGoal::Region { low_m, high_m, roll_pitch_yaw_rad: None } => {
             // Its places, with the tool as it must be.
             let places = PlanGoal::places_of(*low_m, *high_m, settings.seed);
-            PlanGoal::Any(
-                places.map(|at_m| PlanGoal::Axis { at_m, of_tool, toward }).collect(),
-            )
+            PlanGoal::Any(places.map(|at_m| PlanGoal::Axis { at_m, of_tool, toward }).collect())
         }
         other => return (other.clone(), settings.clone()),
     };
@@ -276,12 +274,7 @@ fn in_cone(goal: &PlanGoal, cone: &ToolCone, settings: &GoalSettings) -> (PlanGo
 }
 
 /// Leaves only goals that keep a cone; says so where the start or all goals do not.
-fn keep_in_cone(
-    arm: &PlannedArm,
-    cone: &mut ConeCheck,
-    start: &[f64],
-    report: &mut GoalReport,
-) {
+fn keep_in_cone(arm: &PlannedArm, cone: &mut ConeCheck, start: &[f64], report: &mut GoalReport) {
     if report.outcome.is_some() {
         return;
     }

@@ -13,9 +13,9 @@ use citrange_space::{MapSnapshot, UnknownCells};
 
 use crate::arm::PlannedArm;
 use crate::collide::{Collider, ColliderSettings};
+use crate::cone::{ConeCheck, ToolCone};
 use crate::config::Config;
 use crate::error::PlanError;
-use crate::cone::{ConeCheck, ToolCone};
 use crate::goal::{GoalSettings, PlanGoal, miss};
 use crate::legs::{Leg, Legs};
 use crate::make::{PlanRequest, goals_of, make_plan};
@@ -137,8 +137,7 @@ pub fn plan_in_scene(
     if let Some(half_angle_rad) = settings.upright_rad {
         request.cone = Some(ToolCone::upright(&arm, &start.arm, half_angle_rad));
     }
-    let straight =
-        PlanRequest { straight: Some(settings.straight), ..request.clone() };
+    let straight = PlanRequest { straight: Some(settings.straight), ..request.clone() };
     let mut planner = Planner::new(arm.limits(), request.search.clone())?;
     let mut from = start.arm.clone();
     let mut legs = Vec::new();

@@ -170,7 +170,7 @@ impl Straight<'_> {
             Err((why, fraction)) => return fault(why, fraction),
         };
         let joints: Vec<Vec<f64>> = points.iter().map(|(_, at)| at.clone()).collect();
-        let mut worst = (0.0, 0.0);
+        let mut worst = (StraightStop::OutOfReach, 0.0);
         let mut spline = Spline::through(&joints, &limits);
         for refinement in 0..=REFINEMENTS {
             let Some(curve) = &spline else {
@@ -179,9 +179,8 @@ impl Straight<'_> {
             };
             let mut proof = LineProof::new(&mut tool, &line, &self.settings);
             let proved = proof.prove(curve);
-            let is_within = self.is_within(curve);
-            match proved {
-                Ok((off_m, turned_rad)) if is_within => {
+            match (proved, self.beyond_range(curve)) {
+                (Ok((off_m, turned_rad)), None) => {
                     let turned_rad =
                         if line.is_exact { turned_rad } else { self.turned(&line, &points) };
                     let blocked = match &mut cone {
@@ -196,8 +195,12 @@ impl Straight<'_> {
                     let trajectory = curve.trajectory();
                     return Ok(Ok(StraightMotion { waypoints, trajectory, off_m, turned_rad }));
                 }
-                Ok(_) => {}
-                Err((fraction, off_m)) => worst = (fraction, off_m),
+                (Ok(_), Some((why, at))) => {
+                    worst = (why, fraction_of(&mut Tool::new(self.arm), &line, &at));
+                }
+                (Err((fraction, off_m)), _) => {
+                    worst = (StraightStop::OffLine { off_m }, fraction);
+                }
             }
             if refinement < REFINEMENTS {
                 points = match follower.refine(&points) {
@@ -208,16 +211,11 @@ impl Straight<'_> {
                 spline = Spline::through(&joints, &limits);
             }
         }
-        fault(StraightStop::OffLine { off_m: worst.1 }, worst.0)
+        fault(worst.0, worst.1)
     }
 
     /// The line from the arm's joints to a goal.
-    fn line(
-        &self,
-        tool: &mut Tool,
-        start: &[f64],
-        goal: &PlanGoal,
-    ) -> Result<ToolLine, PlanError> {
+    fn line(&self, tool: &mut Tool, start: &[f64], goal: &PlanGoal) -> Result<ToolLine, PlanError> {
         let from = tool.place(start);
         let has_wrist = self.arm.joints() >= FULL_JOINTS;
         let (to_m, to_rot, is_exact) = match (goal, goal.aim()) {
@@ -248,15 +246,27 @@ impl Straight<'_> {
         Ok(line)
     }
 
-    /// Whether the curve stays within the joints' ranges between its way-points.
-    fn is_within(&self, curve: &Spline) -> bool {
-        curve.parts().all(|(part, length)| {
-            self.arm.limits().iter().enumerate().all(|(joint, limit)| {
+    /// Where the curve leaves the range of a joint between its way-points.
+    fn beyond_range(&self, curve: &Spline) -> Option<(StraightStop, Vec<f64>)> {
+        for (part, length) in curve.parts() {
+            for (joint, limit) in self.arm.limits().iter().enumerate() {
                 let [low, high] = part.range(length, joint);
                 let slack = 1e-6 * (1.0 + limit.range[0].abs().max(limit.range[1].abs()));
-                limit.range[0] - slack <= low && high <= limit.range[1] + slack
-            })
-        })
+                if limit.range[0] - slack <= low && high <= limit.range[1] + slack {
+                    continue;
+                }
+                let mut at = vec![0.0; self.arm.joints()];
+                part.at(length / 2.0, &mut at);
+                let name = self.arm.body().chain().joint_names().nth(joint);
+                let why = StraightStop::JointLimit {
+                    joint: name.unwrap_or_default().to_owned(),
+                    position: at[joint],
+                    range: limit.range,
+                };
+                return Some((why, at));
+            }
+        }
+        None
     }
 
     /// How far the tool is turned from what it should be, at the way-points.
@@ -271,11 +281,7 @@ impl Straight<'_> {
 }
 
 /// What is in the way where a part of a curve was not proved.
-fn what_blocks(
-    collider: &mut Collider,
-    cone: Option<&mut ConeCheck>,
-    at: &[f64],
-) -> StraightStop {
+fn what_blocks(collider: &mut Collider, cone: Option<&mut ConeCheck>, at: &[f64]) -> StraightStop {
     let contact = collider.contact(at);
     if let Some(cone) = cone.filter(|_| contact.is_none())
         && !cone.has_room(at)

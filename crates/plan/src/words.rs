@@ -97,7 +97,9 @@ fn not_straight(fault: &StraightFault, names: &ObstacleNames, margin_m: f64) -> 
         }
     };
     let percent = 100.0 * fraction;
-    format!("no straight motion: {percent:.0} % of the line is possible, to {x:.3} {y:.3} {z:.3} m; {why}")
+    format!(
+        "no straight motion: {percent:.0} % of the line is possible, to {x:.3} {y:.3} {z:.3} m; {why}"
+    )
 }
 
 /// What touches what.

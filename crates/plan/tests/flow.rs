@@ -189,8 +189,14 @@ fn stops_and_slow_parts_keep_the_path_and_all_limits() {
             check(&stopped, &limits, &what);
         }
     }
-    eprintln!("{count} stops, {:.3} s on average, {begun_at_once} before the end", stop_s / count as f64);
-    assert!(begun_at_once * 10 >= 9 * count, "{begun_at_once} of {count} stops were before the end");
+    eprintln!(
+        "{count} stops, {:.3} s on average, {begun_at_once} before the end",
+        stop_s / count as f64
+    );
+    assert!(
+        begun_at_once * 10 >= 9 * count,
+        "{begun_at_once} of {count} stops were before the end"
+    );
 }
 
 #[test]

@@ -53,12 +53,16 @@ fn free(rng: &mut Rng, arm: &PlannedArm, collider: &mut Collider) -> Vec<f64> {
 
 /// Spheres here and there.
 fn clutter(rng: &mut Rng, count: usize, reach_m: f64) -> Obstacles {
-    let solids = (0..count).map(|_| {
+    let mut solids = Vec::new();
+    while solids.len() < count {
         let mut at = || rng.uniform(-reach_m, reach_m);
         let at_m = [at(), at(), at().abs() + 0.1 * reach_m];
-        PosedShape::sphere(at_m, 0.06 * reach_m)
-    });
-    Obstacles::of(solids.collect())
+        // Not where the arm stands.
+        if at_m[0].hypot(at_m[1]) > 0.4 * reach_m {
+            solids.push(PosedShape::sphere(at_m, 0.07 * reach_m));
+        }
+    }
+    Obstacles::of(solids)
 }
 
 fn collider_of(arm: &PlannedArm, obstacles: &Obstacles) -> Collider {
@@ -122,10 +126,7 @@ fn straight_lines_are_straight_and_free_or_say_why_not() {
             let end = if turns { turned } else { from.rotation };
             let (roll, pitch, yaw) = end.euler_angles();
             let goal = match turns {
-                true => PlanGoal::Pose {
-                    at_m: to.into(),
-                    roll_pitch_yaw_rad: [roll, pitch, yaw],
-                },
+                true => PlanGoal::Pose { at_m: to.into(), roll_pitch_yaw_rad: [roll, pitch, yaw] },
                 false => PlanGoal::Point { at_m: to.into() },
             };
             let straight = StraightSettings::default();
@@ -191,18 +192,31 @@ fn a_direction_is_kept_all_the_way() {
         let arm = arm_of(name);
         let reach_m = if name == "so101" { 0.4 } else { 0.9 };
         let (mut found, mut tried, mut longer) = (0, 0, 0);
-        while tried < rounds() {
-            let obstacles = clutter(&mut rng, 5, reach_m);
+        // An arm of five joints seldom reaches a place with a direction.
+        for _ in 0..20 * rounds() {
+            if tried == rounds() {
+                break;
+            }
+            let mut obstacles = clutter(&mut rng, 6, reach_m);
             let mut collider = collider_of(&arm, &obstacles);
             let start = free(&mut rng, &arm, &mut collider);
             let half_angle_rad = rng.uniform(3.0, 15.0_f64).to_radians();
             let cone = ToolCone::upright(&arm, &start, half_angle_rad);
             let from = tool(&arm, &start).translation.vector;
-            let turn = nalgebra::Rotation3::from_axis_angle(&Vector3::z_axis(), rng.uniform(-2.0, 2.0));
+            let turn =
+                nalgebra::Rotation3::from_axis_angle(&Vector3::z_axis(), rng.uniform(-2.0, 2.0));
             let mut to = turn * from * rng.uniform(0.7, 1.1);
             to.z = (from.z + rng.uniform(-0.2, 0.2) * reach_m).max(0.1);
-            let request =
-                PlanRequest { cone: Some(cone.clone()), ..PlanRequest::default() };
+            // Something between the two, where the tool would pass.
+            let half_turned = nalgebra::Rotation3::from_scaled_axis(turn.scaled_axis() / 2.0);
+            let between = half_turned * (from * 0.5 + turn.inverse() * to * 0.5);
+            let ball = PosedShape::sphere(between.into(), 0.12 * reach_m);
+            obstacles.solids.push(ball);
+            collider.set_obstacles(&obstacles).unwrap();
+            if !collider.is_free(&Config::of(&start)) {
+                continue;
+            }
+            let request = PlanRequest { cone: Some(cone.clone()), ..PlanRequest::default() };
             let goal = PlanGoal::Point { at_m: to.into() };
             let made = plan(&arm, &mut collider, &start, &goal, &request);
             let what = format!("{name} {tried}");
@@ -234,8 +248,8 @@ fn a_direction_is_kept_all_the_way() {
             assert!((end - to).norm() < 2e-4, "{what}: {}", (end - to).norm());
         }
         eprintln!("{name}: {found} of {tried} found, {longer} around something");
-        assert!(found * 10 >= tried * 8, "{name}: {found} of {tried}");
-        assert!(longer * 4 > found, "{name}: {longer}");
+        assert!(found * 10 >= tried * 8 && found > 0, "{name}: {found} of {tried}");
+        assert!(longer > 0, "{name}: all of {found} are straight");
     }
 }
 
@@ -309,8 +323,7 @@ fn what_is_held_touches_nothing_either() {
         let start = free(&mut rng, &arm, &mut collider);
         let goal = free(&mut rng, &arm, &mut collider);
         let request = PlanRequest::default();
-        let made =
-            plan(&arm, &mut collider, &start, &PlanGoal::Joints(goal.clone()), &request);
+        let made = plan(&arm, &mut collider, &start, &PlanGoal::Joints(goal.clone()), &request);
         let Some(motion) = &made.trajectory else { continue };
         found += 1;
         for moment in motion.moments(500.0) {
@@ -321,9 +334,8 @@ fn what_is_held_touches_nothing_either() {
         let blind = plan(&bare, &mut without, &start, &PlanGoal::Joints(goal), &request);
         if let Some(motion) = &blind.trajectory {
             let mut moments = motion.moments(200.0);
-            matters += usize::from(
-                moments.any(|m| held_gap_m(&arm, &obstacles, &m.positions) < -0.005),
-            );
+            matters +=
+                usize::from(moments.any(|m| held_gap_m(&arm, &obstacles, &m.positions) < -0.005));
         }
         // Contacts are named, and agree with what is free.
         for _ in 0..40 {
@@ -400,7 +412,9 @@ fn what_may_touch_may_touch_and_nothing_else() {
     assert!(collider.contact(&at).is_none(), "{contact:?}");
     assert!(collider.is_free(&Config::of(&at)));
     assert!(arm.clone().allowing(&[["held".to_owned(), "no such".to_owned()]]).is_err());
-    assert!(HeldThing::parse(&arm, "bxo 1 1 1").is_err() && HeldThing::parse(&arm, "box 1 1").is_err());
+    assert!(
+        HeldThing::parse(&arm, "bxo 1 1 1").is_err() && HeldThing::parse(&arm, "box 1 1").is_err()
+    );
 }
 
 #[test]

@@ -155,10 +155,7 @@ impl Robot {
     ///
     /// # Errors
     /// When the length is none, or far too small for the shapes.
-    pub fn spheres_over(
-        shapes: &[LinkShape],
-        overhang_m: f64,
-    ) -> Result<Vec<Sphere>, RobotError> {
+    pub fn spheres_over(shapes: &[LinkShape], overhang_m: f64) -> Result<Vec<Sphere>, RobotError> {
         if !(overhang_m.is_finite() && overhang_m > 0.0) {
             let reason = format!("{overhang_m} is not a length above 0, such as 0.005");
             return Err(RobotError::setting("overhang_m", reason));

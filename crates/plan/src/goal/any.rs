@@ -41,8 +41,7 @@ pub(super) fn region(text: &str) -> Result<PlanGoal, PlanError> {
         }
     };
     let corner = |end: usize| std::array::from_fn(|axis| place[axis][end]);
-    let goal =
-        PlanGoal::Region { low_m: corner(0), high_m: corner(1), roll_pitch_yaw_rad };
+    let goal = PlanGoal::Region { low_m: corner(0), high_m: corner(1), roll_pitch_yaw_rad };
     goal.check_numbers()?;
     Ok(goal)
 }

@@ -91,11 +91,8 @@ impl Planner {
             let (low, high) = self.trees[growing].bounds();
             let region = self.ranges.around(low, high, self.settings.around_rad);
             // The first sample of each tree is the other's root: the straightest way.
-            let sample = if iteration < 2 {
-                *self.trees[other].at(0)
-            } else {
-                samples.next(&region)
-            };
+            let sample =
+                if iteration < 2 { *self.trees[other].at(0) } else { samples.next(&region) };
             let Some((new, _)) = self.walk_tree(motions, growing, &sample, STEPS) else { continue };
             let to = *self.trees[growing].at(new);
             if let Some((met, true)) = self.walk_tree(motions, other, &to, MOST_STEPS) {

@@ -86,7 +86,8 @@ impl<'a> Follower<'a> {
             let [(from, a), (to, b)] = pair else { continue };
             let middle = f64::midpoint(*from, *to);
             let near: Vec<f64> = a.iter().zip(b).map(|(a, b)| f64::midpoint(*a, *b)).collect();
-            let joints = self.solve(&near, middle).ok_or_else(|| (self.why(&near, false), *from))?;
+            let joints =
+                self.solve(&near, middle).ok_or_else(|| (self.why(&near, false), *from))?;
             finer.push((*from, a.clone()));
             finer.push((middle, joints));
         }

@@ -74,8 +74,8 @@ impl<'a> LineProof<'a> {
         let most_rad = off_rad + turn_rad / 2.0;
         let is_turned = !self.line.is_exact || most_rad <= self.settings.turn_rad;
         // Halved a little further than it must be, so that the bound is nearer to the truth.
-        let is_on_line = most_m <= (off_m + 0.1 * self.settings.deviation_m)
-            .min(self.settings.deviation_m);
+        let is_on_line =
+            most_m <= (off_m + 0.1 * self.settings.deviation_m).min(self.settings.deviation_m);
         if is_on_line && is_turned {
             self.off_m = self.off_m.max(most_m);
             self.turned_rad = self.turned_rad.max(most_rad);

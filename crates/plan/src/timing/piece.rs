@@ -69,7 +69,8 @@ impl Piece {
 
     /// The range of a joint's derivative between two times.
     pub(super) fn range(rows: &[Joints], joint: usize) -> [f64; 2] {
-        let ends = |[low, high]: [f64; 2], row: &Joints| [low.min(row[joint]), high.max(row[joint])];
+        let ends =
+            |[low, high]: [f64; 2], row: &Joints| [low.min(row[joint]), high.max(row[joint])];
         rows.iter().fold([f64::INFINITY, f64::NEG_INFINITY], ends)
     }
 

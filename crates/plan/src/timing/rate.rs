@@ -177,12 +177,7 @@ impl Trajectory {
         })
     }
 
-    fn holds_part(
-        &self,
-        phase: &ClockPhase,
-        [from, to]: [f64; 2],
-        limits: &[JointLimit],
-    ) -> bool {
+    fn holds_part(&self, phase: &ClockPhase, [from, to]: [f64; 2], limits: &[JointLimit]) -> bool {
         if self.holds_between([phase.after(from), phase.after(to)], phase.jerk, limits) {
             return true;
         }
@@ -221,7 +216,10 @@ fn is_within([low, high]: [f64; 2], limit: f64) -> bool {
 /// All products of two numbers of two intervals.
 fn times([a, b]: [f64; 2], [c, d]: [f64; 2]) -> [f64; 2] {
     let all = [a * c, a * d, b * c, b * d];
-    [all.into_iter().fold(f64::INFINITY, f64::min), all.into_iter().fold(f64::NEG_INFINITY, f64::max)]
+    [
+        all.into_iter().fold(f64::INFINITY, f64::min),
+        all.into_iter().fold(f64::NEG_INFINITY, f64::max),
+    ]
 }
 
 fn plus([a, b]: [f64; 2], [c, d]: [f64; 2]) -> [f64; 2] {

@@ -60,7 +60,8 @@ impl Spline {
             lengths.iter_mut().zip(factors).for_each(|(length, rate)| *length /= rate);
         }
         let made = pieces(&points, &lengths);
-        let slowest = made.iter().map(|(p, l)| fastest(p, *l, limits)).fold(f64::INFINITY, f64::min);
+        let slowest =
+            made.iter().map(|(p, l)| fastest(p, *l, limits)).fold(f64::INFINITY, f64::min);
         let mut pieces: Vec<Piece> = Vec::with_capacity(made.len());
         let mut length = 0.0;
         for (mut piece, own) in made {
@@ -69,8 +70,7 @@ impl Spline {
             length += own / slowest;
             pieces.push(piece);
         }
-        let mut spline =
-            Self { pieces, length, ramp: Ramp { acceleration: 0.0, jerk: 0.0 }, goal };
+        let mut spline = Self { pieces, length, ramp: Ramp { acceleration: 0.0, jerk: 0.0 }, goal };
         spline.ramp = spline.fastest_ramp(limits);
         Some(spline)
     }
@@ -116,8 +116,7 @@ impl Spline {
     pub(crate) fn first_blocked<M: Motions>(&self, motions: &mut M) -> Option<Vec<f64>> {
         let joints = self.goal.len();
         self.parts().find_map(|(part, length)| {
-            let at =
-                first_blocked(part.piece, [0.0, length], &[0.0; MAX_JOINTS], motions, DEPTH)?;
+            let at = first_blocked(part.piece, [0.0, length], &[0.0; MAX_JOINTS], motions, DEPTH)?;
             Some((0..joints).map(|j| part.piece.value(j, 0, at)).collect())
         })
     }

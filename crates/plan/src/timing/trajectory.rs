@@ -145,7 +145,7 @@ impl Trajectory {
             let low = if index == 0 { from_s.max(0.0) } else { from_s.max(piece.begin_s) };
             let high = to_s.min(self.end_of(index));
             (low <= high && (low < high || from_s == to_s))
-                .then(|| (piece, [low - piece.begin_s, high - piece.begin_s]))
+                .then_some((piece, [low - piece.begin_s, high - piece.begin_s]))
         })
     }
 }
