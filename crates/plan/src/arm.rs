@@ -1,10 +1,12 @@
 //! A robot whose arm is planned for: its body, what its other joints do meanwhile, its limits.
 
+use citrange_core::names::suggestion;
 use citrange_core::robot::RobotDescription;
 use citrange_robot::Robot;
 
 use crate::config::{Config, MAX_JOINTS};
 use crate::error::PlanError;
+use crate::held::HeldThing;
 use crate::outcome::{PathEnd, PlanOutcome};
 
 /// What a joint may do.
@@ -26,6 +28,9 @@ pub struct PlannedArm {
     body: Robot,
     limits: Vec<JointLimit>,
     held: Vec<f64>,
+    things: Vec<HeldThing>,
+    /// Pairs of links, numbers of things behind those of the body, lower first.
+    allowed: Vec<[u16; 2]>,
 }
 
 impl PlannedArm {
@@ -65,7 +70,8 @@ impl PlannedArm {
         if let Some(position) = held.iter().find(|p| !p.is_finite()) {
             return Err(PlanError::bad(what, format!("{position} is not a position")));
         }
-        Ok(Self { held: held.to_vec(), body, limits })
+        let (things, allowed) = (Vec::new(), Vec::new());
+        Ok(Self { held: held.to_vec(), body, limits, things, allowed })
     }
 
     /// With the limits that a robot's description has.
@@ -97,6 +103,93 @@ impl PlannedArm {
             })
             .collect();
         Self::new(body, limits?, held)
+    }
+
+    /// The same with things in its hand: they must touch nothing either.
+    ///
+    /// # Errors
+    /// When a thing makes no sense, or has a name that there is already.
+    pub fn holding(mut self, things: Vec<HeldThing>) -> Result<Self, PlanError> {
+        for thing in things {
+            if self.link_names().any(|name| name == thing.name()) {
+                let reason = format!("{} is a link or held already", thing.name());
+                return Err(PlanError::bad("held thing", reason));
+            }
+            if thing.link() >= self.body.links().len() {
+                return Err(PlanError::bad("held thing", "the robot has no such link"));
+            }
+            self.things.push(thing);
+        }
+        Ok(self)
+    }
+
+    /// The same with pairs of links, or of links and held things, that may touch; by name.
+    ///
+    /// # Errors
+    /// When there is no such link or held thing.
+    pub fn allowing(mut self, pairs: &[[String; 2]]) -> Result<Self, PlanError> {
+        for pair in pairs {
+            let [a, b] = [self.link(&pair[0])?, self.link(&pair[1])?];
+            self.allowed.push([a.min(b) as u16, a.max(b) as u16]);
+        }
+        Ok(self)
+    }
+
+    /// The number of a link or of a held thing, by its name or that of a body of it.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn link(&self, name: &str) -> Result<usize, PlanError> {
+        let by_body = || {
+            let shape = self.body.link_shapes().iter().find(|shape| shape.body() == name);
+            shape.map(|shape| shape.link.map_or(0, |joint| joint + 1))
+        };
+        self.link_names().position(|link| link == name).or_else(by_body).ok_or_else(|| {
+            PlanError::Bad {
+                what: format!("{} has no link {name:?}", self.body.chain().robot),
+                reason: suggestion(name, self.link_names()),
+            }
+        })
+    }
+
+    /// Names of the body's links, then of the things it holds.
+    pub fn link_names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.body.links().chain(self.things.iter().map(HeldThing::name))
+    }
+
+    /// What it holds.
+    #[must_use]
+    pub fn things(&self) -> &[HeldThing] {
+        &self.things
+    }
+
+    /// Pairs of links that must not touch, held things behind the links; lower number first.
+    #[must_use]
+    pub fn checked_pairs(&self) -> Vec<[u16; 2]> {
+        let links = self.body.links().len();
+        let mut pairs = self.body.checked_pairs().to_vec();
+        for (number, thing) in self.things.iter().enumerate() {
+            // What is moved together with it cannot be kept away from it: fingers hold it.
+            let carrier = self.carrier(thing.link());
+            let others = (0..links).filter(|link| self.carrier(*link) != carrier);
+            pairs.extend(others.map(|link| [link as u16, (links + number) as u16]));
+            let before = self.things[..number].iter().enumerate();
+            let apart = before.filter(|(_, other)| self.carrier(other.link()) != carrier);
+            pairs.extend(apart.map(|(k, _)| [(links + k) as u16, (links + number) as u16]));
+        }
+        pairs.retain(|pair| !self.allowed.contains(pair));
+        pairs
+    }
+
+    /// The link that carries another when only the planned joints move.
+    fn carrier(&self, link: usize) -> usize {
+        match link.checked_sub(1) {
+            Some(joint) if joint >= self.limits.len() => {
+                let parent = self.body.chain().joints.get(joint).and_then(|j| j.parent);
+                self.carrier(parent.map_or(0, |p| p + 1))
+            }
+            _ => link,
+        }
     }
 
     /// Its shapes, spheres and links.

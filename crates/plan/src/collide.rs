@@ -26,7 +26,7 @@ use crate::arm::PlannedArm;
 use crate::config::{Config, MAX_JOINTS};
 use crate::error::PlanError;
 use crate::motions::Motions;
-use crate::obstacles::Obstacles;
+use crate::obstacles::{AllowedTouch, Obstacles};
 use crate::outcome::Collision;
 use block::{Block, Verdict};
 use exact::{Around, Gap};
@@ -127,7 +127,9 @@ impl Collider {
             let reason = format!("{finest_rad} must be an angle from 1e-5 rad on");
             return Err(PlanError::bad("finest_rad", reason));
         }
-        let robot = KernelRobot::new(arm)?;
+        let mut alone: Vec<usize> = obstacles.allowed.iter().map(|touch| touch.link).collect();
+        alone.dedup();
+        let robot = KernelRobot::new(arm, &alone)?;
         let reach_m = margin_m + SLACK_M;
         let homes_m = robot.links.iter().map(|link| {
             let (centre, radius_m) = link.home_m;
@@ -166,7 +168,12 @@ impl Collider {
     /// When an obstacle makes no sense, the map has more than 16 million cells, or a sphere of the
     /// robot is wider than what the map knows. Nothing counts as free then.
     pub fn set_obstacles(&mut self, obstacles: &Obstacles) -> Result<(), PlanError> {
+        if !obstacles.allowed.iter().all(|touch| self.is_alone(touch.link)) {
+            *self = Self::new(&self.arm, obstacles, &self.settings)?;
+            return Ok(());
+        }
         self.has_obstacles = false;
+        self.obstacles.allowed.clone_from(&obstacles.allowed);
         self.obstacles.solids.clone_from(&obstacles.solids);
         self.obstacles.map.clone_from(&obstacles.map);
         self.solids.clear();
@@ -174,7 +181,18 @@ impl Collider {
             self.solids.push(Obstacle::new(number, posed)?);
         }
         self.find_mounts();
-        lane_shapes::fill(&mut self.world.reachable, &self.homes_m, &self.solids, &self.passes);
+        let (robot, passes) = (&self.world.robot, &self.passes);
+        let allowed = &obstacles.allowed;
+        let may_pass = |link: usize, number: usize| {
+            // Not what it holds: that may reach anywhere.
+            let is_first =
+                robot.links.get(link).is_some_and(|link| link.frame == 1) && !robot.is_held(link);
+            let is_allowed = |touch: &AllowedTouch| {
+                touch.solid == number && robot.groups.get(touch.link) == Some(&link)
+            };
+            (is_first && passes.get(number) == Some(&true)) || allowed.iter().any(is_allowed)
+        };
+        lane_shapes::fill(&mut self.world.reachable, &self.homes_m, &self.solids, may_pass);
         let Some(map) = &obstacles.map else {
             self.world.field = None;
             self.has_obstacles = true;
@@ -206,6 +224,14 @@ impl Collider {
         Ok(())
     }
 
+    /// Whether a link is one that can be allowed to touch what others must not.
+    fn is_alone(&self, link: usize) -> bool {
+        let robot = &self.world.robot;
+        let group = robot.groups.get(link);
+        // The base is not held against obstacles at all.
+        group.is_none_or(|group| *group == 0 || *group > self.arm.joints())
+    }
+
     /// What the robot is mounted on, so closely that its first moving link would count as touching
     /// it wherever it turns. That link alone passes them.
     #[must_use]
@@ -231,7 +257,7 @@ impl Collider {
     /// not numbers.
     pub fn contact(&mut self, at: &[f64]) -> Option<Collision> {
         let gap = self.least_gap(at).filter(|gap| gap.gap_m < 1.5 * SLACK_M)?;
-        let link = self.arm.body().links().nth(gap.link)?.to_owned();
+        let link = self.arm.link_names().nth(gap.link)?.to_owned();
         Some(Collision { link, with: gap.with, depth_m: (-gap.gap_m).max(0.0) })
     }
 
@@ -255,9 +281,10 @@ impl Collider {
         let passes = |link: usize, number: usize| {
             self.world.robot.carriers.get(link) == Some(&1)
                 && self.passes.get(number) == Some(&true)
+                || self.obstacles.allowed.contains(&AllowedTouch { link, solid: number })
         };
         let around = Around { solids: &self.solids, obstacles: &self.obstacles };
-        exact::least_gap(self.arm.body(), &joints, &around, margins, passes).ok().flatten()
+        exact::least_gap(&self.arm, &joints, &around, margins, passes).ok().flatten()
     }
 
     /// Whether a configuration is one that the kernels can be asked about.

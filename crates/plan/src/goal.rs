@@ -5,9 +5,11 @@
 //! | what people may write | here |
 //! | which joints count as the goal, and why there may be none | `check.rs` |
 //! | settings and answers | `report.rs` |
+//! | several goals, places within a box | `any.rs` |
 //! | the nearest goal that is free | `retreat.rs` |
 //! | the way out of a collision at the start | `escape.rs` |
 
+mod any;
 mod check;
 mod escape;
 mod report;
@@ -43,8 +45,29 @@ pub enum PlanGoal {
         /// Turns about the world's x, then y, then z axis.
         roll_pitch_yaw_rad: [f64; 3],
     },
+    /// The tool at a point, a direction of it along one of the world; the rotation about it is
+    /// free.
+    Axis {
+        /// The point.
+        at_m: [f64; 3],
+        /// The direction in the tool's frame, unit length.
+        of_tool: [f64; 3],
+        /// Where it should point in the world, unit length.
+        toward: [f64; 3],
+    },
+    /// The tool anywhere within an upright box, in any orientation or in one.
+    Region {
+        /// Its lowest corner.
+        low_m: [f64; 3],
+        /// Its highest corner.
+        high_m: [f64; 3],
+        /// Turns about the world's x, then y, then z axis, if they matter.
+        roll_pitch_yaw_rad: Option<[f64; 3]>,
+    },
     /// Positions of the arm's joints.
     Joints(Vec<f64>),
+    /// Any of these: the one that is reached best.
+    Any(Vec<PlanGoal>),
 }
 
 /// Answers what a robot touches.
@@ -60,11 +83,20 @@ impl Contacts for Collider {
 }
 
 impl PlanGoal {
-    /// Of three numbers (a point, in metres) or six (and roll, pitch, yaw, in radians).
+    /// Of three numbers (a point, in metres) or six (and roll, pitch, yaw, in radians). A number
+    /// of the point may be a range, `0.3..0.5`; several goals of which any will do have `|`
+    /// between them.
     ///
     /// # Errors
     /// Says which word is wrong, or how many there are.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
+        if text.contains('|') {
+            let each: Result<Vec<_>, _> = text.split('|').map(Self::parse).collect();
+            return Ok(Self::Any(each?));
+        }
+        if text.contains("..") {
+            return any::region(text);
+        }
         let goal = match *numbers(text)? {
             [x, y, z] => Self::Point { at_m: [x, y, z] },
             [x, y, z, roll, pitch, yaw] => {
@@ -96,6 +128,9 @@ impl PlanGoal {
 
     /// That there are as many joints as the arm has.
     fn check_count(&self, arm: &PlannedArm) -> Result<(), PlanError> {
+        if let Self::Any(goals) = self {
+            return goals.iter().try_for_each(|goal| goal.check_count(arm));
+        }
         let Self::Joints(joints) = self else { return Ok(()) };
         if joints.len() == arm.joints() {
             return Ok(());
@@ -110,7 +145,13 @@ impl PlanGoal {
         let (at_m, angles): (&[f64], &[f64]) = match self {
             Self::Point { at_m } => (at_m, &[]),
             Self::Pose { at_m, roll_pitch_yaw_rad } => (at_m, roll_pitch_yaw_rad),
+            Self::Axis { at_m, of_tool, toward } => (at_m, &[of_tool.as_slice(), toward].concat()),
+            Self::Region { low_m, high_m, roll_pitch_yaw_rad } => {
+                let angles = roll_pitch_yaw_rad.as_ref().map_or(&[][..], |angles| angles);
+                (&[low_m.as_slice(), high_m].concat(), angles)
+            }
             Self::Joints(joints) => (&[], joints),
+            Self::Any(goals) => return goals.iter().try_for_each(Self::check_numbers),
         };
         if let Some(number) = at_m.iter().chain(angles).find(|n| !n.is_finite()) {
             return Err(PlanError::bad("goal", format!("{number} is not a number to go to")));
@@ -125,7 +166,7 @@ impl PlanGoal {
     }
 
     /// As inverse kinematics takes it; none for joints.
-    fn aim(&self) -> Option<IkTarget> {
+    pub(crate) fn aim(&self) -> Option<IkTarget> {
         match self {
             Self::Point { at_m } => {
                 Some(IkTarget { at_m: Vector3::from(*at_m), orientation: Orientation::Free })
@@ -137,12 +178,19 @@ impl PlanGoal {
                     orientation: Orientation::Full(rotation),
                 })
             }
-            Self::Joints(_) => None,
+            Self::Axis { at_m, of_tool, toward } => Some(IkTarget {
+                at_m: Vector3::from(*at_m),
+                orientation: Orientation::Axis {
+                    of_tool: Vector3::from(*of_tool),
+                    toward: Vector3::from(*toward),
+                },
+            }),
+            Self::Joints(_) | Self::Region { .. } | Self::Any(_) => None,
         }
     }
 }
 
-fn numbers(text: &str) -> Result<Vec<f64>, PlanError> {
+pub(crate) fn numbers(text: &str) -> Result<Vec<f64>, PlanError> {
     let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty());
     words
         .enumerate()

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::arm::PlannedArm;
 use crate::collide::Mount;
 use crate::error::PlanError;
+use crate::held::HeldThing;
 use crate::make::MadePlan;
 use crate::obstacles::Obstacles;
 use crate::outcome::PlanOutcome;
@@ -75,6 +76,10 @@ impl Leg {
         all["reached_m"] = json!(made.goal.reached_m);
         all["reached_rad"] = json!(made.goal.reached_rad);
         all["warnings"] = json!(made.goal.warnings);
+        all["straight"] = json!(made.straight.map(|(off_m, turned_rad)| json!({
+            "off_m": off_m,
+            "turned_rad": turned_rad,
+        })));
         all["times"] = json!(made.times);
         all["escape"] = json!(made.escape.as_ref().map(motion));
         all["trajectory"] = json!(made.trajectory.as_ref().map(motion));
@@ -91,8 +96,12 @@ impl Leg {
         let rotated = made.goal.reached_rad;
         let rotated =
             rotated.map_or(String::new(), |rad| format!(" and {:.2} degrees", rad.to_degrees()));
+        let straight = made.straight.map_or(String::new(), |(off_m, turned_rad)| {
+            let (mm, degrees) = (1e3 * off_m, turned_rad.to_degrees());
+            format!("straight within {mm:.2} mm and {degrees:.2} degrees, ")
+        });
         Some(format!(
-            "{}: {} way-points, {:.2} rad, {:.2} s, {:.2} mm{rotated} off; goal {:.2} ms, search \
+            "{}: {straight}{} way-points, {:.2} rad, {:.2} s, {:.2} mm{rotated} off; goal {:.2} ms, search \
              {:.2} ms, timing {:.2} ms",
             self.goal,
             path.waypoints.len(),
@@ -165,6 +174,13 @@ impl Legs {
             "tolerance_deg": (1e9 * request.goal.tolerance_rad.to_degrees()).round() / 1e9,
             "gripper": self.start.gripper.json(),
             "mounts": mounts.collect::<Vec<_>>(),
+            "holding": self.arm.things().iter().map(HeldThing::name).collect::<Vec<_>>(),
+            "allowed": self.settings.allow,
+            "cone": request.cone.as_ref().map(|cone| json!({
+                "axis_in_tool": cone.axis_in_tool,
+                "axis_in_world": cone.axis_in_world,
+                "half_angle_rad": cone.half_angle_rad,
+            })),
             "joints": chain.joint_names().take(self.arm.joints()).collect::<Vec<_>>(),
             "plans": self.legs.iter().map(|leg| leg.json(hz)).collect::<Vec<_>>(),
         })

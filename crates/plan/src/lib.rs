@@ -32,11 +32,14 @@
 //! | a robot and its limits | `arm.rs` |
 //! | where a path should lead, and whether it can | `goal.rs` |
 //! | what is in the way | `obstacles.rs` |
+//! | what is in the hand | `held.rs` |
 //! | whether a motion touches anything | `collide/` |
 //! | what a planner asks about motions | `motions.rs` |
 //! | what a planner answers | `outcome.rs` |
 //! | how a simulated or real arm follows it | `pilot.rs` |
 //! | how a path becomes a motion over time | `timing.rs` |
+//! | the tool along a straight line | `straight.rs` |
+//! | the tool upright, or within a cone, all the way | `cone.rs`, its search `search/constrained.rs` |
 //! | files of problems, for measurements | `problems.rs` |
 //! | how a path is searched, shortened, mended | `search/` |
 //! | where a plan begins, and with which opening of the gripper | `start.rs` |
@@ -48,9 +51,11 @@
 
 mod arm;
 mod collide;
+mod cone;
 mod config;
 mod error;
 mod goal;
+mod held;
 mod legs;
 mod make;
 mod measure;
@@ -63,19 +68,23 @@ mod problems;
 mod scene;
 mod search;
 mod start;
+mod straight;
 mod timing;
+mod tool;
 mod words;
 
 pub use arm::{JointLimit, PlannedArm};
 pub use collide::{Collider, ColliderSettings, Mount};
+pub use cone::ToolCone;
 pub use config::{Config, MAX_JOINTS};
 pub use error::PlanError;
 pub use goal::{Contacts, GoalReport, GoalSettings, PlanGoal, check_goal};
+pub use held::HeldThing;
 pub use legs::{Leg, Legs};
 pub use make::{MadePlan, PlanRequest, PlanTimes, make_plan};
 pub use measure::{Bench, BenchTally, ObstacleKind, Solved};
 pub use motions::Motions;
-pub use obstacles::Obstacles;
+pub use obstacles::{AllowedTouch, Obstacles};
 pub use outcome::{Collision, Path, PathEnd, PlanOutcome, Touched};
 pub use pilot::{Feedforward, PilotSettings, PlanPilot, ServoLoad};
 pub use problems::{Problem, Problems};
@@ -85,5 +94,6 @@ pub use search::{
     path_length_rad,
 };
 pub use start::{GripperOpening, PlanStart};
-pub use timing::{Moment, TimingSettings, Trajectory};
+pub use straight::{StraightFault, StraightMotion, StraightSettings, StraightStop};
+pub use timing::{Joined, Moment, Remainder, TimingSettings, Tracking, Trajectory};
 pub use words::{ObstacleNames, mount_in_words, reason_in_words};

@@ -6,11 +6,13 @@ use serde::Serialize;
 
 use crate::arm::PlannedArm;
 use crate::collide::Collider;
+use crate::cone::{ConeCheck, Coned, ToolCone};
 use crate::config::Config;
 use crate::error::PlanError;
 use crate::goal::{GoalReport, GoalSettings, PlanGoal, check_goal, miss};
-use crate::outcome::{Path, PlanOutcome};
+use crate::outcome::{Path, PathEnd, PlanOutcome};
 use crate::search::{Effort, Planner, SearchResult, SearchSettings, path_length_rad};
+use crate::straight::{Straight, StraightSettings};
 use crate::timing::{TimingSettings, Trajectory};
 
 /// Share of full speed at which a robot backs out of a collision.
@@ -30,6 +32,10 @@ pub struct PlanRequest {
     pub effort: Effort,
     /// How fast the robot moves.
     pub timing: TimingSettings,
+    /// Directions of the tool that are kept all the way; none: any.
+    pub cone: Option<ToolCone>,
+    /// The tool goes along a straight line, this straight; none: as it comes.
+    pub straight: Option<StraightSettings>,
 }
 
 impl Default for PlanRequest {
@@ -39,6 +45,8 @@ impl Default for PlanRequest {
             search: SearchSettings { time_limit_s: Some(1.0), ..SearchSettings::default() },
             effort: Effort { rounds: 1, time_limit: None },
             timing: TimingSettings::default(),
+            cone: None,
+            straight: None,
         }
     }
 }
@@ -54,6 +62,9 @@ pub struct MadePlan {
     pub escape: Option<Trajectory>,
     /// The motion along the path.
     pub trajectory: Option<Trajectory>,
+    /// What was proved of a straight motion: how far the tool may be off the line, and turned
+    /// away, at most.
+    pub straight: Option<(f64, f64)>,
     /// Where the time went.
     pub times: PlanTimes,
 }
@@ -83,29 +94,43 @@ pub fn make_plan(
     request: &PlanRequest,
 ) -> Result<MadePlan, PlanError> {
     let _span = tracing::info_span!("plan").entered();
+    if request.straight.is_some() {
+        return make_straight(arm, collider, start, goal, request);
+    }
+    let mut cone = request.cone.as_ref().map(|cone| ConeCheck::new(arm, cone)).transpose()?;
+    let coned = request.cone.as_ref().map(|cone| in_cone(goal, cone, &request.goal));
+    let (aim, goal_settings) = coned.as_ref().map_or((goal, &request.goal), |(a, s)| (a, s));
     let mut times = PlanTimes::default();
     let began = Instant::now();
     let span = tracing::debug_span!("check_goal").entered();
-    let mut report = check_goal(arm, collider, start, goal, &request.goal)?;
+    let mut report = check_goal(arm, collider, start, aim, goal_settings)?;
     drop(span);
+    if let Some(cone) = &mut cone {
+        keep_in_cone(arm, cone, start, &mut report);
+    }
     times.goal_s = began.elapsed().as_secs_f64();
     if let Some(outcome) = report.outcome.take() {
-        let (escape, trajectory) = (None, None);
-        return Ok(MadePlan { outcome, goal: report, escape, trajectory, times });
+        return Ok(MadePlan::none(outcome, report, times));
     }
     let out_of_it = |out: Config| within(arm, &out);
     let first = report.escape.map_or_else(|| start.to_vec(), out_of_it);
     let began = Instant::now();
     let from = Config::of(&first);
     let span = tracing::debug_span!("search", goals = report.candidates.len()).entered();
-    let result = search(collider, planner, &from, &report.candidates, &request.effort);
+    let result = match &mut cone {
+        Some(cone) => {
+            let mut kept = Coned { inner: collider, cone };
+            planner.plan_constrained(&mut kept, &from, &report.candidates)
+        }
+        None => search(collider, planner, &from, &report.candidates, &request.effort),
+    };
     drop(span);
     times.search_s = began.elapsed().as_secs_f64();
     let (path, iterations) = match result {
         SearchResult::Found { path, iterations, .. } => (path, iterations),
         SearchResult::NoPath { iterations, .. } => {
             let outcome = PlanOutcome::NoPath { iterations, spent_s: times.search_s };
-            return Ok(MadePlan { outcome, goal: report, escape: None, trajectory: None, times });
+            return Ok(MadePlan::none(outcome, report, times));
         }
         SearchResult::StartBlocked | SearchResult::GoalBlocked => {
             // Both ends were free a moment ago: nothing else can have changed.
@@ -129,7 +154,13 @@ pub fn make_plan(
     }
     let began = Instant::now();
     let _span = tracing::debug_span!("time", waypoints = waypoints.len()).entered();
-    let trajectory = Trajectory::along(&waypoints, arm.limits(), &request.timing, collider)?;
+    let trajectory = match &mut cone {
+        Some(cone) => {
+            let mut kept = Coned { inner: &mut *collider, cone };
+            Trajectory::along(&waypoints, arm.limits(), &request.timing, &mut kept)?
+        }
+        None => Trajectory::along(&waypoints, arm.limits(), &request.timing, collider)?,
+    };
     let escape = match report.escape {
         Some(_) => {
             let timing =
@@ -146,8 +177,120 @@ pub fn make_plan(
         goal: report,
         escape,
         trajectory: Some(trajectory),
+        straight: None,
         times,
     })
+}
+
+impl MadePlan {
+    /// No path, for a reason.
+    fn none(outcome: PlanOutcome, goal: GoalReport, times: PlanTimes) -> Self {
+        Self { outcome, goal, escape: None, trajectory: None, straight: None, times }
+    }
+}
+
+/// Joints that lead to a goal, nearest first; none where it cannot be reached freely.
+pub(crate) fn goals_of(
+    arm: &PlannedArm,
+    collider: &mut Collider,
+    start: &[f64],
+    goal: &PlanGoal,
+    request: &PlanRequest,
+) -> Result<Vec<Vec<f64>>, PlanError> {
+    let coned = request.cone.as_ref().map(|cone| in_cone(goal, cone, &request.goal));
+    let (aim, settings) = coned.as_ref().map_or((goal, &request.goal), |(a, s)| (a, s));
+    let report = check_goal(arm, collider, start, aim, settings)?;
+    Ok(report.candidates.iter().map(|at| within(arm, at)).collect())
+}
+
+/// As [`make_plan`], the tool along a line.
+fn make_straight(
+    arm: &PlannedArm,
+    collider: &mut Collider,
+    start: &[f64],
+    goal: &PlanGoal,
+    request: &PlanRequest,
+) -> Result<MadePlan, PlanError> {
+    let mut times = PlanTimes::default();
+    let began = Instant::now();
+    let mut report = GoalReport::default();
+    // The start alone: whether the goal can be reached is for the line to say.
+    let here = PlanGoal::Joints(start.to_vec());
+    let settings = GoalSettings { proceed_anyway: false, ..request.goal.clone() };
+    if let Some(outcome) = check_goal(arm, collider, start, &here, &settings)?.outcome {
+        return Ok(MadePlan::none(outcome, report, times));
+    }
+    let mut cone = request.cone.as_ref().map(|cone| ConeCheck::new(arm, cone)).transpose()?;
+    times.goal_s = began.elapsed().as_secs_f64();
+    let began = Instant::now();
+    let settings = request.straight.unwrap_or_default();
+    let straight = Straight { arm, settings, timing: request.timing };
+    let made = straight.plan(collider, cone.as_mut(), start, goal)?;
+    times.search_s = began.elapsed().as_secs_f64();
+    let motion = match made {
+        Ok(motion) => motion,
+        Err(fault) => {
+            return Ok(MadePlan::none(PlanOutcome::NotStraight { fault }, report, times));
+        }
+    };
+    if let Some(end) = motion.waypoints.last() {
+        let (reached_m, reached_rad) = miss(arm, goal, end)?;
+        (report.reached_m, report.reached_rad) = (Some(reached_m), reached_rad);
+    }
+    let path: Vec<Config> = motion.waypoints.iter().map(|at| Config::of(at)).collect();
+    let length_rad = path_length_rad(&path);
+    Ok(MadePlan {
+        outcome: PlanOutcome::Found(Path {
+            waypoints: motion.waypoints,
+            length_rad,
+            iterations: 0,
+        }),
+        goal: report,
+        escape: None,
+        trajectory: Some(motion.trajectory),
+        straight: Some((motion.off_m, motion.turned_rad)),
+        times,
+    })
+}
+
+/// The goal of a motion that keeps a cone: where any orientation will do, the tool as the cone
+/// wants it.
+fn in_cone(goal: &PlanGoal, cone: &ToolCone, settings: &GoalSettings) -> (PlanGoal, GoalSettings) {
+    let ToolCone { axis_in_tool: of_tool, axis_in_world: toward, half_angle_rad } = *cone;
+    let tolerance_rad = settings.tolerance_rad.max(half_angle_rad);
+    let goal = match goal {
+        PlanGoal::Point { at_m } => PlanGoal::Axis { at_m: *at_m, of_tool, toward },
+        PlanGoal::Any(goals) => {
+            PlanGoal::Any(goals.iter().map(|goal| in_cone(goal, cone, settings).0).collect())
+        }
+        PlanGoal::Region { low_m, high_m, roll_pitch_yaw_rad: None } => {
+            // Its places, with the tool as it must be.
+            let places = PlanGoal::places_of(*low_m, *high_m, settings.seed);
+            PlanGoal::Any(places.map(|at_m| PlanGoal::Axis { at_m, of_tool, toward }).collect())
+        }
+        other => return (other.clone(), settings.clone()),
+    };
+    (goal, GoalSettings { tolerance_rad, ..settings.clone() })
+}
+
+/// Leaves only goals that keep a cone; says so where the start or all goals do not.
+fn keep_in_cone(arm: &PlannedArm, cone: &mut ConeCheck, start: &[f64], report: &mut GoalReport) {
+    if report.outcome.is_some() {
+        return;
+    }
+    let half_angle_rad = cone.half_angle_rad();
+    if !cone.holds(start) {
+        let off_rad = cone.angle_rad(start);
+        report.outcome =
+            Some(PlanOutcome::OffCone { end: PathEnd::Start, off_rad, half_angle_rad });
+        return;
+    }
+    let off_rad = report.candidates.iter().map(|at| cone.angle_rad(&at.positions(arm.joints())));
+    let off_rad = off_rad.fold(f64::INFINITY, f64::min);
+    report.candidates.retain(|at| cone.holds(&at.positions(arm.joints())));
+    if report.candidates.is_empty() {
+        report.outcome = Some(PlanOutcome::OffCone { end: PathEnd::Goal, off_rad, half_angle_rad });
+    }
 }
 
 fn search(

@@ -16,12 +16,24 @@ pub struct Obstacles {
     pub solids: Vec<PosedShape>,
     /// Voxels, as cubes.
     pub map: Option<Arc<MapSnapshot>>,
+    /// Solids that a link need not keep away from.
+    pub allowed: Vec<AllowedTouch>,
+}
+
+/// A link, or a thing that is held, and a solid that it may touch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllowedTouch {
+    /// Number of the link, held things behind the body's links:
+    /// [`crate::PlannedArm::link`].
+    pub link: usize,
+    /// Number of the solid.
+    pub solid: usize,
 }
 
 impl Obstacles {
     /// Solids and no map.
     #[must_use]
     pub fn of(solids: Vec<PosedShape>) -> Self {
-        Self { solids, map: None }
+        Self { solids, ..Self::default() }
     }
 }

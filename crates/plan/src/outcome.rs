@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::straight::StraightFault;
+
 /// The answer to a question for a path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
@@ -35,6 +37,20 @@ pub enum PlanOutcome {
         tolerance_m: f64,
         /// How nearly oriented.
         tolerance_rad: f64,
+    },
+    /// The tool cannot go straight there.
+    NotStraight {
+        /// What stops it, and where.
+        fault: StraightFault,
+    },
+    /// The tool is turned further away than it may be all the way.
+    OffCone {
+        /// At which end of the path; at the goal: wherever the arm reaches it.
+        end: PathEnd,
+        /// How far its direction is off, rad.
+        off_rad: f64,
+        /// How far it may be.
+        half_angle_rad: f64,
     },
     /// A joint is outside of its range.
     OutsideLimits {

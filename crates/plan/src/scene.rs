@@ -1,5 +1,7 @@
 //! A robot among what stands around it, and motions from goal to goal there: one call.
 
+mod touch;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,20 +13,25 @@ use citrange_space::{MapSnapshot, UnknownCells};
 
 use crate::arm::PlannedArm;
 use crate::collide::{Collider, ColliderSettings};
+use crate::cone::{ConeCheck, ToolCone};
 use crate::config::Config;
 use crate::error::PlanError;
-use crate::goal::{GoalSettings, PlanGoal};
+use crate::goal::{GoalSettings, PlanGoal, miss};
 use crate::legs::{Leg, Legs};
-use crate::make::{PlanRequest, make_plan};
+use crate::make::{PlanRequest, goals_of, make_plan};
 use crate::obstacles::Obstacles;
 use crate::pilot::Feedforward;
 use crate::search::{Effort, Planner, SearchSettings};
 use crate::start::PlanStart;
+use crate::straight::{Straight, StraightSettings};
 use crate::words::ObstacleNames;
 
 /// Unknown cells this near to the arm's first place count as its own: what the self filter takes,
 /// and a voxel's half.
 const OWN_SPACE_M: f64 = 0.06;
+
+/// Postures at a place that are tried for the straight lines from there.
+const MOST_BRANCHES: usize = 24;
 
 /// A robot and what stands around it: of a simulated scene, of a real cell, or made by hand.
 #[derive(Clone, Debug)]
@@ -63,6 +70,8 @@ pub enum GoalText {
     Place(String),
     /// A pose of the robot by name, or positions of the arm's joints in radians.
     Joints(String),
+    /// The same as a place, in a straight line of the tool.
+    Straight(String),
 }
 
 /// How motions in a scene are planned.
@@ -74,6 +83,16 @@ pub struct SceneSettings {
     pub gripper: Option<String>,
     /// What cells of the map are that no camera has seen.
     pub unknown: UnknownCells,
+    /// What is in the hand: shapes as [`crate::HeldThing::parse`] reads them, or names of things
+    /// that can be moved.
+    pub hold: Vec<String>,
+    /// What may touch: `link:thing` or `link:link`, by name. Held things are links, the first that
+    /// is given as a shape is `held`.
+    pub allow: Vec<String>,
+    /// The tool stays as level as it is at the start, within this angle, rad.
+    pub upright_rad: Option<f64>,
+    /// How straight straight lines are.
+    pub straight: StraightSettings,
     /// How near things may come.
     pub collider: ColliderSettings,
     /// What counts as a goal, how long is searched, how fast the arm moves.
@@ -101,9 +120,11 @@ pub fn plan_in_scene(
     let start = PlanStart::new(&plain, robot, &scene.joints, start, gripper)?;
     let (body, held) = start.gripper.body(body.clone(), home)?;
     let arm = PlannedArm::described(body, robot, &held)?;
+    let (mut obstacles, mut names) = scene.obstacles();
+    let arm = scene.holding(arm, &settings.hold, &start.arm, &mut obstacles, &mut names)?;
+    let arm = touch::allow(arm, &settings.allow, &mut obstacles, &names)?;
     let goals: Result<Vec<_>, _> = goals.iter().map(|goal| goal.read(&arm, robot)).collect();
     let goals = goals?;
-    let (mut obstacles, names) = scene.obstacles();
     if let (UnknownCells::Blocked, Some(map)) = (settings.unknown, &scene.map) {
         // Where the arm is nobody can look, and there it is.
         let (mut joints, mut own) = (Vec::new(), Vec::new());
@@ -112,18 +133,37 @@ pub fn plan_in_scene(
         obstacles.map = Some(Arc::new(map.with_unknown_blocked(&own, OWN_SPACE_M)?));
     }
     let mut collider = Collider::new(&arm, &obstacles, &settings.collider)?;
-    let request = &settings.request;
+    let mut request = settings.request.clone();
+    if let Some(half_angle_rad) = settings.upright_rad {
+        request.cone = Some(ToolCone::upright(&arm, &start.arm, half_angle_rad));
+    }
+    let straight = PlanRequest { straight: Some(settings.straight), ..request.clone() };
     let mut planner = Planner::new(arm.limits(), request.search.clone())?;
     let mut from = start.arm.clone();
     let mut legs = Vec::new();
-    for (text, goal) in goals {
-        let made = make_plan(&arm, &mut collider, &mut planner, &from, &goal, request)?;
+    for (number, AskedGoal { text, goal, is_straight }) in goals.iter().enumerate() {
+        let text = text.clone();
+        let lines = goals[number + 1..].iter().take_while(|next| next.is_straight);
+        let lines: Vec<&PlanGoal> = lines.map(|next| &next.goal).collect();
+        let made = if *is_straight {
+            make_plan(&arm, &mut collider, &mut planner, &from, goal, &straight)?
+        } else {
+            let aim = before_lines(&arm, &mut collider, &from, goal, &lines, &straight)?;
+            let aim = aim.as_ref().unwrap_or(goal);
+            let mut made = make_plan(&arm, &mut collider, &mut planner, &from, aim, &request)?;
+            if let Some(motion) = &made.trajectory {
+                let (reached_m, reached_rad) = miss(&arm, goal, motion.goal())?;
+                (made.goal.reached_m, made.goal.reached_rad) = (Some(reached_m), reached_rad);
+            }
+            made
+        };
         let end = made.trajectory.as_ref().map(|motion| motion.goal().to_vec());
         legs.push(Leg { start: from, goal: text, made });
         let Some(end) = end else { break };
         from = end;
     }
-    let (mounts, settings) = (collider.mounts().to_vec(), settings.clone());
+    let mounts = collider.mounts().to_vec();
+    let settings = SceneSettings { request, ..settings.clone() };
     Ok(Legs { arm, start, obstacles, names, mounts, feedforward, settings, legs })
 }
 
@@ -149,22 +189,71 @@ impl PlanScene {
         let counts = |solid: &&SceneSolid| self.map.is_none() || !solid.can_move;
         let solids = self.solids.iter().filter(counts);
         let (names, solids) = solids.map(|s| (s.name.clone(), s.solid.clone())).unzip();
-        (Obstacles { solids, map: self.map.clone() }, ObstacleNames { solids: names })
+        let map = self.map.clone();
+        (Obstacles { solids, map, ..Obstacles::default() }, ObstacleNames { solids: names })
     }
 }
 
+/// Where the arm is free to choose how it stands at a place, and goes on from there in straight
+/// lines: the joints there from which these are possible. `None` where there are none, or no
+/// lines.
+fn before_lines(
+    arm: &PlannedArm,
+    collider: &mut Collider,
+    from: &[f64],
+    goal: &PlanGoal,
+    lines: &[&PlanGoal],
+    request: &PlanRequest,
+) -> Result<Option<PlanGoal>, PlanError> {
+    if lines.is_empty() || matches!(goal, PlanGoal::Joints(_)) {
+        return Ok(None);
+    }
+    let plain = PlanRequest { straight: None, ..request.clone() };
+    let candidates = goals_of(arm, collider, from, goal, &plain)?;
+    let settings = request.straight.unwrap_or_default();
+    let straight = Straight { arm, settings, timing: request.timing };
+    let mut cone = request.cone.as_ref().map(|cone| ConeCheck::new(arm, cone)).transpose()?;
+    let mut possible = Vec::new();
+    for candidate in candidates.into_iter().take(MOST_BRANCHES) {
+        let mut at = candidate.clone();
+        let mut all = true;
+        for line in lines {
+            match straight.plan(collider, cone.as_mut(), &at, line)? {
+                Ok(motion) => at = motion.trajectory.goal().to_vec(),
+                Err(_) => all = false,
+            }
+            if !all {
+                break;
+            }
+        }
+        if all {
+            possible.push(PlanGoal::Joints(candidate));
+        }
+    }
+    Ok((!possible.is_empty()).then_some(PlanGoal::Any(possible)))
+}
+
+/// A goal that was read.
+struct AskedGoal {
+    /// As it was written.
+    text: String,
+    goal: PlanGoal,
+    is_straight: bool,
+}
+
 impl GoalText {
-    /// The text as it was written, and what it means.
-    fn read(
-        &self,
-        arm: &PlannedArm,
-        robot: &RobotDescription,
-    ) -> Result<(String, PlanGoal), PlanError> {
+    /// What it means.
+    fn read(&self, arm: &PlannedArm, robot: &RobotDescription) -> Result<AskedGoal, PlanError> {
+        let is_straight = matches!(self, Self::Straight(_));
         let (text, goal) = match self {
-            Self::Place(text) => (text, PlanGoal::parse(text)?),
+            Self::Place(text) => match text.trim_start().strip_prefix("straight ") {
+                Some(place) => return Self::Straight(place.to_owned()).read(arm, robot),
+                None => (text, PlanGoal::parse(text)?),
+            },
+            Self::Straight(text) => (text, PlanGoal::parse(text)?),
             Self::Joints(text) => (text, joints(text, arm, robot)?),
         };
-        Ok((text.clone(), goal))
+        Ok(AskedGoal { text: text.clone(), goal, is_straight })
     }
 }
 

@@ -9,7 +9,9 @@
 //! | a shorter path | `simplify.rs` |
 //! | a better path, given more time | `improve.rs` |
 //! | a path when the world has changed | `replan.rs` |
+//! | a path that keeps something all the way | `constrained.rs` |
 
+mod constrained;
 mod improve;
 mod planner;
 mod replan;
@@ -18,6 +20,7 @@ mod settings;
 mod simplify;
 mod tree;
 
+pub(crate) use constrained::Constrained;
 pub use improve::{Effort, Improved};
 pub use planner::{Planner, SearchResult, Spent};
 pub use settings::{SearchSettings, SimplifySettings};

@@ -169,9 +169,7 @@ impl GripperOpening {
 fn arm_joints(text: &str, arm: &PlannedArm) -> Result<Vec<f64>, PlanError> {
     match PlanGoal::parse_joints(text, arm)? {
         PlanGoal::Joints(joints) => Ok(joints),
-        PlanGoal::Point { .. } | PlanGoal::Pose { .. } => {
-            Err(PlanError::bad(format!("{text:?}"), "joint positions are needed"))
-        }
+        _ => Err(PlanError::bad(format!("{text:?}"), "joint positions are needed")),
     }
 }
 

@@ -7,14 +7,27 @@
 //! | the curve at a corner, its proof | `timing/blend.rs` |
 //! | changes of speed along an edge | `timing/ramp.rs` |
 //! | how large blends are, how fast they are passed | `timing/sizes.rs` |
-//! | the motion over time | `timing/trajectory.rs` |
+//! | the motion over time | `timing/trajectory.rs`, its polynomials `timing/piece.rs` |
+//! | a smooth curve through way-points, and its time law | `timing/spline.rs` |
+//! | slower, faster, to a stop, along the same path | `timing/rate.rs`, `timing/clock.rs` |
+//! | from one motion into another in flight | `timing/seam.rs` |
+//! | the rest of a motion, proved again | `timing/remainder.rs` |
 
 mod blend;
+mod clock;
 mod edge;
+mod piece;
 mod ramp;
+mod rate;
+mod remainder;
+mod seam;
 mod sizes;
+mod spline;
 mod trajectory;
 
+pub use remainder::{Remainder, Tracking};
+pub use seam::Joined;
+pub(crate) use spline::{CurvePart, Spline};
 pub use trajectory::{Moment, Trajectory};
 
 use crate::arm::JointLimit;

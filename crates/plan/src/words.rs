@@ -3,6 +3,7 @@
 use crate::arm::PlannedArm;
 use crate::collide::Mount;
 use crate::outcome::{Collision, PathEnd, PlanOutcome, Touched};
+use crate::straight::{StraightFault, StraightStop};
 
 /// What every obstacle is called, by its number in [`crate::Obstacles`].
 #[derive(Clone, Debug, Default)]
@@ -52,6 +53,15 @@ pub fn reason_in_words(
                 1e2 * tolerance_m
             )
         }
+        PlanOutcome::NotStraight { fault } => not_straight(fault, names, margin_m),
+        PlanOutcome::OffCone { end, off_rad, half_angle_rad } => {
+            let (off, half) = (off_rad.to_degrees(), half_angle_rad.to_degrees());
+            let place = match end {
+                PathEnd::Start => "at the start",
+                PathEnd::Goal => "wherever the arm reaches the goal, and that",
+            };
+            format!("the tool is {off:.1} degrees off {place}, {half:.1} are allowed all the way")
+        }
         PlanOutcome::OutsideLimits { end, joint, position, range: [low, high] } => {
             let end = match end {
                 PathEnd::Start => "start",
@@ -60,6 +70,36 @@ pub fn reason_in_words(
             format!("{joint} is at {position} at the {end}, it can be from {low:.4} to {high:.4}")
         }
     })
+}
+
+/// Why a line cannot be followed.
+fn not_straight(fault: &StraightFault, names: &ObstacleNames, margin_m: f64) -> String {
+    let StraightFault { why, fraction, at_m: [x, y, z] } = fault;
+    let why = match why {
+        StraightStop::JointLimit { joint, range: [low, high], .. } => {
+            format!("{joint} is at the end of its range there ({low:.3} to {high:.3})")
+        }
+        StraightStop::Singularity => {
+            "the arm is singular there: joints would have to jump (start from another posture, or \
+             go there freely)"
+                .to_owned()
+        }
+        StraightStop::OutOfReach => "it is out of reach from there on".to_owned(),
+        StraightStop::Collision { contact: Some(contact) } => touch(contact, names, margin_m),
+        StraightStop::Collision { contact: None } => {
+            "something is so near that it could not be proved free".to_owned()
+        }
+        StraightStop::OffCone { off_rad } => {
+            format!("the tool would be {:.1} degrees off there", off_rad.to_degrees())
+        }
+        StraightStop::OffLine { off_m } => {
+            format!("the tool could be {:.2} mm off the line there", 1e3 * off_m)
+        }
+    };
+    let percent = 100.0 * fraction;
+    format!(
+        "no straight motion: {percent:.0} % of the line is possible, to {x:.3} {y:.3} {z:.3} m; {why}"
+    )
 }
 
 /// What touches what.

@@ -150,6 +150,19 @@ impl Robot {
         Self::new(&self.chain, &shapes, &details.settings)?.with_details(details)
     }
 
+    /// Spheres that cover shapes of links, such as of a thing that is held: none reaches further
+    /// beyond its shape than a length, or twice that where the shape is large.
+    ///
+    /// # Errors
+    /// When the length is none, or far too small for the shapes.
+    pub fn spheres_over(shapes: &[LinkShape], overhang_m: f64) -> Result<Vec<Sphere>, RobotError> {
+        if !(overhang_m.is_finite() && overhang_m > 0.0) {
+            let reason = format!("{overhang_m} is not a length above 0, such as 0.005");
+            return Err(RobotError::setting("overhang_m", reason));
+        }
+        cover::spheres(shapes, overhang_m).or_else(|_| cover::spheres(shapes, 2.0 * overhang_m))
+    }
+
     /// The same with its base elsewhere.
     #[must_use]
     pub fn with_base_at(mut self, world_from_base: Pose) -> Self {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use citrange_episodes::planning::{PlanOptions, plan_in_scene};
-use citrange_plan::{GoalText, SceneSettings};
+use citrange_plan::{GoalText, SceneSettings, ToolCone};
 use citrange_space::UnknownCells;
 
 use crate::exit::{Context as _, Result, problems_found, usage};
@@ -51,12 +51,36 @@ struct MotionArgs {
     #[arg(long, value_name = "OPENING", allow_hyphen_values = true)]
     gripper: Option<String>,
     /// Where the tool should come: "x y z" in metres, in the world; or "x y z roll pitch yaw", in
-    /// radians. Give it again to go on from there.
+    /// radians. A range such as 0.3..0.5 for a number of the place leaves it free, "|" separates
+    /// goals of which any will do, "straight x y z" is a straight line. Give it again to go on from
+    /// there.
     #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
     goal: Vec<String>,
     /// The same as joint positions in radians, or as a pose of the robot by name.
     #[arg(long, value_name = "POSE", allow_hyphen_values = true)]
     goal_joints: Vec<String>,
+    /// The tool goes to every --goal in a straight line, turned as it is (or on the way to what the
+    /// goal says): proved, at most --line-mm off.
+    #[arg(long)]
+    straight: bool,
+    /// How far the tool may be off a straight line, in millimetres.
+    #[arg(long, default_value_t = 1.0, value_name = "MM")]
+    line_mm: f64,
+    /// The tool stays as level as it is at the start, within so many degrees, all the way.
+    #[arg(long, value_name = "DEG", num_args = 0..=1, default_missing_value = "5",
+          conflicts_with = "cone")]
+    upright: Option<f64>,
+    /// A direction of the tool stays within a cone all the way: "x y z X Y Z DEG", the direction in
+    /// the tool's frame, where it should point in the world, how far it may be off.
+    #[arg(long, value_name = "CONE", allow_hyphen_values = true)]
+    cone: Option<String>,
+    /// What is in the hand: a thing of the scene by name, or a shape in the tool's frame such as
+    /// "box 0.04 0.04 0.1 at 0 0 0.05", then called held. It must touch nothing either.
+    #[arg(long, value_name = "THING")]
+    hold: Vec<String>,
+    /// What may touch, by name: link:thing, link:link, held:thing.
+    #[arg(long, value_name = "LINK:THING")]
+    allow: Vec<String>,
     /// A map of voxels (`citrange space run --map`). It takes the place of the scene's objects;
     /// fixtures stay.
     #[arg(long, value_name = "FILE")]
@@ -164,7 +188,8 @@ fn plan(args: &MotionArgs) -> Result {
 impl MotionArgs {
     fn options(&self) -> Result<PlanOptions> {
         let scene = self.scene.clone();
-        let places = self.goal.iter().cloned().map(GoalText::Place);
+        let place = if self.straight { GoalText::Straight } else { GoalText::Place };
+        let places = self.goal.iter().cloned().map(place);
         let joints = self.goal_joints.iter().cloned().map(GoalText::Joints);
         Ok(PlanOptions {
             scene: scene.ok_or_else(|| usage("name a scene, such as ur5_cell"))?,
@@ -172,12 +197,12 @@ impl MotionArgs {
             episode: self.episode,
             map: self.map.clone(),
             goals: places.chain(joints).collect(),
-            settings: self.settings(),
+            settings: self.settings()?,
             camera: self.camera.clone().filter(|_| self.film.is_some()),
         })
     }
 
-    fn settings(&self) -> SceneSettings {
+    fn settings(&self) -> Result<SceneSettings> {
         let time = Duration::from_millis(self.time_ms.into());
         let mut settings = SceneSettings::with_seed_and_time(self.seed.unwrap_or(0), time);
         settings.start.clone_from(&self.start);
@@ -193,6 +218,11 @@ impl MotionArgs {
         request.goal.proceed_anyway = self.proceed_anyway;
         request.effort.rounds = self.rounds as usize;
         request.timing.scale = self.speed;
-        settings
+        request.cone = self.cone.as_deref().map(ToolCone::parse).transpose()?;
+        settings.upright_rad = self.upright.map(f64::to_radians);
+        settings.straight.deviation_m = self.line_mm / 1e3;
+        settings.hold.clone_from(&self.hold);
+        settings.allow.clone_from(&self.allow);
+        Ok(settings)
     }
 }

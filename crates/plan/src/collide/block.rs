@@ -78,7 +78,7 @@ impl Block {
         robot.joints.place(simd, &self.positions, &mut self.frames);
         for (index, link) in robot.links.iter().enumerate().skip(1) {
             let around = robot.spheres[link.around].centre_m;
-            let centre = self.frames[index].point(simd, around);
+            let centre = self.frames[link.frame].point(simd, around);
             store(&centre, &mut self.centres_m[link.around]);
             self.is_placed[index] = false;
         }
@@ -92,19 +92,20 @@ impl Block {
             return;
         }
         self.is_placed[index] = true;
-        for sphere in robot.links[index].spheres.clone() {
-            let centre = self.frames[index].point(simd, robot.spheres[sphere].centre_m);
+        let link = &robot.links[index];
+        for sphere in link.spheres.clone() {
+            let centre = self.frames[link.frame].point(simd, robot.spheres[sphere].centre_m);
             store(&centre, &mut self.centres_m[sphere]);
         }
     }
 
-    /// Velocity of a point that is fixed to a link.
+    /// Velocity of a point that is fixed to a frame.
     #[inline(always)]
     pub(super) fn velocity<S: Simd>(
         &mut self,
         robot: &KernelRobot,
         sweep: &Sweep,
-        link: usize,
+        frame: usize,
         point_m: &Triple<S>,
     ) -> Triple<S> {
         let simd = point_m[0].simd();
@@ -112,8 +113,8 @@ impl Block {
             robot.joints.rates(simd, &self.frames, &sweep.rates, &mut self.rates);
             self.has_rates = true;
         }
-        let rate = &self.rates[link];
-        let arm = sub(point_m, &simd.load3(&self.frames[link].origin_m));
+        let rate = &self.rates[frame];
+        let arm = sub(point_m, &simd.load3(&self.frames[frame].origin_m));
         add(&simd.load3(&rate.origin), &cross(&simd.load3(&rate.angular), &arm))
     }
 
@@ -238,7 +239,8 @@ impl Task<'_> {
             let sure = half * sweep.speed(0, sphere) + touch;
             let away = shape.away(&centre, sure);
             open |= if sweep.has_direction && T::IS_CONVEX {
-                let velocity = shape.in_axes(&block.velocity(robot, sweep, index, &centre));
+                let velocity = block.velocity(robot, sweep, link.frame, &centre);
+                let velocity = shape.in_axes(&velocity);
                 block.nearing(&away, &velocity, touch, sweep.bend(0, sphere))
             } else {
                 dot(&away, &away).not_at_least(sure * sure)

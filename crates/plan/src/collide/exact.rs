@@ -1,12 +1,14 @@
 //! What a robot touches and how deep, in double precision: for people, not for the search.
 
 use citrange_core::shape::Shape;
-use citrange_robot::{Convex, Robot};
+use citrange_robot::{Convex, LinkShape, Sphere};
 use citrange_space::MapSnapshot;
 use nalgebra::{Isometry3, Point3};
 
 use super::obstacle::Obstacle;
+use crate::arm::PlannedArm;
 use crate::error::PlanError;
+use crate::held::HeldThing;
 use crate::obstacles::Obstacles;
 use crate::outcome::Touched;
 
@@ -29,14 +31,20 @@ pub(super) struct Around<'a> {
 /// The least gap of a robot whose joints, all of them, are at `joints`; `None` where there is
 /// nothing to touch. `passes`: whether a link need not care for a solid.
 pub(super) fn least_gap(
-    body: &Robot,
+    arm: &PlannedArm,
     joints: &[f64],
     around: &Around<'_>,
     [margin_m, self_margin_m]: [f64; 2],
     passes: impl Fn(usize, usize) -> bool,
 ) -> Result<Option<Gap>, PlanError> {
+    let body = arm.body();
     let mut poses = vec![Isometry3::identity(); joints.len() + 1];
     body.link_poses(joints, &mut poses)?;
+    // Held things as further links.
+    let own_links = poses.len();
+    for thing in arm.things() {
+        poses.push(poses[thing.link()]);
+    }
     let mut best: Option<Gap> = None;
     let mut offer = |gap_m: f64, link: usize, with: &dyn Fn() -> Touched| {
         if best.as_ref().is_none_or(|b| gap_m < b.gap_m) {
@@ -44,7 +52,9 @@ pub(super) fn least_gap(
         }
     };
     let placed = |link: usize| {
-        let own = body.spheres().iter().filter(move |s| usize::from(s.link) == link);
+        let is_own = move |s: &&Sphere| link >= own_links || usize::from(s.link) == link;
+        let thing = link.checked_sub(own_links).and_then(|number| arm.things().get(number));
+        let own = thing.map_or(body.spheres(), HeldThing::spheres).iter().filter(is_own);
         let at = poses[link];
         own.map(move |s| (at * Point3::from(s.centre_m), s.radius_m))
     };
@@ -67,13 +77,13 @@ pub(super) fn least_gap(
             }
         }
     }
-    let names: Vec<&str> = body.links().collect();
-    for [a, b] in body.checked_pairs().iter().map(|pair| pair.map(usize::from)) {
+    let names: Vec<&str> = arm.link_names().collect();
+    for [a, b] in arm.checked_pairs().iter().map(|pair| pair.map(usize::from)) {
         let gaps = placed(a)
             .flat_map(|(p, r)| placed(b).map(move |(q, s)| (p - q).norm() - r - s - self_margin_m));
         let gap_m = gaps.fold(f64::INFINITY, f64::min);
         let gap_m = if gap_m < 0.0 {
-            shapes_gap_m(body, &poses, [a, b], self_margin_m).unwrap_or(gap_m)
+            shapes_gap_m(arm, &poses, [a, b], self_margin_m).unwrap_or(gap_m)
         } else {
             gap_m
         };
@@ -95,13 +105,17 @@ fn nearest_cube(map: &MapSnapshot, centre: &Point3<f64>) -> Option<(f64, Touched
 /// How far the shapes of two links are apart, less the margin, up to 1 m; `None` where they
 /// touch or one has none, so that the spheres decide.
 fn shapes_gap_m(
-    body: &Robot,
+    arm: &PlannedArm,
     poses: &[Isometry3<f64>],
     links: [usize; 2],
     margin_m: f64,
 ) -> Option<f64> {
     let [first, second]: [Vec<(Isometry3<f64>, &Shape)>; 2] = links.map(|link| {
-        let own = body.link_shapes().iter().filter(|s| s.link.map_or(0, |j| j + 1) == link);
+        let thing = link.checked_sub(arm.body().links().len());
+        let thing = thing.and_then(|number| arm.things().get(number));
+        let is_own =
+            |s: &&LinkShape| thing.is_some() || s.link.map_or(0, |joint| joint + 1) == link;
+        let own = thing.map_or(arm.body().link_shapes(), HeldThing::shapes).iter().filter(is_own);
         own.map(|s| (poses[link] * s.link_from_shape.isometry(), &s.shape)).collect()
     });
     let is_apart = |by_m: f64| {

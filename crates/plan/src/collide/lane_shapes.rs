@@ -167,19 +167,17 @@ fn axes_of(at: &Isometry3<f64>) -> [[f32; 3]; 3] {
 }
 
 /// Sorts obstacles to the links that can reach them. `homes_m`: for every link a sphere that it
-/// never leaves, margins included. `passes`: obstacles that do not count for the first moving
-/// link.
+/// never leaves, margins included. `passes`: whether a link need not care for an obstacle.
 pub(super) fn fill(
     reachable: &mut [ReachableShapes],
     homes_m: &[([f64; 3], f64)],
     obstacles: &[Obstacle],
-    passes: &[bool],
+    passes: impl Fn(usize, usize) -> bool,
 ) {
     reachable.iter_mut().for_each(ReachableShapes::clear);
     for (number, obstacle) in obstacles.iter().enumerate() {
         for (link, (shapes, (home, reach_m))) in reachable.iter_mut().zip(homes_m).enumerate() {
-            let may_pass = link == 1 && passes.get(number) == Some(&true);
-            if !may_pass && obstacle.distance_m(&Point3::from(*home)) <= *reach_m {
+            if !passes(link, number) && obstacle.distance_m(&Point3::from(*home)) <= *reach_m {
                 shapes.push(obstacle);
             }
         }

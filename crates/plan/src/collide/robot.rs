@@ -1,7 +1,7 @@
 //! A robot made ready for the kernels: links, spheres, and how far each joint can move each sphere.
 
 use citrange_core::shape::Shape;
-use citrange_robot::{Convex, Robot};
+use citrange_robot::{Convex, LinkShape, Sphere};
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::joints::Joints;
@@ -10,7 +10,8 @@ use crate::arm::PlannedArm;
 use crate::error::PlanError;
 
 /// Constants of a robot. Link 0 stands still; link `k + 1` is moved by planned joint `k`, and
-/// what hangs on joints that are held is part of it.
+/// what hangs on joints that are held is part of it. What is held in the hand, and links that may
+/// touch what others may not, are links of their own behind these, with the frame of another.
 #[derive(Clone, Debug)]
 pub(super) struct KernelRobot {
     pub(super) joints: Joints,
@@ -28,11 +29,15 @@ pub(super) struct KernelRobot {
     pub(super) stand: Stand,
     /// Of every link of the body: the link that carries it here.
     pub(super) carriers: Vec<usize>,
+    /// Of every link of the body and every thing that is held: the link that it is here.
+    pub(super) groups: Vec<usize>,
 }
 
 /// One link.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
+    /// Number of its frame.
+    pub(super) frame: usize,
     pub(super) spheres: std::ops::Range<usize>,
     /// Number of the sphere around them.
     pub(super) around: usize,
@@ -63,43 +68,70 @@ pub(super) struct Pair {
 }
 
 impl KernelRobot {
-    pub(super) fn new(arm: &PlannedArm) -> Result<Self, PlanError> {
+    /// `alone`: links of the body and held things that are links of their own here.
+    pub(super) fn new(arm: &PlannedArm, alone: &[usize]) -> Result<Self, PlanError> {
         let body = arm.body();
         let planned = arm.joints();
         let joints = Joints::new(arm)?;
-        let frames = joints.link_from_body(body, arm.held(), planned)?;
-        // The body's spheres, sorted by the link that carries them here.
-        let mut order: Vec<usize> = (0..body.spheres().len()).collect();
-        let carrier = |sphere: usize| frames[usize::from(body.spheres()[sphere].link)].0;
-        order.sort_by_key(|sphere| carrier(*sphere));
+        let mut frames = joints.link_from_body(body, arm.held(), planned)?;
+        let carriers = frames.iter().map(|(carrier, _)| *carrier).collect();
+        // Held things as further links of the body.
+        let own_links = frames.len();
+        let mut body_spheres = body.spheres().to_vec();
+        let mut body_shapes = body.link_shapes().to_vec();
+        for (number, thing) in arm.things().iter().enumerate() {
+            frames.push(frames[thing.link()]);
+            let link = own_links + number;
+            let spheres = thing.spheres().iter();
+            body_spheres.extend(spheres.map(|s| Sphere { link: link as u16, ..*s }));
+            let shapes = thing.shapes().iter();
+            // One less: shapes count joints, from the one after the base on.
+            body_shapes.extend(shapes.map(|s| LinkShape { link: Some(link - 1), ..s.clone() }));
+        }
+        let mut groups: Vec<usize> = frames.iter().map(|(carrier, _)| *carrier).collect();
+        let mut group_frames: Vec<usize> = (0..=planned).collect();
+        for (link, group) in groups.iter_mut().enumerate() {
+            if *group > 0 && (link >= own_links || alone.contains(&link)) {
+                group_frames.push(*group);
+                *group = group_frames.len() - 1;
+            }
+        }
+        // The body's spheres, sorted by the link that they are of here.
+        let mut order: Vec<usize> = (0..body_spheres.len()).collect();
+        order.sort_by_key(|sphere| groups[usize::from(body_spheres[*sphere].link)]);
+        // Link here, place in its frame, radius.
         let placed: Vec<(usize, Point3<f64>, f64)> = order
             .iter()
             .map(|index| {
-                let sphere = &body.spheres()[*index];
-                let (link, at) = &frames[usize::from(sphere.link)];
-                (*link, at * Point3::from(sphere.centre_m), sphere.radius_m)
+                let sphere = &body_spheres[*index];
+                let link = usize::from(sphere.link);
+                (groups[link], frames[link].1 * Point3::from(sphere.centre_m), sphere.radius_m)
             })
             .collect();
-        let mut shapes = vec![Vec::new(); planned + 1];
-        for shape in body.link_shapes() {
-            let (link, at) = &frames[shape.link.map_or(0, |joint| joint + 1)];
-            let placed = at * shape.link_from_shape.isometry();
-            shapes[*link].push((placed, shape.shape.clone()));
+        let mut shapes = vec![Vec::new(); group_frames.len()];
+        for shape in &body_shapes {
+            let link = shape.link.map_or(0, |joint| joint + 1);
+            let placed = frames[link].1 * shape.link_from_shape.isometry();
+            shapes[groups[link]].push((placed, shape.shape.clone()));
         }
-        let mut spheres = placed.clone();
+        let in_frame = |(group, centre, radius_m): &(usize, Point3<f64>, f64)| {
+            (group_frames[*group], *centre, *radius_m)
+        };
+        let mut spheres: Vec<_> = placed.iter().map(in_frame).collect();
         let mut links = Vec::new();
-        for link in 0..=planned {
+        for (link, frame) in group_frames.iter().enumerate() {
             let from = placed.partition_point(|(of, ..)| *of < link);
             let to = placed.partition_point(|(of, ..)| *of <= link);
             let (centre, radius_m) = sphere_around(
                 &placed[from..to].iter().map(|(_, c, r)| (*c, *r)).collect::<Vec<_>>(),
             );
-            spheres.push((link, centre, radius_m));
+            spheres.push((*frame, centre, radius_m));
             links.push(Link {
+                frame: *frame,
                 spheres: from..to,
                 around: placed.len() + link,
-                around_shapes: placed.len() + planned + 1 + link,
-                home_m: joints.home(link, &centre),
+                around_shapes: placed.len() + group_frames.len() + link,
+                home_m: joints.home(*frame, &centre),
             });
         }
         for (link, of) in shapes.iter().enumerate() {
@@ -111,7 +143,14 @@ impl KernelRobot {
                 })
                 .collect();
             let (centre, radius_m) = sphere_around(&around);
-            spheres.push((link, centre, radius_m));
+            spheres.push((group_frames[link], centre, radius_m));
+        }
+        // What the robot stands with: all that a frame carries, in the order of the body.
+        let mut frame_shapes = vec![Vec::new(); planned + 1];
+        for shape in body.link_shapes() {
+            let (frame, at) = &frames[shape.link.map_or(0, |joint| joint + 1)];
+            let placed = at * shape.link_from_shape.isometry();
+            frame_shapes[*frame].push((placed, shape.shape.clone()));
         }
         let mut levers = Vec::new();
         for joint in 0..planned {
@@ -131,26 +170,35 @@ impl KernelRobot {
             links,
             pairs: Vec::new(),
             touches_always: false,
-            stand: joints.stand(&shapes),
-            carriers: frames.iter().map(|(carrier, _)| *carrier).collect(),
+            stand: joints.stand(&frame_shapes),
+            carriers,
+            groups,
             joints,
         };
-        made.find_pairs(body, &frames, &order);
+        let order: Vec<u16> = order.into_iter().map(|index| body_spheres[index].link).collect();
+        made.find_pairs(&arm.checked_pairs(), &body_shapes, &frames, &order);
         Ok(made)
     }
 
-    fn find_pairs(&mut self, body: &Robot, frames: &[(usize, Isometry3<f64>)], order: &[usize]) {
+    /// `order`: of every sphere, the link of the body.
+    fn find_pairs(
+        &mut self,
+        pairs: &[[u16; 2]],
+        body_shapes: &[LinkShape],
+        frames: &[(usize, Isometry3<f64>)],
+        order: &[u16],
+    ) {
         let own = |link: u16| {
-            let is_own = move |at: &usize| body.spheres()[order[*at]].link == link;
+            let is_own = move |at: &usize| order[*at] == link;
             (0..order.len()).filter(is_own).map(|at| at as u16)
         };
         let shapes = |link: u16| -> Vec<(Isometry3<f64>, Shape)> {
             let of = |joint: Option<usize>| joint.map_or(0, |j| j + 1) == usize::from(link);
-            let own = body.link_shapes().iter().filter(|s| of(s.link));
+            let own = body_shapes.iter().filter(|s| of(s.link));
             let at = &frames[usize::from(link)].1;
             own.map(|s| (at * s.link_from_shape.isometry(), s.shape.clone())).collect()
         };
-        for [a, b] in body.checked_pairs() {
+        for [a, b] in pairs {
             let carriers = [frames[usize::from(*a)].0, frames[usize::from(*b)].0];
             let (first, second) = if carriers[0] <= carriers[1] { (*a, *b) } else { (*b, *a) };
             let spheres: Vec<[u16; 2]> =
@@ -161,13 +209,18 @@ impl KernelRobot {
                 continue;
             }
             let pair = Pair {
-                links: [carriers[0].min(carriers[1]), carriers[0].max(carriers[1])],
+                links: [first, second].map(|link| self.groups[usize::from(link)]),
                 spheres,
                 has_shapes: shapes.iter().all(|s| !s.is_empty()),
                 shapes,
             };
             self.pairs.push(pair);
         }
+    }
+
+    /// Whether a link is a thing that is held.
+    pub(super) fn is_held(&self, link: usize) -> bool {
+        self.groups[self.carriers.len()..].contains(&link)
     }
 
     /// Whether two parts of one link touch: the shapes decide where there are any.

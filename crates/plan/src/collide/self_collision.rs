@@ -41,7 +41,8 @@ fn find<S: Simd>(
         let [first, second] = pair.links.map(|link| robot.links[link].around);
         let away = sub(&simd.load3(&block.centres_m[second]), &simd.load3(&block.centres_m[first]));
         let touch = robot.spheres[first].radius_m + robot.spheres[second].radius_m + reach_m;
-        let sure = half * sweep.speed(a, second) + touch;
+        let below = robot.links[a].frame;
+        let sure = half * sweep.speed(below, second) + touch;
         if dot(&away, &away).all_at_least(sure * sure) {
             continue;
         }
@@ -53,7 +54,7 @@ fn find<S: Simd>(
                 sub(&simd.load3(&block.centres_m[second]), &simd.load3(&block.centres_m[first]));
             let distance2 = dot(&away, &away);
             let touch = robot.spheres[first].radius_m + robot.spheres[second].radius_m + reach_m;
-            let sure = half * sweep.speed(a, second) + touch;
+            let sure = half * sweep.speed(below, second) + touch;
             if distance2.all_at_least(sure * sure) {
                 continue;
             }
@@ -105,7 +106,7 @@ fn nearing<S: Simd>(
     spheres: [u16; 2],
 ) -> u16 {
     let [first, second] = spheres.map(usize::from);
-    let [a, b] = pair.links;
+    let [a, b] = pair.links.map(|link| robot.links[link].frame);
     let centre = simd.load3(&block.centres_m[second]);
     let away = sub(&centre, &simd.load3(&block.centres_m[first]));
     let touch = robot.spheres[first].radius_m + robot.spheres[second].radius_m + reach_m;
@@ -130,14 +131,14 @@ fn shapes(
     pair: &Pair,
     lanes: u16,
 ) -> Option<u16> {
-    let [a, b] = pair.links;
-    let around = robot.links[b].around_shapes;
+    let around = robot.links[pair.links[1]].around_shapes;
+    let [a, b] = pair.links.map(|link| robot.links[link].frame);
     let speed = sweep.speed(a, around) + sweep.angular_speed(a) * robot.spheres[around].radius_m;
     let mut open = 0;
     for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
         let is_apart = |margin_m: f64| {
             let placed = |side: usize| {
-                let (rot, pos_m) = block.frames[pair.links[side]].of_lane(lane);
+                let (rot, pos_m) = block.frames[[a, b][side]].of_lane(lane);
                 pair.shapes[side].iter().map(move |(at, shape)| Convex {
                     rot: rot * at.rotation.to_rotation_matrix().into_inner(),
                     pos_m: pos_m + rot * at.translation.vector,

@@ -4,6 +4,7 @@ use citrange_robot::{
     IkSettings, IkSolution, IkTarget, InverseKinematics, Orientation, RobotError,
 };
 
+use super::any::any;
 use super::escape::escape;
 use super::report::{GoalReport, GoalSettings, Kept};
 use super::retreat::retreat;
@@ -46,6 +47,9 @@ pub fn check_goal<W: Motions + Contacts>(
     check_numbers(arm, start, settings)?;
     goal.check_count(arm)?;
     goal.check_numbers()?;
+    if let Some(goals) = goal.alternatives(arm, start, settings.seed)? {
+        return any(arm, world, start, &goals, settings);
+    }
     let mut report = GoalReport::default();
     if let Some(outside) = arm.outside(PathEnd::Start, start) {
         return Ok(report.refuse(outside));
@@ -78,7 +82,7 @@ pub fn check_goal<W: Motions + Contacts>(
     })
 }
 
-fn reach_of(arm: &PlannedArm) -> Result<InverseKinematics, PlanError> {
+pub(crate) fn reach_of(arm: &PlannedArm) -> Result<InverseKinematics, PlanError> {
     let bad = |why: RobotError| PlanError::bad("inverse kinematics", why.to_string());
     let mut reach = InverseKinematics::new(arm.body().chain(), arm.held()).map_err(bad)?;
     reach.set_ranges(arm.limits().iter().map(|l| l.range)).map_err(bad)?;
@@ -92,6 +96,14 @@ pub(crate) fn miss(
     joints: &[f64],
 ) -> Result<(f64, Option<f64>), PlanError> {
     let mut reach = reach_of(arm)?;
+    if let PlanGoal::Any(goals) = goal {
+        let each: Result<Vec<_>, _> = goals.iter().map(|goal| miss(arm, goal, joints)).collect();
+        let far = |(m, rad): &(f64, Option<f64>)| m + rad.unwrap_or(0.0);
+        let best = each?.into_iter().min_by(|a, b| far(a).total_cmp(&far(b)));
+        return Ok(best.unwrap_or((FAR_M, None)));
+    }
+    let nearest = goal.nearest_in_region(reach.aim_of(joints).at_m);
+    let goal = nearest.as_ref().unwrap_or(goal);
     let aim = match (goal, goal.aim()) {
         (_, Some(aim)) => aim,
         (PlanGoal::Joints(wanted), _) => reach.aim_of(wanted),

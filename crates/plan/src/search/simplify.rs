@@ -110,7 +110,7 @@ fn corner(path: &[Config], rng: &mut Rng) -> (f64, f64) {
 
 /// Leaves out the waypoints that can be gone around: from each, straight to the last that can be
 /// reached.
-fn reduce<M: Motions>(motions: &mut M, path: &mut Vec<Config>) {
+pub(super) fn reduce<M: Motions>(motions: &mut M, path: &mut Vec<Config>) {
     let mut from = 0;
     while from + 2 < path.len() {
         let here = path[from];

@@ -6,25 +6,25 @@ use serde::Serialize;
 
 use super::Joints;
 use super::blend::Blend;
+use super::clock::Clock;
 use super::edge::Edge;
+use super::piece::Piece;
 use super::ramp::Phase;
 use crate::config::MAX_JOINTS;
 
-/// A motion that a robot can follow: at rest at both ends, acceleration without jumps.
+/// A motion that a robot can follow: it ends at rest, and its acceleration has no jumps. It begins
+/// at rest too, but where it was made to begin in motion ([`Trajectory::entered`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trajectory {
-    pieces: Vec<Piece>,
-    goal: Vec<f64>,
-    duration_s: f64,
-    blends: usize,
-    stops: usize,
-}
-
-/// A polynomial in the time since it began, the same degree for all joints.
-#[derive(Clone, Debug, PartialEq)]
-struct Piece {
-    begin_s: f64,
-    coefficients: [Joints; 5],
+    pub(super) pieces: Vec<Piece>,
+    /// How the time of the pieces passes.
+    pub(super) clock: Clock,
+    pub(super) goal: Vec<f64>,
+    pub(super) duration_s: f64,
+    /// Time of the pieces at the end.
+    pub(super) planned_s: f64,
+    pub(super) blends: usize,
+    pub(super) stops: usize,
 }
 
 /// Where the joints are at a time, and how they move.
@@ -74,27 +74,32 @@ impl Trajectory {
         self.stops
     }
 
-    /// The moment at a time; before the start and after the end it is at rest.
+    /// The moment at a time; before the start it is as at the start, after the end it is at rest.
     #[must_use]
     pub fn sample(&self, time_s: f64) -> Moment {
         let joints = self.goal.len();
-        let last = self.pieces.iter().rev().find(|p| p.begin_s <= time_s).or(self.pieces.first());
+        let [planned_s, rate, change, jerk] = self.clock.at(time_s);
+        let last = self.pieces.iter().rev().find(|p| p.begin_s <= planned_s);
+        let last = last.or(self.pieces.first());
         let Some(piece) = last.filter(|_| time_s < self.duration_s) else {
             let still = || vec![0.0; joints];
             let positions = self.goal.clone();
             let (velocities, accelerations, jerks) = (still(), still(), still());
             return Moment { time_s, positions, velocities, accelerations, jerks };
         };
-        let t = (time_s - piece.begin_s).max(0.0);
-        let [c0, c1, c2, c3, c4] = &piece.coefficients;
-        let each = |of: &dyn Fn(usize) -> f64| (0..joints).map(of).collect();
-        Moment {
+        let t = (planned_s - piece.begin_s).max(0.0);
+        let each = |derivative| (0..joints).map(|j| piece.value(j, derivative, t)).collect();
+        let mut moment = Moment {
             time_s,
-            positions: each(&|j| c0[j] + t * (c1[j] + t * (c2[j] + t * (c3[j] + t * c4[j])))),
-            velocities: each(&|j| c1[j] + t * (2.0 * c2[j] + t * (3.0 * c3[j] + t * 4.0 * c4[j]))),
-            accelerations: each(&|j| 2.0 * c2[j] + t * (6.0 * c3[j] + t * 12.0 * c4[j])),
-            jerks: each(&|j| 6.0 * c3[j] + t * 24.0 * c4[j]),
+            positions: each(0),
+            velocities: each(1),
+            accelerations: each(2),
+            jerks: each(3),
+        };
+        if !self.clock.phases.is_empty() {
+            moment.pass_at([rate, change, jerk]);
         }
+        moment
     }
 
     /// Moments at a rate, the start first; the last one is the end.
@@ -123,15 +128,37 @@ impl Trajectory {
         let fraction = fraction.clamp(f64::MIN_POSITIVE, 1.0);
         let mut slow = self.clone();
         slow.duration_s /= fraction;
-        for piece in &mut slow.pieces {
-            piece.begin_s /= fraction;
-            let mut power = 1.0;
-            for coefficient in &mut piece.coefficients {
-                *coefficient = coefficient.map(|c| c * power);
-                power *= fraction;
-            }
-        }
+        slow.planned_s /= fraction;
+        slow.clock.slow_down(fraction);
+        slow.pieces.iter_mut().for_each(|piece| piece.slow_down(fraction));
         slow
+    }
+
+    /// When a piece ends, in planned time.
+    pub(super) fn end_of(&self, piece: usize) -> f64 {
+        self.pieces.get(piece + 1).map_or(self.planned_s, |next| next.begin_s.min(self.planned_s))
+    }
+
+    /// The pieces with what of each is between two planned times, as times since it began.
+    pub(super) fn parts(&self, from_s: f64, to_s: f64) -> impl Iterator<Item = (&Piece, [f64; 2])> {
+        self.pieces.iter().enumerate().filter_map(move |(index, piece)| {
+            let low = if index == 0 { from_s.max(0.0) } else { from_s.max(piece.begin_s) };
+            let high = to_s.min(self.end_of(index));
+            (low <= high && (low < high || from_s == to_s))
+                .then_some((piece, [low - piece.begin_s, high - piece.begin_s]))
+        })
+    }
+}
+
+impl Moment {
+    /// What it is when planned time passes at a rate that changes (the chain rule).
+    pub(super) fn pass_at(&mut self, [rate, change, jerk]: [f64; 3]) {
+        for j in 0..self.positions.len() {
+            let (v, a, b) = (self.velocities[j], self.accelerations[j], self.jerks[j]);
+            self.velocities[j] = v * rate;
+            self.accelerations[j] = a * rate * rate + v * change;
+            self.jerks[j] = b * rate * rate * rate + 3.0 * a * rate * change + v * jerk;
+        }
     }
 }
 
@@ -140,8 +167,9 @@ pub(super) struct Builder(Trajectory);
 
 impl Builder {
     pub(super) fn new(goal: &[f64]) -> Self {
-        let (pieces, goal) = (Vec::new(), goal.to_vec());
-        Self(Trajectory { pieces, goal, duration_s: 0.0, blends: 0, stops: 0 })
+        let (pieces, goal, clock) = (Vec::new(), goal.to_vec(), Clock::default());
+        let (duration_s, planned_s) = (0.0, 0.0);
+        Self(Trajectory { pieces, clock, goal, duration_s, planned_s, blends: 0, stops: 0 })
     }
 
     /// A straight piece of an edge that begins at length `from`.
@@ -150,7 +178,7 @@ impl Builder {
             let along = |n: f64| edge.direction.map(|d| d * n);
             self.add(
                 phase.duration,
-                [
+                vec![
                     edge.at(from + phase.way),
                     along(phase.speed),
                     along(phase.acceleration / 2.0),
@@ -163,7 +191,7 @@ impl Builder {
 
     pub(super) fn blend(&mut self, blend: &Blend, rate: f64) {
         self.0.blends += 1;
-        self.add(1.0 / rate, blend.polynomial(rate));
+        self.add(1.0 / rate, blend.polynomial(rate).to_vec());
     }
 
     pub(super) fn stop(&mut self) {
@@ -174,8 +202,9 @@ impl Builder {
         self.0
     }
 
-    fn add(&mut self, duration_s: f64, coefficients: [Joints; 5]) {
+    pub(super) fn add(&mut self, duration_s: f64, coefficients: Vec<Joints>) {
         self.0.pieces.push(Piece { begin_s: self.0.duration_s, coefficients });
         self.0.duration_s += duration_s;
+        self.0.planned_s = self.0.duration_s;
     }
 }
