@@ -3,7 +3,7 @@
 use std::process::Command;
 
 /// Layer of every crate, as in ARCHITECTURE.md. A new crate must be put here.
-const LAYERS: [(&str, u32); 27] = [
+const LAYERS: [(&str, u32); 28] = [
     ("citrange-core", 0),
     ("citrange-lanes", 0),
     ("citrange-cloud", 1),
@@ -23,6 +23,7 @@ const LAYERS: [(&str, u32); 27] = [
     ("citrange-teleop", 3),
     ("citrange-cell", 4),
     ("citrange-emulate", 4),
+    ("citrange-policy", 4),
     ("citrange-task", 4),
     ("citrange-episodes", 5),
     ("citrange-settings", 5),

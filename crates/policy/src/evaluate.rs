@@ -8,7 +8,15 @@
 
 mod attempts;
 mod episodes;
+mod figures;
+mod page;
+mod proof;
 
 pub use attempts::{Attempt, AttemptEnd};
 pub(crate) use attempts::{Roller, Tries};
 pub use episodes::{Episode, EpisodeSet};
+pub use figures::{
+    BestOf, Ended, EvaluateSettings, FamilyFigures, Figures, PlannerFigures, ProofFigures,
+    RungFigures, Share, Spread, evaluate,
+};
+pub use proof::touching_postures;

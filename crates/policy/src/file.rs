@@ -188,6 +188,38 @@ impl PolicyFile {
         Ok(Self { about, network })
     }
 
+    /// What it is, in lines.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let about = &self.about;
+        let layers = self.network.layers().iter().map(|layer| {
+            format!("{} x {} {:?}", layer.inputs(), layer.outputs(), layer.activation())
+        });
+        let record = &about.record;
+        vec![
+            format!("policy of {}, written by Citrange {}", about.robot, about.tool_version),
+            format!(
+                "sees {} numbers ({}); {}",
+                about.inputs.len(),
+                about.frame,
+                about.inputs.join(", ")
+            ),
+            format!("moves {}: {}", about.actions.join(", "), about.action_meaning),
+            format!("senses: {}", about.sensor),
+            format!("layers: {}", layers.collect::<Vec<_>>().join(", ")),
+            format!(
+                "trained on rung {} with seed {}: {} steps, {:.0} s of a processor; reached {:.2} % \
+                 of {} episodes",
+                about.rung.map_or("of its own", Rung::name),
+                about.train.seed,
+                record.steps,
+                record.cpu_s,
+                100.0 * record.success,
+                record.episodes
+            ),
+        ]
+    }
+
     /// The arm that it was trained for, standing on the floor at the origin.
     ///
     /// # Errors
@@ -205,6 +237,21 @@ impl PolicyFile {
         Ok(arm)
     }
 }
+
+/// Steps and success of the evaluations of a training, from its folder; none where they are not
+/// known.
+#[must_use]
+pub fn training_curve(folder: &Path) -> Vec<(u64, f64)> {
+    let text = std::fs::read_to_string(folder.join(CURVE)).unwrap_or_default();
+    let point = |line: &str| {
+        let of: crate::ppo::Progress = serde_json::from_str(line).ok()?;
+        Some((of.steps, of.success?))
+    };
+    text.lines().filter_map(point).collect()
+}
+
+/// The learning curve of a training, in its folder.
+pub(crate) const CURVE: &str = "curve.jsonl";
 
 /// The best policy of a training, in its folder.
 pub(crate) const BEST: &str = "best.policy";

@@ -13,7 +13,10 @@ pub use env::{
     WorldSettings, boxes_around, input_names,
 };
 pub use error::PolicyError;
-pub use evaluate::{Attempt, AttemptEnd, Episode, EpisodeSet};
-pub use file::{PolicyAbout, PolicyFile, Record};
+pub use evaluate::{
+    Attempt, AttemptEnd, BestOf, Ended, Episode, EpisodeSet, EvaluateSettings, FamilyFigures,
+    Figures, PlannerFigures, ProofFigures, RungFigures, Share, Spread, evaluate, touching_postures,
+};
+pub use file::{PolicyAbout, PolicyFile, Record, training_curve};
 pub use network::{Activation, Layer, Mlp, MlpScratch};
-pub use ppo::{Progress, TrainSettings, Trainer};
+pub use ppo::{Progress, TrainFile, TrainSettings, Trainer};

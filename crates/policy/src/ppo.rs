@@ -20,5 +20,6 @@ mod settings;
 mod trainer;
 mod update;
 
-pub use settings::TrainSettings;
+pub use settings::{TrainFile, TrainSettings};
+pub(crate) use trainer::cpu_s;
 pub use trainer::{Progress, Trainer};

@@ -3,6 +3,7 @@
 //! | numbers | what |
 //! |---|---|
 //! | 2 per controlled joint | sine and cosine |
+//! | 2 per controlled joint | how fast the joint brings the tool nearer to the goal, per scale; how fast it takes the groups of spheres away from what they are near to, each by its nearness |
 //! | 9 | for x, y and z: goal from the tool, tool, goal; from the base, times 2 over the scale |
 //! | 1 | distance to the goal, times 2 over the scale |
 //! | 3 | direction to the goal |
@@ -12,7 +13,7 @@
 //!
 //! Vectors are in the frame of the robot's base.
 
-use citrange_lanes::{LANES, Lanes, Simd, Triple, kernel, rotated};
+use citrange_lanes::{F32x16, LANES, Lanes, Simd, Triple, cross, dot, kernel, rotated, sub};
 
 use super::arm::ReachArm;
 use super::boxes::LaneBoxes;
@@ -29,6 +30,10 @@ pub fn input_names(arm: &ReachArm) -> Vec<String> {
     for joint in arm.controlled() {
         names.push(format!("sin({})", joints[*joint].name));
         names.push(format!("cos({})", joints[*joint].name));
+    }
+    for joint in arm.controlled() {
+        names.push(format!("nearer({})", joints[*joint].name));
+        names.push(format!("farther({})", joints[*joint].name));
     }
     for axis in ["x", "y", "z"] {
         names.push(format!("goal_from_tool_{axis}"));
@@ -54,11 +59,15 @@ pub fn input_names(arm: &ReachArm) -> Vec<String> {
 struct View<'a> {
     joints: &'a [Lanes],
     controlled: &'a [usize],
+    /// Of each controlled joint: whether it slides, its axis and a point on it.
+    axes: &'a [(bool, [Lanes; 3], [Lanes; 3])],
     tool_m: &'a [Lanes; 3],
     goal_m: &'a [Lanes; 3],
     distance_m: &'a Lanes,
     clearance_m: &'a [Lanes],
     away: &'a [[Lanes; 3]],
+    at_m: &'a [[Lanes; 3]],
+    group_links: &'a [u16],
     boxes: &'a LaneBoxes,
     spent: Lanes,
     /// The base: rows that turn world into base, and where it is.
@@ -87,6 +96,25 @@ fn fill<S: Simd>(simd: S, view: &View<'_>, to: &mut [Lanes]) {
     }
     let (tool, goal) = (simd.load3(view.tool_m), simd.load3(view.goal_m));
     let away = [goal[0] - tool[0], goal[1] - tool[1], goal[2] - tool[2]];
+    let unit = simd.splat(1.0) / simd.load(&view.distance_m.0).max(simd.splat(1e-6));
+    let toward = [away[0] * unit, away[1] * unit, away[2] * unit];
+    for (joint, (is_slide, axis, point)) in view.controlled.iter().zip(view.axes) {
+        let (axis, point) = (simd.load3(axis), simd.load3(point));
+        let rate = rate(*is_slide, &axis, &point, &tool, &toward) * view.per_metre;
+        let mut farther = simd.splat(0.0);
+        for group in 0..view.away.len() {
+            if usize::from(view.group_links[group]) > *joint {
+                let near = simd.load(&view.clearance_m[group].0) * (-1.0 / view.sense_m) + 1.0;
+                let near = near.max(simd.splat(0.0)).min(simd.splat(1.0));
+                let (at, away) = (simd.load3(&view.at_m[group]), simd.load3(&view.away[group]));
+                let rate = self::rate(*is_slide, &axis, &point, &at, &away);
+                farther = farther + near * near * rate * view.per_metre;
+            }
+        }
+        rate.store(&mut to[at].0);
+        farther.store(&mut to[at + 1].0);
+        at += 2;
+    }
     let base = simd.splat3(&view.base_m);
     let own_tool = rotated(&view.turn, &[tool[0] - base[0], tool[1] - base[1], tool[2] - base[2]]);
     let own_goal = rotated(&view.turn, &[goal[0] - base[0], goal[1] - base[1], goal[2] - base[2]]);
@@ -128,11 +156,23 @@ fn fill<S: Simd>(simd: S, view: &View<'_>, to: &mut [Lanes]) {
     }
 }
 
+/// How fast a joint moves a point in a direction.
+#[inline(always)]
+fn rate<S: Simd>(
+    is_slide: bool,
+    axis: &Triple<S>,
+    on_axis: &Triple<S>,
+    point: &Triple<S>,
+    direction: &Triple<S>,
+) -> F32x16<S> {
+    if is_slide { dot(axis, direction) } else { dot(&cross(axis, &sub(point, on_axis)), direction) }
+}
+
 #[inline(always)]
 fn nearness<S: Simd>(
     simd: S,
     view: &View<'_>,
-    distance: citrange_lanes::F32x16<S>,
+    distance: F32x16<S>,
     away: &Triple<S>,
     to: &mut [Lanes],
 ) {
@@ -146,7 +186,7 @@ fn nearness<S: Simd>(
 impl Copies {
     /// How many numbers a policy sees.
     pub(crate) fn inputs(&self) -> usize {
-        2 * self.arm.controlled().len() + 14 + 4 * (self.table.count + AHEAD.len())
+        4 * self.arm.controlled().len() + 14 + 4 * (self.table.count + AHEAD.len())
     }
 
     /// What the copies see, one after the other, after [`Copies::look`].
@@ -157,7 +197,17 @@ impl Copies {
         let base = self.arm.robot().chain().world_from_base.isometry();
         let turn = base.rotation.to_rotation_matrix();
         let spent = 1.0 / settings.max_steps as f32;
+        let axes = self.arm.controlled().iter().map(|joint| {
+            let nothing = [Lanes::splat(0.0); 3];
+            let (axis, point) =
+                self.kinematics.block_axis(*joint).unwrap_or((nothing, nothing));
+            (self.arm.robot().chain().joints[*joint].is_slide, axis, point)
+        });
+        let axes: Vec<_> = axes.collect();
         let view = View {
+            axes: &axes,
+            at_m: &self.sensed.at_m,
+            group_links: self.arm.group_links(),
             joints: &self.joints,
             controlled: self.arm.controlled(),
             tool_m: &self.tool_m,

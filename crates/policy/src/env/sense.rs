@@ -20,6 +20,8 @@ pub(crate) struct Sensed {
     pub(crate) clearance_m: Vec<Lanes>,
     /// From what is nearest to that sphere's centre, unit length; zero inside.
     pub(crate) away: Vec<[Lanes; 3]>,
+    /// The centre of that sphere.
+    pub(crate) at_m: Vec<[Lanes; 3]>,
     /// The least clearance of all groups.
     pub(crate) least_m: Lanes,
     /// Copies that touch a box.
@@ -34,6 +36,7 @@ impl Sensed {
         Self {
             clearance_m: vec![nothing; groups],
             away: vec![[nothing; 3]; groups],
+            at_m: vec![[nothing; 3]; groups],
             least_m: nothing,
             touches: 0,
             floor: 0,
@@ -109,6 +112,13 @@ fn run<S: Simd>(
             is_less.select(way[2] * unit, old[2]),
         ];
         store(&away, &mut to.away[group]);
+        let old = simd.load3(&to.at_m[group]);
+        let at = [
+            is_less.select(centre[0], old[0]),
+            is_less.select(centre[1], old[1]),
+            is_less.select(centre[2], old[2]),
+        ];
+        store(&at, &mut to.at_m[group]);
     }
     let mut least = simd.splat(1e3);
     for clearance in &to.clearance_m {

@@ -13,7 +13,7 @@ use super::trainer::{Progress, Trainer};
 use crate::bytes::{Reader, Writer, write_renamed};
 use crate::env::{Aabb, ReachArm, ReachSettings, Rung};
 use crate::error::PolicyError;
-use crate::file::{Record, read_limited};
+use crate::file::{CURVE, Record, read_limited};
 
 /// The checkpoint in a training's folder.
 pub(super) const NAME: &str = "training.checkpoint";
@@ -81,7 +81,7 @@ impl Trainer {
         write_renamed(&self.folder.join(NAME), &to.finish())?;
         let lines: Result<Vec<String>, _> = self.curve.iter().map(serde_json::to_string).collect();
         let text = lines.map_err(bad)?.join("\n") + "\n";
-        write_renamed(&self.folder.join("curve.jsonl"), text.as_bytes())
+        write_renamed(&self.folder.join(CURVE), text.as_bytes())
     }
 
     /// Goes on with a training where its checkpoint is. `total_steps`: another end than it had.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::env::{ReachSettings, Rung};
 use crate::error::PolicyError;
 
 /// How a policy is trained.
@@ -67,6 +68,32 @@ impl Default for TrainSettings {
             log_sigma: -0.5,
             evaluate_every: 25,
             evaluation_episodes: 1024,
+        }
+    }
+}
+
+/// A file of settings, as people write it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TrainFile {
+    /// The environment.
+    pub reach: ReachSettings,
+    /// The training.
+    pub train: TrainSettings,
+}
+
+impl TrainFile {
+    /// The settings of a rung, with as many steps as suit it.
+    #[must_use]
+    pub fn of(rung: Rung) -> Self {
+        let total_steps = match rung {
+            Rung::A => 5_000_000,
+            Rung::B | Rung::E => 20_000_000,
+            Rung::C | Rung::Mixed => 30_000_000,
+        };
+        Self {
+            reach: ReachSettings { world: rung.training(), ..ReachSettings::default() },
+            train: TrainSettings { total_steps, ..TrainSettings::default() },
         }
     }
 }

@@ -109,6 +109,13 @@ impl BatchKinematics {
         at
     }
 
+    /// Direction of a joint's axis and a point on it, in the world, in the block that was placed
+    /// last.
+    #[must_use]
+    pub fn block_axis(&self, joint: usize) -> Option<([Lanes; 3], [Lanes; 3])> {
+        self.frames.get(joint + 1).map(|frame| (frame.axes[2], frame.origin_m))
+    }
+
     /// The instruction set that is used.
     #[must_use]
     pub fn isa(&self) -> Isa {
