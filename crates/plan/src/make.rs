@@ -8,6 +8,7 @@ use crate::arm::PlannedArm;
 use crate::collide::Collider;
 use crate::config::Config;
 use crate::error::PlanError;
+use crate::finder::{BiRrt, FoundPath, PathFinder, PathQuestion};
 use crate::goal::{GoalReport, GoalSettings, PlanGoal, check_goal, miss};
 use crate::outcome::{Path, PlanOutcome};
 use crate::search::{Effort, Planner, SearchResult, SearchSettings, path_length_rad};
@@ -48,6 +49,8 @@ impl Default for PlanRequest {
 pub struct MadePlan {
     /// A path, or the reason why there is none.
     pub outcome: PlanOutcome,
+    /// Who said so: `birrt`, `policy`, or `check` where start or goal decided.
+    pub found_by: &'static str,
     /// What was found out about start and goal.
     pub goal: GoalReport,
     /// A slow motion out of a collision, to be carried out first.
@@ -82,6 +85,21 @@ pub fn make_plan(
     goal: &PlanGoal,
     request: &PlanRequest,
 ) -> Result<MadePlan, PlanError> {
+    make_plan_with(arm, (collider, planner), &mut BiRrt, start, goal, request)
+}
+
+/// As [`make_plan`], with a path that something else finds.
+///
+/// # Errors
+/// As there, and when the finder cannot be asked this.
+pub fn make_plan_with(
+    arm: &PlannedArm,
+    (collider, planner): (&mut Collider, &mut Planner),
+    finder: &mut dyn PathFinder,
+    start: &[f64],
+    goal: &PlanGoal,
+    request: &PlanRequest,
+) -> Result<MadePlan, PlanError> {
     let _span = tracing::info_span!("plan").entered();
     let mut times = PlanTimes::default();
     let began = Instant::now();
@@ -91,21 +109,26 @@ pub fn make_plan(
     times.goal_s = began.elapsed().as_secs_f64();
     if let Some(outcome) = report.outcome.take() {
         let (escape, trajectory) = (None, None);
-        return Ok(MadePlan { outcome, goal: report, escape, trajectory, times });
+        let found_by = "check";
+        return Ok(MadePlan { outcome, found_by, goal: report, escape, trajectory, times });
     }
     let out_of_it = |out: Config| within(arm, &out);
     let first = report.escape.map_or_else(|| start.to_vec(), out_of_it);
     let began = Instant::now();
     let from = Config::of(&first);
     let span = tracing::debug_span!("search", goals = report.candidates.len()).entered();
-    let result = search(collider, planner, &from, &report.candidates, &request.effort);
+    let candidates = &report.candidates;
+    let question = PathQuestion { arm, from: &from, goal, candidates, effort: &request.effort };
+    let FoundPath { result, by, notes } = finder.find(&question, collider, planner)?;
+    report.warnings.extend(notes);
     drop(span);
     times.search_s = began.elapsed().as_secs_f64();
     let (path, iterations) = match result {
         SearchResult::Found { path, iterations, .. } => (path, iterations),
         SearchResult::NoPath { iterations, .. } => {
             let outcome = PlanOutcome::NoPath { iterations, spent_s: times.search_s };
-            return Ok(MadePlan { outcome, goal: report, escape: None, trajectory: None, times });
+            let (escape, trajectory) = (None, None);
+            return Ok(MadePlan { outcome, found_by: by, goal: report, escape, trajectory, times });
         }
         SearchResult::StartBlocked | SearchResult::GoalBlocked => {
             // Both ends were free a moment ago: nothing else can have changed.
@@ -143,29 +166,12 @@ pub fn make_plan(
     let length_rad = path_length_rad(&path);
     Ok(MadePlan {
         outcome: PlanOutcome::Found(Path { waypoints, length_rad, iterations }),
+        found_by: by,
         goal: report,
         escape,
         trajectory: Some(trajectory),
         times,
     })
-}
-
-fn search(
-    collider: &mut Collider,
-    planner: &mut Planner,
-    from: &Config,
-    goals: &[Config],
-    effort: &Effort,
-) -> SearchResult {
-    if effort.rounds > 1 {
-        let shared = &*collider;
-        return planner.improve(|| shared.clone(), from, goals, effort).result;
-    }
-    let mut result = planner.plan(collider, from, goals);
-    if let SearchResult::Found { path, .. } = &mut result {
-        planner.simplify(collider, path);
-    }
-    result
 }
 
 /// Positions in double precision, back within the limits that single precision rounds over.

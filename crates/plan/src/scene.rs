@@ -13,9 +13,10 @@ use crate::arm::PlannedArm;
 use crate::collide::{Collider, ColliderSettings};
 use crate::config::Config;
 use crate::error::PlanError;
+use crate::finder::{BiRrt, PathFinder};
 use crate::goal::{GoalSettings, PlanGoal};
 use crate::legs::{Leg, Legs};
-use crate::make::{PlanRequest, make_plan};
+use crate::make::{PlanRequest, make_plan_with};
 use crate::obstacles::Obstacles;
 use crate::pilot::Feedforward;
 use crate::search::{Effort, Planner, SearchSettings};
@@ -90,6 +91,19 @@ pub fn plan_in_scene(
     goals: &[GoalText],
     settings: &SceneSettings,
 ) -> Result<Legs, PlanError> {
+    plan_in_scene_with(scene, goals, settings, &mut BiRrt)
+}
+
+/// As [`plan_in_scene`], with paths that something else finds.
+///
+/// # Errors
+/// As there, and when the finder cannot be asked this.
+pub fn plan_in_scene_with(
+    scene: &PlanScene,
+    goals: &[GoalText],
+    settings: &SceneSettings,
+    finder: &mut dyn PathFinder,
+) -> Result<Legs, PlanError> {
     let (robot, body) = (&scene.description, &scene.robot);
     let inertias = Some(body.details().inertias.as_slice()).filter(|known| !known.is_empty());
     let servo = scene.servo.as_ref();
@@ -117,7 +131,8 @@ pub fn plan_in_scene(
     let mut from = start.arm.clone();
     let mut legs = Vec::new();
     for (text, goal) in goals {
-        let made = make_plan(&arm, &mut collider, &mut planner, &from, &goal, request)?;
+        let tools = (&mut collider, &mut planner);
+        let made = make_plan_with(&arm, tools, finder, &from, &goal, request)?;
         let end = made.trajectory.as_ref().map(|motion| motion.goal().to_vec());
         legs.push(Leg { start: from, goal: text, made });
         let Some(end) = end else { break };

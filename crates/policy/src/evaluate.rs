@@ -13,7 +13,7 @@ mod page;
 mod proof;
 
 pub use attempts::{Attempt, AttemptEnd};
-pub(crate) use attempts::{Roller, Tries};
+pub(crate) use attempts::{Roller, Tries, end_of};
 pub use episodes::{Episode, EpisodeSet};
 pub use figures::{
     BestOf, Ended, EvaluateSettings, FamilyFigures, Figures, PlannerFigures, ProofFigures,

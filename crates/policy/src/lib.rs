@@ -7,6 +7,7 @@ mod evaluate;
 mod file;
 mod network;
 mod ppo;
+mod reach;
 
 pub use env::{
     Aabb, Disturbance, Family, Obstacle, REFERENCE_REACH_M, ReachArm, ReachSettings, Rung,
@@ -20,3 +21,4 @@ pub use evaluate::{
 pub use file::{PolicyAbout, PolicyFile, Record, training_curve};
 pub use network::{Activation, Layer, Mlp, MlpScratch};
 pub use ppo::{Progress, TrainFile, TrainSettings, Trainer};
+pub use reach::{ReachFinder, ReachPilot};

@@ -8,7 +8,7 @@ use citrange_lanes::{Isa, LANES, Lanes};
 use super::actor_critic::ActorCritic;
 use super::settings::TrainSettings;
 use crate::disturb::Disturber;
-use crate::env::{Copies, Drawer, ReachArm, ReachSettings};
+use crate::env::{Copies, Drawer, Drawn, ReachArm, ReachSettings};
 use crate::network::{MlpScratch, normal};
 
 /// Sixteen environments, their random numbers and what they gathered.
@@ -16,6 +16,8 @@ use crate::network::{MlpScratch, normal};
 pub(crate) struct Actors {
     pub(crate) copies: Copies,
     drawer: Drawer,
+    /// What the attempts in hand began with.
+    pub(crate) begun: Vec<Drawn>,
     pub(crate) rngs: [Rng; LANES],
     pub(crate) disturber: Disturber,
     pub(crate) gathered: Gathered,
@@ -54,6 +56,7 @@ impl Actors {
         let stream = |lane: usize| Rng::for_episode(seed, number * 16 + lane as u64, "environment");
         let mut made = Self {
             drawer: Drawer::new(arm, reach, isa),
+            begun: Vec::with_capacity(LANES),
             rngs: std::array::from_fn(stream),
             disturber: Disturber::new(&reach.disturbance, arm.controlled().len()),
             gathered: Gathered::default(),
@@ -62,14 +65,21 @@ impl Actors {
             scratch: Default::default(),
             copies,
         };
-        (0..LANES).for_each(|lane| made.begin(lane));
+        for lane in 0..LANES {
+            let drawn = made.drawer.draw(&mut made.rngs[lane]);
+            made.begun.push(drawn);
+            made.begin(lane, 1.0);
+        }
         made.copies.look();
         made
     }
 
-    /// A new attempt.
-    fn begin(&mut self, lane: usize) {
-        let drawn = self.drawer.draw(&mut self.rngs[lane]);
+    /// A new attempt: at another episode, or with the chance `again` at the same.
+    fn begin(&mut self, lane: usize, again: f64) {
+        if again < 1.0 && !(again > 0.0 && self.rngs[lane].unit() < again) {
+            self.begun[lane] = self.drawer.draw(&mut self.rngs[lane]);
+        }
+        let drawn = &self.begun[lane];
         self.copies.boxes.set(lane, &drawn.boxes);
         self.copies.put(lane, &drawn.start, drawn.goal_m);
         self.disturber.begin(lane, &mut self.rngs[lane]);
@@ -132,7 +142,10 @@ impl Actors {
                 }
             }
             if over != 0 {
-                (0..LANES).filter(|l| over >> l & 1 == 1).for_each(|lane| self.begin(lane));
+                for lane in (0..LANES).filter(|lane| over >> lane & 1 == 1) {
+                    let has_failed = ends.success >> lane & 1 == 0;
+                    self.begin(lane, if has_failed { settings.again } else { 0.0 });
+                }
                 self.copies.look();
             }
         }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::settings::TrainSettings;
 use super::trainer::{Progress, Trainer};
 use crate::bytes::{Reader, Writer, write_renamed};
-use crate::env::{Aabb, ReachArm, ReachSettings, Rung};
+use crate::env::{Aabb, Obstacle, ReachArm, ReachSettings, Rung};
 use crate::error::PolicyError;
 use crate::file::{CURVE, Record, read_limited};
 
@@ -70,10 +70,10 @@ impl Trainer {
             for lane in 0..LANES {
                 to.u64(u64::from(copies.steps[lane]));
                 to.u64(u64::from(actors.disturber.late[lane]));
-                let boxes = copies.boxes.get(lane).into_iter();
-                let numbers: Vec<f32> =
-                    boxes.flat_map(|(of, speed)| [of.low_m, of.high_m, speed].concat()).collect();
-                to.f32s(&numbers);
+                put_boxes(&mut to, &copies.boxes.get(lane));
+                let begun = &actors.begun[lane];
+                put_boxes(&mut to, &begun.boxes);
+                [&begun.start[..], &begun.goal, &begun.goal_m].iter().for_each(|numbers| to.f32s(numbers));
             }
             let before = actors.disturber.before.iter().flatten();
             before.for_each(|lanes| to.f32s(&lanes.0));
@@ -134,16 +134,12 @@ impl Trainer {
             for lane in 0..LANES {
                 copies.steps[lane] = from.u64()? as u32;
                 actors.disturber.late[lane] = from.u64()? as u32;
-                let numbers = from.f32s()?;
-                let boxes: Vec<(Aabb, [f32; 3])> = numbers
-                    .as_chunks::<9>()
-                    .0
-                    .iter()
-                    .map(|[a, b, c, d, e, f, g, h, i]| {
-                        (Aabb { low_m: [*a, *b, *c], high_m: [*d, *e, *f] }, [*g, *h, *i])
-                    })
-                    .collect();
-                copies.boxes.set(lane, &boxes);
+                copies.boxes.set(lane, &boxes(&mut from)?);
+                let begun = &mut actors.begun[lane];
+                begun.boxes = boxes(&mut from)?;
+                from.f32s_into(&mut begun.start)?;
+                from.f32s_into(&mut begun.goal)?;
+                from.f32s_into(&mut begun.goal_m)?;
             }
             for lanes in actors.disturber.before.iter_mut().flatten() {
                 from.f32s_into(&mut lanes.0)?;
@@ -165,4 +161,17 @@ fn put_rng(to: &mut Writer, rng: &Rng) {
 fn rng(from: &mut Reader<'_>) -> Result<Rng, PolicyError> {
     let state = [from.u64()?, from.u64()?, from.u64()?, from.u64()?];
     Ok(Rng::from_state(state))
+}
+
+fn put_boxes(to: &mut Writer, boxes: &[Obstacle]) {
+    let each = boxes.iter().flat_map(|(of, speed)| [of.low_m, of.high_m, *speed].concat());
+    to.f32s(&each.collect::<Vec<f32>>());
+}
+
+fn boxes(from: &mut Reader<'_>) -> Result<Vec<Obstacle>, PolicyError> {
+    let numbers = from.f32s()?;
+    let of = |[a, b, c, d, e, f, g, h, i]: &[f32; 9]| {
+        (Aabb { low_m: [*a, *b, *c], high_m: [*d, *e, *f] }, [*g, *h, *i])
+    };
+    Ok(numbers.as_chunks::<9>().0.iter().map(of).collect())
 }

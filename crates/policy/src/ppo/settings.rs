@@ -41,6 +41,8 @@ pub struct TrainSettings {
     pub hidden: Vec<usize>,
     /// Logarithm of the standard deviation of actions at the beginning.
     pub log_sigma: f32,
+    /// How often an episode that failed is tried again: what is hard is met more often.
+    pub again: f64,
     /// Iterations from one evaluation to the next.
     pub evaluate_every: u64,
     /// Episodes of an evaluation, which training never draws.
@@ -66,6 +68,7 @@ impl Default for TrainSettings {
             final_rate: 0.1,
             hidden: vec![128, 128],
             log_sigma: -0.5,
+            again: 0.7,
             evaluate_every: 25,
             evaluation_episodes: 1024,
         }
@@ -146,6 +149,9 @@ impl TrainSettings {
             if !(0.0..=1.0).contains(&share) {
                 return bad(name, format!("{share} is not between 0 and 1"));
             }
+        }
+        if !(0.0..=0.99).contains(&self.again) {
+            return bad("again", format!("{} is not between 0 and 0.99", self.again));
         }
         if !(self.learning_rate > 0.0 && self.learning_rate < 1.0) {
             return bad("learning_rate", format!("{}: such as 0.001", self.learning_rate));
