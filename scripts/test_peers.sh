@@ -22,7 +22,7 @@ export CITRANGE_PEER_ROBOTS CITRANGE_PEER_ROBOSUITE
 # The real MuJoCo, ffmpeg and h5py in Python, and a real browser.
 venv=$(scripts/peers.sh)
 # The other environments are fetched while we build.
-(scripts/space_venv.sh && scripts/recordings_venv.sh && scripts/plan_venv.sh && scripts/robosuite_venv.sh && scripts/lerobot_venv.sh) > /dev/null &
+(scripts/space_venv.sh && scripts/recordings_venv.sh && scripts/plan_venv.sh && scripts/robosuite_venv.sh && scripts/lerobot_venv.sh && scripts/policy_peers.sh) > /dev/null &
 fetching=$!
 # What `make test` has built already: a release build would take minutes more.
 cargo build --quiet --workspace --bins --examples
@@ -36,7 +36,7 @@ export CITRANGE_MAKE_RECORDING="$built/examples/make_recording"
 driven=$(mktemp -d)
 trap 'rm -rf "$driven"' EXIT
 export CITRANGE_DRIVEN="$driven/set"
-"$venv/bin/python" -m pytest -q peers --ignore-glob='*lerobot*' --ignore=peers/test_space.py --ignore=peers/test_recordings.py --ignore=peers/test_plan.py --ignore=peers/test_robosuite.py
+"$venv/bin/python" -m pytest -q peers --ignore-glob='*lerobot*' --ignore=peers/test_space.py --ignore=peers/test_recordings.py --ignore=peers/test_plan.py --ignore=peers/test_robosuite.py --ignore=peers/test_policy.py
 
 # Our voxels and outliers beside Open3D's and scikit-learn's.
 venv=$(scripts/space_venv.sh)
@@ -57,3 +57,7 @@ venv=$(scripts/robosuite_venv.sh)
 # The real lerobot reads what we record. It brings a numpy of its own, hence a second environment.
 venv=$(scripts/lerobot_venv.sh)
 "$venv/bin/python" -m pytest -q -W ignore --show-capture=no peers/test_lerobot.py peers/test_lerobot_training.py peers/test_lerobot_bus.py
+
+# Networks of Stable-Baselines3, torch and onnxruntime beside ours.
+CITRANGE_RUN_NETWORK="$built/examples/run_network" PYTHONPATH=$(scripts/policy_peers.sh) \
+  "$venv/bin/python" -m pytest -q -W ignore --show-capture=no peers/test_policy.py

@@ -3,10 +3,11 @@
 use clap::Command;
 
 /// Every verb stands in one group; a test looks.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, &[&str]); 6] = [
     ("Teach and record", &["demo", "drive", "collect"]),
     ("Repeat and check", &["replay", "data", "report"]),
     ("See and plan", &["scene", "robot", "sim", "space", "plan"]),
+    ("Learn", &["train", "eval", "policy"]),
     ("Real arms", &["rig"]),
     ("Set up", &["setup", "doctor", "config", "completions", "help"]),
 ];

@@ -69,6 +69,14 @@ enum Verb {
     Space(verbs::space::Command),
     /// Plan a motion that touches nothing, timed within the arm's limits; film it.
     Plan(verbs::plan::Args),
+    /// Let an arm learn by itself, in minutes on this machine.
+    #[command(subcommand)]
+    Train(verbs::train::Command),
+    /// Find out how good a policy is, beside the planner; a page.
+    Eval(verbs::eval::Args),
+    /// Look at policies.
+    #[command(subcommand)]
+    Policy(verbs::policy::Command),
     /// Show an arm at work and make pictures of it.
     Demo(verbs::demo::Args),
     /// Show the settings of a verb and who said each; schemas of the files.
@@ -85,7 +93,7 @@ impl Verb {
     /// Whether its `--json` is one object per line.
     fn tells_lines(&self) -> bool {
         match self {
-            Self::Drive(_) | Self::Collect(_) => true,
+            Self::Drive(_) | Self::Collect(_) | Self::Train(_) => true,
             Self::Data(command) => command.tells_lines(),
             Self::Space(command) => command.tells_lines(),
             Self::Plan(args) => args.tells_lines(),
@@ -109,6 +117,9 @@ impl Verb {
             Self::Report(args) => verbs::report::run(args),
             Self::Space(command) => verbs::space::run(command),
             Self::Plan(args) => verbs::plan::run(args),
+            Self::Train(command) => verbs::train::run(command),
+            Self::Eval(args) => verbs::eval::run(args),
+            Self::Policy(command) => verbs::policy::run(command),
             Self::Demo(args) => verbs::demo::run(args),
             Self::Config(command) => verbs::config::run(command),
             Self::Completions { shell } => {

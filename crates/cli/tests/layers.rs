@@ -24,6 +24,7 @@ const LAYERS: [(&str, u32); 28] = [
     ("citrange-teleop", 3),
     ("citrange-cell", 4),
     ("citrange-emulate", 4),
+    ("citrange-policy", 4),
     ("citrange-task", 4),
     ("citrange-episodes", 5),
     ("citrange-settings", 5),

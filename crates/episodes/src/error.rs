@@ -9,6 +9,7 @@ use citrange_hdf5::Hdf5Error;
 use citrange_lerobot::LerobotError;
 use citrange_link::LinkError;
 use citrange_plan::PlanError;
+use citrange_policy::PolicyError;
 use citrange_render::ImageError;
 use citrange_sim::SimError;
 use citrange_tape::TapeError;
@@ -51,6 +52,9 @@ pub enum EpisodesError {
     /// A motion that cannot be planned as asked.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// A policy that cannot be used.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
     /// The loop: pilot, rig or tape gave up.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -107,6 +111,7 @@ impl Classified for EpisodesError {
             Self::Control(error) => error.kind(),
             Self::Task(error) => error.kind(),
             Self::Plan(error) => error.kind(),
+            Self::Policy(error) => error.kind(),
             Self::Run(
                 RunError::Pilot { fault, .. }
                 | RunError::Rig { fault, .. }

@@ -27,6 +27,7 @@ use std::sync::Arc;
 use citrange_core::RunSettings;
 use citrange_core::run::run as run_episode;
 use citrange_plan::{GoalText, Legs, PilotSettings, PlanError, PlanPilot, SceneSettings};
+use citrange_policy::ReachFinder;
 use citrange_space::MapSnapshot;
 use serde_json::{Value, json};
 
@@ -49,6 +50,8 @@ pub struct PlanOptions {
     pub map: Option<PathBuf>,
     /// Where to go, one after the other.
     pub goals: Vec<GoalText>,
+    /// A policy that is asked before the planner: its file, or the folder of its training.
+    pub with: Option<PathBuf>,
     /// How it is planned.
     pub settings: SceneSettings,
     /// The camera of a film; the scene's last if none is named.
@@ -75,7 +78,14 @@ pub fn plan_in_scene(options: &PlanOptions) -> Result<ScenePlan> {
     if let Some(path) = &options.map {
         scene.map = Some(Arc::new(MapSnapshot::load(path).map_err(PlanError::from)?));
     }
-    let legs = citrange_plan::plan_in_scene(&scene, &options.goals, &options.settings)?;
+    let (goals, settings) = (&options.goals, &options.settings);
+    let legs = match &options.with {
+        Some(policy) => {
+            let mut finder = ReachFinder::load(policy, settings.request.search.seed)?;
+            citrange_plan::plan_in_scene_with(&scene, goals, settings, &mut finder)?
+        }
+        None => citrange_plan::plan_in_scene(&scene, goals, settings)?,
+    };
     Ok(ScenePlan { legs, options: options.clone(), rig })
 }
 
@@ -85,6 +95,7 @@ impl ScenePlan {
     pub fn json(&self, hz: u32) -> Value {
         let mut all = self.legs.json(hz);
         all["scene"] = json!(self.options.scene);
+        all["with"] = json!(self.options.with);
         all["map"] = json!(self.options.map);
         all["episode_seed"] = json!(self.options.seed);
         all["episode"] = json!(self.options.episode);

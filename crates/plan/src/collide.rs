@@ -232,6 +232,12 @@ impl Collider {
         group.is_none_or(|group| *group == 0 || *group > self.arm.joints())
     }
 
+    /// What is in the way.
+    #[must_use]
+    pub fn obstacles(&self) -> &Obstacles {
+        &self.obstacles
+    }
+
     /// What the robot is mounted on, so closely that its first moving link would count as touching
     /// it wherever it turns. That link alone passes them.
     #[must_use]

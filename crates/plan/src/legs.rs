@@ -73,6 +73,7 @@ impl Leg {
         let mut all = json!(made.outcome);
         all["goal"] = json!(self.goal);
         all["start"] = json!(self.start);
+        all["found_by"] = json!(made.found_by);
         all["reached_m"] = json!(made.goal.reached_m);
         all["reached_rad"] = json!(made.goal.reached_rad);
         all["warnings"] = json!(made.goal.warnings);
@@ -101,7 +102,7 @@ impl Leg {
             format!("straight within {mm:.2} mm and {degrees:.2} degrees, ")
         });
         Some(format!(
-            "{}: {straight}{} way-points, {:.2} rad, {:.2} s, {:.2} mm{rotated} off; goal {:.2} ms, search \
+            "{}: {straight}{} way-points, {:.2} rad, {:.2} s, {:.2} mm{rotated} off; goal {:.2} ms, {} \
              {:.2} ms, timing {:.2} ms",
             self.goal,
             path.waypoints.len(),
@@ -109,6 +110,7 @@ impl Leg {
             motion.duration_s(),
             1e3 * made.goal.reached_m.unwrap_or(0.0),
             1e3 * made.times.goal_s,
+            if made.found_by == "birrt" { "search" } else { made.found_by },
             1e3 * made.times.search_s,
             1e3 * made.times.timing_s,
         ))

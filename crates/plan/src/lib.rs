@@ -43,6 +43,7 @@
 //! | files of problems, for measurements | `problems.rs` |
 //! | how a path is searched, shortened, mended | `search/` |
 //! | where a plan begins, and with which opening of the gripper | `start.rs` |
+//! | who may answer instead of the search | `finder.rs` |
 //! | all of it, from a goal to a motion | `make.rs`; why there is none, in words `words.rs` |
 //! | motions from goal to goal in a scene, in one call | `scene.rs`; what comes of it `legs.rs` |
 //! | how fast problems are solved | `measure.rs`; a file of them `measure_all.rs` |
@@ -54,6 +55,7 @@ mod collide;
 mod cone;
 mod config;
 mod error;
+mod finder;
 mod goal;
 mod held;
 mod legs;
@@ -78,17 +80,20 @@ pub use collide::{Collider, ColliderSettings, Mount};
 pub use cone::ToolCone;
 pub use config::{Config, MAX_JOINTS};
 pub use error::PlanError;
+pub use finder::{BiRrt, FoundPath, PathFinder, PathQuestion};
 pub use goal::{Contacts, GoalReport, GoalSettings, PlanGoal, check_goal};
 pub use held::HeldThing;
 pub use legs::{Leg, Legs};
-pub use make::{MadePlan, PlanRequest, PlanTimes, make_plan};
+pub use make::{MadePlan, PlanRequest, PlanTimes, make_plan, make_plan_with};
 pub use measure::{Bench, BenchTally, ObstacleKind, Solved};
 pub use motions::Motions;
 pub use obstacles::{AllowedTouch, Obstacles};
 pub use outcome::{Collision, Path, PathEnd, PlanOutcome, Touched};
 pub use pilot::{Feedforward, PilotSettings, PlanPilot, ServoLoad};
 pub use problems::{Problem, Problems};
-pub use scene::{GoalText, PlanScene, SceneSettings, SceneSolid, plan_in_scene};
+pub use scene::{
+    GoalText, PlanScene, SceneSettings, SceneSolid, plan_in_scene, plan_in_scene_with,
+};
 pub use search::{
     Effort, Improved, Planner, SearchResult, SearchSettings, SimplifySettings, Spent,
     path_length_rad,

@@ -9,6 +9,7 @@ use crate::collide::Collider;
 use crate::cone::{ConeCheck, Coned, ToolCone};
 use crate::config::Config;
 use crate::error::PlanError;
+use crate::finder::{BiRrt, FoundPath, PathFinder, PathQuestion};
 use crate::goal::{GoalReport, GoalSettings, PlanGoal, check_goal, miss};
 use crate::outcome::{Path, PathEnd, PlanOutcome};
 use crate::search::{Effort, Planner, SearchResult, SearchSettings, path_length_rad};
@@ -56,6 +57,8 @@ impl Default for PlanRequest {
 pub struct MadePlan {
     /// A path, or the reason why there is none.
     pub outcome: PlanOutcome,
+    /// Who said so: `birrt`, `policy`, or `check` where start or goal decided.
+    pub found_by: &'static str,
     /// What was found out about start and goal.
     pub goal: GoalReport,
     /// A slow motion out of a collision, to be carried out first.
@@ -93,6 +96,21 @@ pub fn make_plan(
     goal: &PlanGoal,
     request: &PlanRequest,
 ) -> Result<MadePlan, PlanError> {
+    make_plan_with(arm, (collider, planner), &mut BiRrt, start, goal, request)
+}
+
+/// As [`make_plan`], with a path that something else finds.
+///
+/// # Errors
+/// As there, and when the finder cannot be asked this.
+pub fn make_plan_with(
+    arm: &PlannedArm,
+    (collider, planner): (&mut Collider, &mut Planner),
+    finder: &mut dyn PathFinder,
+    start: &[f64],
+    goal: &PlanGoal,
+    request: &PlanRequest,
+) -> Result<MadePlan, PlanError> {
     let _span = tracing::info_span!("plan").entered();
     if request.straight.is_some() {
         return make_straight(arm, collider, start, goal, request);
@@ -117,20 +135,28 @@ pub fn make_plan(
     let began = Instant::now();
     let from = Config::of(&first);
     let span = tracing::debug_span!("search", goals = report.candidates.len()).entered();
-    let result = match &mut cone {
+    let candidates = &report.candidates;
+    let found = match &mut cone {
         Some(cone) => {
             let mut kept = Coned { inner: collider, cone };
-            planner.plan_constrained(&mut kept, &from, &report.candidates)
+            let result = planner.plan_constrained(&mut kept, &from, candidates);
+            FoundPath { result, by: BiRrt::NAME, notes: Vec::new() }
         }
-        None => search(collider, planner, &from, &report.candidates, &request.effort),
+        None => {
+            let effort = &request.effort;
+            let question = PathQuestion { arm, from: &from, goal, candidates, effort };
+            finder.find(&question, collider, planner)?
+        }
     };
+    let FoundPath { result, by, notes } = found;
+    report.warnings.extend(notes);
     drop(span);
     times.search_s = began.elapsed().as_secs_f64();
     let (path, iterations) = match result {
         SearchResult::Found { path, iterations, .. } => (path, iterations),
         SearchResult::NoPath { iterations, .. } => {
             let outcome = PlanOutcome::NoPath { iterations, spent_s: times.search_s };
-            return Ok(MadePlan::none(outcome, report, times));
+            return Ok(MadePlan { found_by: by, ..MadePlan::none(outcome, report, times) });
         }
         SearchResult::StartBlocked | SearchResult::GoalBlocked => {
             // Both ends were free a moment ago: nothing else can have changed.
@@ -174,6 +200,7 @@ pub fn make_plan(
     let length_rad = path_length_rad(&path);
     Ok(MadePlan {
         outcome: PlanOutcome::Found(Path { waypoints, length_rad, iterations }),
+        found_by: by,
         goal: report,
         escape,
         trajectory: Some(trajectory),
@@ -185,7 +212,15 @@ pub fn make_plan(
 impl MadePlan {
     /// No path, for a reason.
     fn none(outcome: PlanOutcome, goal: GoalReport, times: PlanTimes) -> Self {
-        Self { outcome, goal, escape: None, trajectory: None, straight: None, times }
+        Self {
+            outcome,
+            found_by: "check",
+            goal,
+            escape: None,
+            trajectory: None,
+            straight: None,
+            times,
+        }
     }
 }
 
@@ -245,6 +280,7 @@ fn make_straight(
             length_rad,
             iterations: 0,
         }),
+        found_by: "straight",
         goal: report,
         escape: None,
         trajectory: Some(motion.trajectory),
@@ -291,24 +327,6 @@ fn keep_in_cone(arm: &PlannedArm, cone: &mut ConeCheck, start: &[f64], report: &
     if report.candidates.is_empty() {
         report.outcome = Some(PlanOutcome::OffCone { end: PathEnd::Goal, off_rad, half_angle_rad });
     }
-}
-
-fn search(
-    collider: &mut Collider,
-    planner: &mut Planner,
-    from: &Config,
-    goals: &[Config],
-    effort: &Effort,
-) -> SearchResult {
-    if effort.rounds > 1 {
-        let shared = &*collider;
-        return planner.improve(|| shared.clone(), from, goals, effort).result;
-    }
-    let mut result = planner.plan(collider, from, goals);
-    if let SearchResult::Found { path, .. } = &mut result {
-        planner.simplify(collider, path);
-    }
-    result
 }
 
 /// Positions in double precision, back within the limits that single precision rounds over.

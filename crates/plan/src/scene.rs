@@ -16,9 +16,10 @@ use crate::collide::{Collider, ColliderSettings};
 use crate::cone::{ConeCheck, ToolCone};
 use crate::config::Config;
 use crate::error::PlanError;
+use crate::finder::{BiRrt, PathFinder};
 use crate::goal::{GoalSettings, PlanGoal, miss};
 use crate::legs::{Leg, Legs};
-use crate::make::{PlanRequest, goals_of, make_plan};
+use crate::make::{PlanRequest, goals_of, make_plan_with};
 use crate::obstacles::Obstacles;
 use crate::pilot::Feedforward;
 use crate::search::{Effort, Planner, SearchSettings};
@@ -109,6 +110,19 @@ pub fn plan_in_scene(
     goals: &[GoalText],
     settings: &SceneSettings,
 ) -> Result<Legs, PlanError> {
+    plan_in_scene_with(scene, goals, settings, &mut BiRrt)
+}
+
+/// As [`plan_in_scene`], with paths that something else finds.
+///
+/// # Errors
+/// As there, and when the finder cannot be asked this.
+pub fn plan_in_scene_with(
+    scene: &PlanScene,
+    goals: &[GoalText],
+    settings: &SceneSettings,
+    finder: &mut dyn PathFinder,
+) -> Result<Legs, PlanError> {
     let (robot, body) = (&scene.description, &scene.robot);
     let inertias = Some(body.details().inertias.as_slice()).filter(|known| !known.is_empty());
     let servo = scene.servo.as_ref();
@@ -146,11 +160,13 @@ pub fn plan_in_scene(
         let lines = goals[number + 1..].iter().take_while(|next| next.is_straight);
         let lines: Vec<&PlanGoal> = lines.map(|next| &next.goal).collect();
         let made = if *is_straight {
-            make_plan(&arm, &mut collider, &mut planner, &from, goal, &straight)?
+            let tools = (&mut collider, &mut planner);
+            make_plan_with(&arm, tools, finder, &from, goal, &straight)?
         } else {
             let aim = before_lines(&arm, &mut collider, &from, goal, &lines, &straight)?;
             let aim = aim.as_ref().unwrap_or(goal);
-            let mut made = make_plan(&arm, &mut collider, &mut planner, &from, aim, &request)?;
+            let tools = (&mut collider, &mut planner);
+            let mut made = make_plan_with(&arm, tools, finder, &from, aim, &request)?;
             if let Some(motion) = &made.trajectory {
                 let (reached_m, reached_rad) = miss(&arm, goal, motion.goal())?;
                 (made.goal.reached_m, made.goal.reached_rad) = (Some(reached_m), reached_rad);

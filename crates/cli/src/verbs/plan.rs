@@ -89,6 +89,10 @@ struct MotionArgs {
     /// place.
     #[arg(long, value_enum, default_value_t = Unknown::Free, requires = "map")]
     unknown: Unknown,
+    /// A policy to ask first (`citrange train reach`): of sixteen attempts the shortest that the
+    /// planner proves free is shortened and timed; where there is none, the planner is asked.
+    #[arg(long, value_name = "POLICY")]
+    with: Option<PathBuf>,
     /// Distance that everything must keep from the arm.
     #[arg(long, default_value_t = 0.005)]
     margin_m: f64,
@@ -197,6 +201,7 @@ impl MotionArgs {
             episode: self.episode,
             map: self.map.clone(),
             goals: places.chain(joints).collect(),
+            with: self.with.clone(),
             settings: self.settings()?,
             camera: self.camera.clone().filter(|_| self.film.is_some()),
         })

@@ -86,7 +86,7 @@ fn few_problems(here: &Path) {
 }
 
 /// Sections of one object, and words for them; in this order they follow from one another.
-const OBJECTS: [(&str, &str); 28] = [
+const OBJECTS: [(&str, &str); 32] = [
     ("doctor", "doctor --json"),
     ("rig list", "rig list --json"),
     ("scene list", "scene list --json"),
@@ -96,6 +96,10 @@ const OBJECTS: [(&str, &str); 28] = [
     ("replay", "replay set --frame-targets --json"),
     ("report", "report set --no-film --json"),
     ("plan", "plan ur5_cell --goal-joints home --json"),
+    ("plan", "plan ur5_cell --goal-joints up --with reach --json"),
+    ("eval", "eval reach --episodes 20 --attempts 4 --rung a,e --json"),
+    ("policy show", "policy show reach --json"),
+    ("policy import", "policy import reach.onnx --out theirs.policy --json"),
     ("data list", "data list set --json"),
     ("data show", "data show set --json"),
     ("data show --episode", "data show set --episode 1 --json"),
@@ -123,6 +127,8 @@ fn every_verb_writes_the_object_it_promises() {
     let here = folder.path();
     small_scene(here);
     ok(here, "collect small.yaml --episodes 3 --seconds 0.2 --out set");
+    ok(here, "train reach --steps 8192 --out reach");
+    ok(here, "policy export reach --out reach.onnx");
     let promised = documented();
     for (section, words) in OBJECTS {
         let output = run(here, words);
@@ -173,6 +179,7 @@ fn verbs_that_go_on_write_a_line_per_event() {
         "collect small.yaml --seconds 0.2 --speed 4 --json --out paced",
         &["begin", "frame", "saved", "done"],
     );
+    lines("train reach", "train reach --steps 8192 --out reach --json", &["evaluation", "end"]);
     ok(here, "data export set --to hdf5 --episodes 0 --out h");
     ok(here, "data export set --to robomimic --out r.hdf5");
     let file = std::fs::read_dir(here.join("h")).unwrap().next().unwrap().unwrap().path();
@@ -197,13 +204,17 @@ fn verbs_that_go_on_write_a_line_per_event() {
 }
 
 /// Words, exit code, and whether errors come as lines.
-const FAULTS: [(&str, i32, bool); 18] = [
+const FAULTS: [(&str, i32, bool); 22] = [
     ("scene show nowhere.yaml --json", 3, false),
     ("sim small.yaml --envs none --json", 2, false),
     ("replay set --episode 9 --json", 3, false),
     ("replay nowhere --json", 3, false),
     ("report nowhere --json", 3, false),
     ("plan ur5_cell --goal-joints home --map none.bin --json", 3, false),
+    ("plan ur5_cell --goal-joints home --with nowhere --json", 3, false),
+    ("eval nowhere --json", 3, false),
+    ("policy show nowhere --json", 3, false),
+    ("train reach --resume nowhere --json", 3, true),
     ("data list nowhere --json", 3, false),
     ("data check nowhere --json", 3, false),
     ("data repair nowhere --json", 3, false),

@@ -1,7 +1,7 @@
 //! Places a robot's spheres for many configurations at once: forward kinematics in lanes.
 
 use citrange_lanes::{Isa, LANES, Lanes};
-use nalgebra::Isometry3;
+use nalgebra::{Isometry3, Point3};
 
 use super::kernel;
 use super::self_collision::{self, LinkPair};
@@ -95,6 +95,25 @@ impl BatchKinematics {
     #[must_use]
     pub fn block_centres(&self) -> &[[Lanes; 3]] {
         &self.centres
+    }
+
+    /// Where a point of a link is in the block that was placed last. The point is in the frame of
+    /// the link; link 0 is the base.
+    #[must_use]
+    pub fn block_point(&self, link: usize, point_m: [f64; 3]) -> [Lanes; 3] {
+        let mut at = [Lanes::splat(0.0); 3];
+        if let Some(frame) = self.frames.get(link) {
+            let point = self.robot.ours_from_link(link) * Point3::from(point_m);
+            kernel::place_point(self.isa, frame, point.coords.map(|c| c as f32).into(), &mut at);
+        }
+        at
+    }
+
+    /// Direction of a joint's axis and a point on it, in the world, in the block that was placed
+    /// last.
+    #[must_use]
+    pub fn block_axis(&self, joint: usize) -> Option<([Lanes; 3], [Lanes; 3])> {
+        self.frames.get(joint + 1).map(|frame| (frame.axes[2], frame.origin_m))
     }
 
     /// The instruction set that is used.

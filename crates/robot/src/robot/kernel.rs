@@ -24,6 +24,15 @@ kernel! {
 }
 
 kernel! {
+    /// Where a point of a link is.
+    pub(crate) fn place_point(
+        simd, frame: &LaneFrame<Lanes>, point_m: [f32; 3], at: &mut [Lanes; 3],
+    ) {
+        store(&frame.point(simd, point_m), at);
+    }
+}
+
+kernel! {
     /// In which configurations spheres of a pair are nearer than the margin, as bits.
     pub(crate) fn self_hits(
         simd,
