@@ -11,12 +11,17 @@ use crate::config::Config;
 use crate::error::PlanError;
 use crate::goal::{GoalReport, GoalSettings, PlanGoal, check_goal, miss};
 use crate::outcome::{Path, PathEnd, PlanOutcome};
-use crate::search::{Effort, Planner, SearchResult, SearchSettings, path_length_rad};
+use crate::search::{
+    Effort, Improved, Planner, Reused, SearchResult, SearchSettings, path_length_rad,
+};
 use crate::straight::{Straight, StraightSettings};
 use crate::timing::{TimingSettings, Trajectory};
 
 /// Share of full speed at which a robot backs out of a collision.
 const ESCAPE_SPEED: f64 = 0.1;
+
+/// Collision checks before a search gives up.
+const MOST_CHECKS: u64 = 2_000_000;
 
 /// What single precision may be off: far less than proofs leave between the robot and things.
 const SAME_RAD: f64 = 1e-6;
@@ -28,7 +33,7 @@ pub struct PlanRequest {
     pub goal: GoalSettings,
     /// How a path is searched for.
     pub search: SearchSettings,
-    /// Searches of which the best is taken.
+    /// How much is spent on a better path than the first.
     pub effort: Effort,
     /// How fast the robot moves.
     pub timing: TimingSettings,
@@ -36,18 +41,31 @@ pub struct PlanRequest {
     pub cone: Option<ToolCone>,
     /// The tool goes along a straight line, this straight; none: as it comes.
     pub straight: Option<StraightSettings>,
+    /// Way-points of a path that was planned before, for a world that has changed since: it is
+    /// proved again first, then mended, and only then looked for anew.
+    pub before: Option<Vec<Vec<f64>>>,
 }
 
 impl Default for PlanRequest {
     fn default() -> Self {
         Self {
             goal: GoalSettings::default(),
-            search: SearchSettings { time_limit_s: Some(1.0), ..SearchSettings::default() },
-            effort: Effort { rounds: 1, time_limit: None },
+            search: Self::search_of(0),
+            effort: Effort::default(),
             timing: TimingSettings::default(),
             cone: None,
             straight: None,
+            before: None,
         }
+    }
+}
+
+impl PlanRequest {
+    /// A search that gives up after as many collision checks as a second or two have: on every
+    /// machine alike.
+    #[must_use]
+    pub fn search_of(seed: u64) -> SearchSettings {
+        SearchSettings { seed, max_checks: Some(MOST_CHECKS), ..SearchSettings::default() }
     }
 }
 
@@ -67,6 +85,10 @@ pub struct MadePlan {
     pub straight: Option<(f64, f64)>,
     /// Where the time went.
     pub times: PlanTimes,
+    /// What was spent on a better path than the first, and what came of it.
+    pub improved: Option<Improved>,
+    /// How much of the path before is in this one, where there was one.
+    pub reused: Option<Reused>,
 }
 
 /// Seconds that each step of making a plan took.
@@ -74,7 +96,7 @@ pub struct MadePlan {
 pub struct PlanTimes {
     /// Start and goal checked, inverse kinematics.
     pub goal_s: f64,
-    /// Path found and shortened.
+    /// Path found, shortened and improved.
     pub search_s: f64,
     /// Corners rounded, motion timed.
     pub timing_s: f64,
@@ -117,12 +139,14 @@ pub fn make_plan(
     let began = Instant::now();
     let from = Config::of(&first);
     let span = tracing::debug_span!("search", goals = report.candidates.len()).entered();
-    let result = match &mut cone {
+    let Searched { result, improved, reused } = match &mut cone {
         Some(cone) => {
             let mut kept = Coned { inner: collider, cone };
-            planner.plan_constrained(&mut kept, &from, &report.candidates)
+            let result = planner.plan_constrained(&mut kept, &from, &report.candidates);
+            let reused = request.before.as_ref().map(|_| Reused::Replanned);
+            Searched { result, improved: None, reused }
         }
-        None => search(collider, planner, &from, &report.candidates, &request.effort),
+        None => search(collider, planner, &from, &report.candidates, request),
     };
     drop(span);
     times.search_s = began.elapsed().as_secs_f64();
@@ -179,13 +203,24 @@ pub fn make_plan(
         trajectory: Some(trajectory),
         straight: None,
         times,
+        improved,
+        reused,
     })
 }
 
 impl MadePlan {
     /// No path, for a reason.
     fn none(outcome: PlanOutcome, goal: GoalReport, times: PlanTimes) -> Self {
-        Self { outcome, goal, escape: None, trajectory: None, straight: None, times }
+        Self {
+            outcome,
+            goal,
+            escape: None,
+            trajectory: None,
+            straight: None,
+            times,
+            improved: None,
+            reused: None,
+        }
     }
 }
 
@@ -250,6 +285,8 @@ fn make_straight(
         trajectory: Some(motion.trajectory),
         straight: Some((motion.off_m, motion.turned_rad)),
         times,
+        improved: None,
+        reused: None,
     })
 }
 
@@ -293,22 +330,39 @@ fn keep_in_cone(arm: &PlannedArm, cone: &mut ConeCheck, start: &[f64], report: &
     }
 }
 
+/// What a search came to.
+struct Searched {
+    result: SearchResult,
+    improved: Option<Improved>,
+    reused: Option<Reused>,
+}
+
 fn search(
     collider: &mut Collider,
     planner: &mut Planner,
     from: &Config,
     goals: &[Config],
-    effort: &Effort,
-) -> SearchResult {
-    if effort.rounds > 1 {
-        let shared = &*collider;
-        return planner.improve(|| shared.clone(), from, goals, effort).result;
+    request: &PlanRequest,
+) -> Searched {
+    let (mut result, reused) = match &request.before {
+        None => (planner.plan(collider, from, goals), None),
+        Some(before) => {
+            planner.remember(&before.iter().map(|at| Config::of(at)).collect::<Vec<_>>());
+            let (result, reused) = planner.replan_from(collider, from, goals);
+            (result, Some(reused))
+        }
+    };
+    let SearchResult::Found { path, goal, .. } = &mut result else {
+        return Searched { result, improved: None, reused };
+    };
+    // What is still right stays as it is: the robot may be on its way along it.
+    if reused == Some(Reused::Kept) {
+        return Searched { result, improved: None, reused };
     }
-    let mut result = planner.plan(collider, from, goals);
-    if let SearchResult::Found { path, .. } = &mut result {
-        planner.simplify(collider, path);
-    }
-    result
+    planner.simplify(collider, path);
+    let improved = planner.improve(collider, goals, path, &request.effort);
+    *goal = goals.iter().position(|at| path.last() == Some(at)).unwrap_or(*goal);
+    Searched { result, improved: Some(improved), reused }
 }
 
 /// Positions in double precision, back within the limits that single precision rounds over.

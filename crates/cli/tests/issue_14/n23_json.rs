@@ -86,7 +86,7 @@ fn few_problems(here: &Path) {
 }
 
 /// Sections of one object, and words for them; in this order they follow from one another.
-const OBJECTS: [(&str, &str); 28] = [
+const OBJECTS: [(&str, &str); 29] = [
     ("doctor", "doctor --json"),
     ("rig list", "rig list --json"),
     ("scene list", "scene list --json"),
@@ -96,6 +96,7 @@ const OBJECTS: [(&str, &str); 28] = [
     ("replay", "replay set --frame-targets --json"),
     ("report", "report set --no-film --json"),
     ("plan", "plan ur5_cell --goal-joints home --json"),
+    ("plan generate", "plan generate so101 --each 1 --families table,bars -o made.json --json"),
     ("data list", "data list set --json"),
     ("data show", "data show set --json"),
     ("data show --episode", "data show set --episode 1 --json"),
