@@ -278,7 +278,10 @@ fn a_plain_urdf_goes_around_obstacles_of_a_file() {
     assert!(length(&around) > 1.7, "{}", length(&around));
     assert_eq!(around["plans"][0]["is_reproducible"], true);
     // The same everywhere, and a clock is said to be one.
-    assert_eq!(around["plans"][0]["waypoints"], plan(&["--obstacles", "post.yaml"])["plans"][0]["waypoints"]);
+    assert_eq!(
+        around["plans"][0]["waypoints"],
+        plan(&["--obstacles", "post.yaml"])["plans"][0]["waypoints"]
+    );
     let timed = plan(&["--obstacles", "post.yaml", "--budget-ms", "20"]);
     assert_eq!(timed["plans"][0]["is_reproducible"], false);
     // A scene with such a robot.
@@ -298,7 +301,10 @@ fn a_plain_urdf_goes_around_obstacles_of_a_file() {
     assert!(told.contains("broken.yaml:2") && told.contains("parts"), "{told}");
 
     // Replanned: kept, then not.
-    good(folder.path(), &[asked.as_slice(), &["--obstacles", "post.yaml", "-o", "old.json"]].concat());
+    good(
+        folder.path(),
+        &[asked.as_slice(), &["--obstacles", "post.yaml", "-o", "old.json"]].concat(),
+    );
     let again = |more: &[&str]| -> Value {
         let words = ["--robot", "arm.urdf", "--replan-from", "old.json", "--json"];
         serde_json::from_str(&good(folder.path(), &[&words[..], more].concat())).unwrap()
@@ -315,7 +321,8 @@ fn a_plain_urdf_goes_around_obstacles_of_a_file() {
 fn problems_are_made_for_any_robot_and_solved() {
     let folder = tempfile::tempdir().unwrap();
     let made = |robot: &str, name: &str| {
-        let words = ["generate", robot, "--each", "2", "--seed", "7", "-o", name, "--body", "b.json"];
+        let words =
+            ["generate", robot, "--each", "2", "--seed", "7", "-o", name, "--body", "b.json"];
         good(folder.path(), &words);
         std::fs::read_to_string(folder.path().join(name)).unwrap()
     };

@@ -144,7 +144,10 @@ impl Maker<'_> {
              hand reaches away from its base?",
             family.name()
         );
-        Err(PlanError::Bad { what: format!("problems for {}", self.arm.body().chain().robot), reason })
+        Err(PlanError::Bad {
+            what: format!("problems for {}", self.arm.body().chain().robot),
+            reason,
+        })
     }
 
     fn is_solved(&mut self, start: &Config, goal: &Config) -> Result<bool, PlanError> {

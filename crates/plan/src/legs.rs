@@ -111,7 +111,8 @@ impl Leg {
             format!("straight within {mm:.2} mm and {degrees:.2} degrees, ")
         });
         let reused = made.reused.map_or(String::new(), |reused| format!("; {}", reused.name()));
-        let timed = if self.is_reproducible() { "" } else { "; not reproducible: a clock ended it" };
+        let timed =
+            if self.is_reproducible() { "" } else { "; not reproducible: a clock ended it" };
         Some(format!(
             "{}: {straight}{} way-points, {:.2} rad, {:.2} s, {:.2} mm{rotated} off; goal {:.2} ms, search \
              {:.2} ms, timing {:.2} ms{reused}{timed}",

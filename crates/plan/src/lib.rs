@@ -102,5 +102,5 @@ pub use search::{
 pub use start::{GripperOpening, PlanStart};
 pub use straight::{StraightFault, StraightMotion, StraightSettings, StraightStop};
 pub use timing::{Joined, Moment, Remainder, TimingSettings, Tracking, Trajectory};
-pub use world::{MeshThing, WorldFile};
 pub use words::{ObstacleNames, mount_in_words, reason_in_words};
+pub use world::{MeshThing, WorldFile};

@@ -72,7 +72,8 @@ impl Bench {
     }
 
     fn row(&mut self, problem: &Problem, settings: &CurveSettings) -> Result<Row, PlanError> {
-        let budgets = settings.checks.iter().map(|checks| Effort { checks: *checks, time_limit: None });
+        let budgets =
+            settings.checks.iter().map(|checks| Effort { checks: *checks, time_limit: None });
         let long = settings.long.map(|long| Effort { checks: u64::MAX, time_limit: Some(long) });
         let mut row = Row {
             name: problem.name.clone(),
@@ -201,8 +202,15 @@ impl BudgetCurve {
     pub fn text(&self) -> String {
         let mut lines = vec![format!(
             "{:<16}{:>8}{:>16}{:>8}{:>12}{:>16}{:>16}{:>12}{:>12}",
-            "family", "problems", "budget", "solved", "median rad", "median / best", "each / best",
-            "90th", "median µs"
+            "family",
+            "problems",
+            "budget",
+            "solved",
+            "median rad",
+            "median / best",
+            "each / best",
+            "90th",
+            "median µs"
         )];
         for family in self.families() {
             let problems = self.of(family).count();

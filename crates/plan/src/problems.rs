@@ -6,8 +6,8 @@ use std::sync::Arc;
 use citrange_core::Pose;
 use citrange_core::shape::{PosedShape, Shape};
 use citrange_space::{Grid, MapSnapshot};
-use serde::{Deserialize, Serialize};
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 
 use crate::error::PlanError;
 use crate::obstacles::Obstacles;

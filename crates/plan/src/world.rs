@@ -61,10 +61,11 @@ impl WorldFile {
         let bad = |reason: String| PlanError::Bad { what: name.clone(), reason };
         let text = std::fs::read_to_string(path)
             .map_err(|error| bad(format!("cannot be read: {error}")))?;
-        let world: Self = from_yaml(&text, &name).map_err(|error| {
-            PlanError::Bad { what: "obstacles".to_owned(), reason: error.to_string() }
+        let world: Self = from_yaml(&text, &name).map_err(|error| PlanError::Bad {
+            what: "obstacles".to_owned(),
+            reason: error.to_string(),
         })?;
-        world.solids(path.parent().unwrap_or(Path::new(""))).map_err(|error| bad(error))
+        world.solids(path.parent().unwrap_or(Path::new(""))).map_err(bad)
     }
 
     /// What it says, with files that are seen from a folder.

@@ -261,8 +261,7 @@ fn more_checks_are_rarely_longer_and_the_same_every_time() {
         let (start, goal) = (Config::of(&[-2.5; 4]), Config::of(&[2.5; 4]));
         let toy = Toy::random(4, 60, &mut rng, &[start, goal]);
         let mut planner = planner(4, with_seed(seed));
-        let SearchResult::Found { mut path, .. } =
-            planner.plan(&mut toy.clone(), &start, &[goal])
+        let SearchResult::Found { mut path, .. } = planner.plan(&mut toy.clone(), &start, &[goal])
         else {
             continue;
         };

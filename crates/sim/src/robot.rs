@@ -104,10 +104,7 @@ pub fn compiled_robot(model: &str, folder: &Path) -> Result<Robot, SimError> {
 ///
 /// # Errors
 /// As [`compiled_robot`], and when nothing sensible can be guessed.
-pub fn described_robot(
-    model: &str,
-    folder: &Path,
-) -> Result<(RobotDescription, Robot), SimError> {
+pub fn described_robot(model: &str, folder: &Path) -> Result<(RobotDescription, Robot), SimError> {
     const NAME: &str = "robot";
     if let Ok(robot) = Robot::load(model)
         && let Ok(description) = robot_description(model)

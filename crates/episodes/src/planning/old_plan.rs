@@ -53,7 +53,6 @@ impl OldPlans {
             let ends = self.plans.iter().filter_map(|plan| plan.waypoints.last());
             options.goals = ends.map(|at| GoalText::Joints(words(at))).collect();
         }
-        options.settings.before =
-            Some(self.plans.into_iter().map(|plan| plan.waypoints).collect());
+        options.settings.before = Some(self.plans.into_iter().map(|plan| plan.waypoints).collect());
     }
 }

@@ -29,7 +29,8 @@ impl<'a> Ends<'a> {
     pub(super) fn new(arm: &'a PlannedArm) -> Result<Self, PlanError> {
         let bad = |why: RobotError| PlanError::bad("inverse kinematics", why.to_string());
         let mut reach = InverseKinematics::new(arm.body().chain(), arm.held()).map_err(bad)?;
-        let ranges = arm.limits().iter().map(|l| [l.range[0] + INSIDE_RAD, l.range[1] - INSIDE_RAD]);
+        let ranges =
+            arm.limits().iter().map(|l| [l.range[0] + INSIDE_RAD, l.range[1] - INSIDE_RAD]);
         reach.set_ranges(ranges).map_err(bad)?;
         Ok(Self { arm, reach })
     }

@@ -141,7 +141,11 @@ impl Drawer<'_> {
 
     /// Where a robot can turn to: its front half twice as often.
     fn yaw(&mut self) -> f64 {
-        if self.rng.unit() < 0.5 { self.between(-PI / 2.0, PI / 2.0) } else { self.between(-PI, PI) }
+        if self.rng.unit() < 0.5 {
+            self.between(-PI / 2.0, PI / 2.0)
+        } else {
+            self.between(-PI, PI)
+        }
     }
 
     fn cuboid(&mut self, frame: &Isometry3<f64>, at_m: [f64; 3], half_m: [f64; 3]) {
@@ -168,7 +172,8 @@ impl Drawer<'_> {
                 self.world.solids.push(PosedShape::sphere(centre.coords.into(), wide_m));
             }
             _ => {
-                let turn = UnitQuaternion::from_axis_angle(&Vector3::z_axis(), self.rng.unit() * PI);
+                let turn =
+                    UnitQuaternion::from_axis_angle(&Vector3::z_axis(), self.rng.unit() * PI);
                 let flat = wide_m * self.between(0.5, 1.0);
                 let half_m = [wide_m, flat, high_m / 2.0];
                 self.cuboid(&(here * turn), [0.0, 0.0, high_m / 2.0], half_m);
@@ -199,7 +204,8 @@ impl Drawer<'_> {
         let leg_m = (top_m + self.reach(FLOOR)) / 2.0 - thick_m;
         for corner in 0..4 {
             let sign = |bit: usize| if corner >> bit & 1 == 0 { -0.9 } else { 0.9 };
-            let at = Translation3::new(sign(0) * half[0], sign(1) * half[1], -2.0 * thick_m - leg_m);
+            let at =
+                Translation3::new(sign(0) * half[0], sign(1) * half[1], -2.0 * thick_m - leg_m);
             if leg_m > thick_m {
                 let leg = PosedShape::cylinder((frame * at).into(), self.reach(0.02), leg_m);
                 self.world.solids.push(leg);
@@ -219,7 +225,11 @@ impl Drawer<'_> {
         let below_m = top_m / 2.0;
         let is_under = top_m > 2.5 * self.size.hand_m && self.rng.unit() < 0.5;
         let start = if is_under {
-            Self::region(&frame, [0.0, 0.0, -below_m], [0.8 * half[0], 0.8 * half[1], 0.4 * below_m])
+            Self::region(
+                &frame,
+                [0.0, 0.0, -below_m],
+                [0.8 * half[0], 0.8 * half[1], 0.4 * below_m],
+            )
         } else {
             on
         };
@@ -259,8 +269,7 @@ impl Drawer<'_> {
                 let half_m = [0.6 * half_deep_m, 0.6 * half_wide_m, 0.25 * gap_m];
                 rooms.push(Self::region(&frame, at, half_m));
                 if self.rng.unit() < self.by_difficulty(0.3, 0.8) {
-                    let floor = frame
-                        * Translation3::new(0.0, 0.0, gap_m * board as f64 + thick_m);
+                    let floor = frame * Translation3::new(0.0, 0.0, gap_m * board as f64 + thick_m);
                     let (x, across) = (self.between(0.0, 0.7), self.between(-0.7, 0.7));
                     let (thin, tall) = (self.between(0.02, 0.05), self.between(0.3, 0.7));
                     let wide_m = self.reach(thin);
@@ -360,10 +369,8 @@ impl Drawer<'_> {
             let away_m = self.reach(away).max(self.reach(FOOT) + 1.2 * half_m[0]);
             let low = self.between(0.0, 0.25);
             let frame = self.frame(away_m, self.reach(low) + half_m[2], yaw);
-            let turned = UnitQuaternion::from_axis_angle(
-                &Vector3::z_axis(),
-                self.rng.uniform(-0.4, 0.4),
-            );
+            let turned =
+                UnitQuaternion::from_axis_angle(&Vector3::z_axis(), self.rng.uniform(-0.4, 0.4));
             insides.push(self.open_box(&(frame * turned), half_m, thick_m));
             // What it stands on.
             let stand_m = (self.reach(low + FLOOR) - 2.0 * thick_m) / 2.0;

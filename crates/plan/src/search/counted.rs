@@ -20,9 +20,9 @@ impl<'a, M: Motions> Counted<'a, M> {
         Self { inner, begun, asked: 0, began: Instant::now() }
     }
 
-    /// One more than was spent, for tries that ask nothing.
-    pub(super) fn tried(&mut self) {
-        self.asked += 1;
+    /// More than was asked: tries that ask nothing cost something, too.
+    pub(super) fn tried(&mut self, tries: usize) {
+        self.asked += tries as u64;
     }
 
     /// Whether this much time is over.

@@ -110,7 +110,7 @@ impl Planner {
     ) -> Improved {
         let mut motions = Counted::new(motions);
         let mut improving = Improving::new(self, goals, path.clone(), effort);
-        let found = improving.run(&mut motions);
+        let is_timed_out = improving.run(&mut motions);
         let searches = improving.searches;
         if let Some(best) = improving.into_best()
             && best.length_rad < path_length_rad(path)
@@ -122,7 +122,7 @@ impl Planner {
             length_rad: path_length_rad(path),
             checks: motions.checks(),
             searches,
-            is_timed_out: found,
+            is_timed_out,
         }
     }
 
@@ -151,6 +151,9 @@ struct Improving<'a> {
     made: usize,
     /// Shorter than this is no path.
     least_rad: f64,
+    /// Of the settings: what searches do with long paths.
+    range_rad: f32,
+    around_rad: f32,
 }
 
 impl<'a> Improving<'a> {
@@ -160,8 +163,11 @@ impl<'a> Improving<'a> {
         let tightener = Tightener::new(Rng::new(rng.next_u64()), planner.ranges.joints());
         let goals_rad = goals.iter().filter_map(|goal| Some(path.first()?.distance(goal)));
         let least_rad = f64::from(goals_rad.fold(f32::INFINITY, f32::min));
+        let (range_rad, around_rad) = (planner.settings.range_rad, planner.settings.around_rad);
         let mut made = Self {
             planner,
+            range_rad,
+            around_rad,
             goals,
             effort: *effort,
             candidates: Vec::new(),
@@ -186,7 +192,7 @@ impl<'a> Improving<'a> {
             if motions.is_late(self.effort.time_limit) {
                 return true;
             }
-            motions.tried();
+            motions.tried(1);
             let left = self.effort.checks - spent;
             let may_search = left > self.effort.checks / LAST_SHARE;
             let is_due = may_search && spent > SLICE && 2 * searched <= spent;
@@ -245,7 +251,7 @@ impl<'a> Improving<'a> {
         let ranges = &self.planner.ranges;
         while motions.checks() < until && candidate.path.len() > 2 {
             self.tightener.step(motions, ranges, &mut candidate.path);
-            motions.tried();
+            motions.tried(1);
         }
         let before_rad = candidate.length_rad;
         candidate.length_rad = path_length_rad(&candidate.path);
@@ -273,6 +279,10 @@ impl<'a> Improving<'a> {
         let planner = &mut self.planner;
         planner.settings.seed = self.rng.next_u64();
         planner.settings.max_checks = Some(most);
+        planner.settings.max_iterations = most as usize;
+        // Short paths have short steps.
+        planner.settings.range_rad = self.range_rad.min(best_rad / 2.0);
+        planner.settings.around_rad = self.around_rad.min(best_rad);
         planner.settings.time_limit_s = self.effort.time_limit.map(|limit| limit.as_secs_f64());
         planner.informed = Some(informed);
         planner.trees.iter_mut().for_each(Tree::clear);
@@ -284,6 +294,12 @@ impl<'a> Improving<'a> {
             planner.trees[1].add_old_way(&back, last_rad, &planner.ranges);
         }
         let result = planner.grow(motions, &goals);
+        let (SearchResult::Found { iterations, .. } | SearchResult::NoPath { iterations, .. }) =
+            result
+        else {
+            return;
+        };
+        motions.tried(iterations);
         let SearchResult::Found { path: mut found, .. } = result else { return };
         reduce(motions, &mut found);
         self.add(found);

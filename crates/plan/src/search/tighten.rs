@@ -217,8 +217,7 @@ fn replace<M: Motions>(
         last = *at;
     }
     let gain_rad = length_rad(&path[from - 1..=to]) - new_rad;
-    // Not greater: also where something is no number.
-    if !(gain_rad > least_rad) {
+    if gain_rad.is_nan() || gain_rad <= least_rad {
         return 0.0;
     }
     let mut last = before;

@@ -119,7 +119,8 @@ impl Tree {
                 if step * edge_rad / steps > left_rad {
                     return;
                 }
-                let at = if step < steps { edge[0].toward(&edge[1], step / steps) } else { edge[1] };
+                let at =
+                    if step < steps { edge[0].toward(&edge[1], step / steps) } else { edge[1] };
                 last = self.add(&ranges.clamp(at), last);
                 if let Some(node) = self.nodes.last_mut() {
                     node.edge = Edge::Old;

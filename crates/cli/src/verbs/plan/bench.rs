@@ -84,9 +84,10 @@ pub(super) fn run(args: &Args) -> Result {
         bar.inc(1);
         Ok::<_, Failure>(())
     };
-    let mut tally = match args.parallel {
-        true => bench.solve_all_at_once(&problems, args.repeat, tell)?,
-        false => bench.solve_all(&problems, args.repeat, tell)?,
+    let mut tally = if args.parallel {
+        bench.solve_all_at_once(&problems, args.repeat, tell)?
+    } else {
+        bench.solve_all(&problems, args.repeat, tell)?
     };
     bar.finish_and_clear();
     let summary =

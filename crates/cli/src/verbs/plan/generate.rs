@@ -51,9 +51,11 @@ pub(super) fn run(args: &Args) -> Result {
     let mut ranges = Vec::new();
     for joint in chain.joints.iter().take(chain.arm_joints) {
         let [low, high] = joint.range.unwrap_or([-HALF_TURN, HALF_TURN]);
-        let range = if joint.is_slide { [low, high] } else { [low.max(-HALF_TURN), high.min(HALF_TURN)] };
+        let range =
+            if joint.is_slide { [low, high] } else { [low.max(-HALF_TURN), high.min(HALF_TURN)] };
         if range[0] >= range[1] {
-            let text = format!("{}: joint {} has no range within half a turn", args.robot, joint.name);
+            let text =
+                format!("{}: joint {} has no range within half a turn", args.robot, joint.name);
             return Err(bad_input(text));
         }
         ranges.push(range);
