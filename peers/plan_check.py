@@ -70,7 +70,7 @@ class Robot:
         self.radius_m = np.array([ball["radius_m"] for ball in balls])
         apart = [(i, j) for a, b in body["pairs"]
                  for i in np.flatnonzero(self.link == a) for j in np.flatnonzero(self.link == b)]
-        self.apart = np.array(apart).T
+        self.apart = np.array(apart, int).reshape(-1, 2).T
 
     def centres_m(self, joints_rad):
         """Where the balls are: configurations x balls x 3."""
@@ -87,11 +87,18 @@ class Robot:
             centres[:, mine] = place[:, None] + self.local_m[mine] @ turn.transpose(0, 2, 1)
         return centres
 
+    def own_contact(self, joints_rad):
+        """Where links that must not touch do so although their balls may overlap: nothing is known
+        of this robot but its balls."""
+        return "balls"
+
     def own_gaps_m(self, centres_m):
         """Smallest gap between balls of links that must not touch, per configuration, and whose."""
         first, second = self.apart
         reach = self.radius_m[first] + self.radius_m[second]
-        least, at = np.empty(len(centres_m)), np.empty(len(centres_m), int)
+        least, at = np.full(len(centres_m), math.inf), np.zeros(len(centres_m), int)
+        if not len(first):
+            return least, at
         # In pieces that stay in the cache.
         for start in range(0, len(centres_m), 64):
             piece = slice(start, start + 64)
@@ -100,6 +107,90 @@ class Robot:
             at[piece] = gaps.argmin(axis=1)
             least[piece] = gaps.min(axis=1)
         return least, at
+
+
+class BodyRobot(Robot):
+    """Any robot as `citrange plan generate --body` writes it: a tree of joints that turn or slide,
+    with balls, and with the shapes that the balls cover."""
+
+    def __init__(self, body):
+        self.chain = body["chain"]
+        self.arm = self.chain["arm_joints"]
+        # Problems say nothing of a gripper: it is swept, and stays where it is closed.
+        self.held = [(joint["gripper"] or [0.0])[0] for joint in self.chain["joints"]]
+        super().__init__(body, "<robot/>")
+        self.shapes = [(shape["link"], shape["link_from_shape"], shape["shape"])
+                       for shape in body["shapes"]]
+        self.pairs = body["pairs"]
+
+    def frames(self, joints_rad):
+        """Turns and places of all links, the base first: configurations x 3 x 3, x 3."""
+        count = len(joints_rad)
+        base = self.chain["world_from_base"]
+        frames = [(np.broadcast_to(turn_of(base), (count, 3, 3)),
+                   np.broadcast_to(np.array(base["pos_m"]), (count, 3)))]
+        for index, joint in enumerate(self.chain["joints"]):
+            parent = joint["parent"]
+            turn, place = frames[0 if parent is None else parent + 1]
+            fixed = joint["parent_from_link"]
+            place = place + turn @ np.array(fixed["pos_m"])
+            turn = turn @ turn_of(fixed)
+            at = joints_rad[:, index] if index < self.arm else np.full(count, self.held[index])
+            at, axis = at - joint["reference"], np.array(joint["axis"])
+            if joint["is_slide"]:
+                place = place + at[:, None] * (turn @ axis)
+            else:
+                # About a point of the axis.
+                anchor, moved = np.array(joint["anchor_m"]), turns(axis, at)
+                place = place + turn @ anchor - np.einsum("cij,cjk,k->ci", turn, moved, anchor)
+                turn = turn @ moved
+            frames.append((turn, place))
+        return frames
+
+    def centres_m(self, joints_rad):
+        centres = np.empty((len(joints_rad), len(self.link), 3))
+        for link, (turn, place) in enumerate(self.frames(joints_rad)):
+            mine = self.link == link
+            centres[:, mine] = place[:, None] + self.local_m[mine] @ turn.transpose(0, 2, 1)
+        return centres
+
+    def own_contact(self, joints_rad):
+        """Two links whose shapes touch there."""
+        frames = self.frames(np.array([joints_rad]))
+        objects = {}
+        for joint, at, shape in self.shapes:
+            link = 0 if joint is None else joint + 1
+            turn, place = frames[link][0][0], frames[link][1][0]
+            place = coal.Transform3s(turn @ turn_of(at), place + turn @ np.array(at["pos_m"]))
+            objects.setdefault(link, []).append(coal.CollisionObject(coal_shape(shape), place))
+        request, result = coal.DistanceRequest(), coal.DistanceResult()
+        for a, b in self.pairs:
+            for first in objects.get(a, []):
+                for second in objects.get(b, []):
+                    result.clear()
+                    if coal.distance(first, second, request, result) <= 0:
+                        return f"{self.links[a]} and {self.links[b]}"
+        return None
+
+
+def turn_of(pose):
+    """The rotation matrix of a pose of a body file."""
+    w, x, y, z = pose["quat_wxyz"]
+    return turned_by([x, y, z, w])
+
+
+def coal_shape(shape):
+    """A shape of a body file as coal's."""
+    (kind, size), = shape.items()
+    if kind == "box":
+        return coal.Box(*(2 * np.array(size["half_m"])))
+    if kind == "sphere":
+        return coal.Sphere(size["radius_m"])
+    if kind == "capsule":
+        return coal.Capsule(size["radius_m"], 2 * size["half_height_m"])
+    if kind == "cylinder":
+        return coal.Cylinder(size["radius_m"], 2 * size["half_height_m"])
+    raise ValueError(f"the judge knows no {kind}")
 
 
 def voxel_cells(problem, grid):
@@ -139,6 +230,10 @@ class Scene:
                 self.add(f"sphere {index}", coal.Sphere(one["radius"]), one["center"])
             for index, one in enumerate(problem["capsules"]):
                 self.add_capsule(f"capsule {index}", one)
+            for index, one in enumerate(problem.get("cylinders", [])):
+                shape = coal.Cylinder(one["radius"], 2 * one["half_height"])
+                self.add(f"cylinder {index}", shape, one["center"],
+                         turned_by(one["quat_xyzw"]))
         self.tree = coal.DynamicAABBTreeCollisionManager()
         for thing in self.objects:
             self.tree.registerObject(thing)
@@ -255,9 +350,10 @@ class Checker:
         # Balls that are larger by the least gap so far touch nothing unless there is a smaller one.
         least_m = FAR_M
         for index, at in enumerate(path):
-            if own_m[index] <= 0:
-                first, second = self.robot.link[self.robot.apart[:, whose[index]]]
-                named = f"{self.robot.links[first]} and {self.robot.links[second]}"
+            if own_m[index] <= 0 and (named := self.robot.own_contact(at)) is not None:
+                if named == "balls":
+                    first, second = self.robot.link[self.robot.apart[:, whose[index]]]
+                    named = f"{self.robot.links[first]} and {self.robot.links[second]}"
                 return Verdict(named, at.tolist(), least_m, float(own_m[index]), index + 1)
             self.place(centres[index], least_m)
             if not self.touches():

@@ -225,3 +225,90 @@ def test_every_path_of_ours_is_free_and_ends_right(answers):
         assert row["length_raw_rad"] == pytest.approx(raw, rel=1e-4)
         assert row["length_rad"] == pytest.approx(short, rel=1e-4)
         assert short <= raw * (1 + 1e-6), problem["name"]
+
+
+# --- problems of our own making, for any robot --------------------------------------------------
+
+# So many of each family and robot; 50 are the full measure (some hours).
+EACH = int(os.environ.get("CITRANGE_PLAN_PROBLEMS", "1"))
+SEED = os.environ.get("CITRANGE_PLAN_SEED", "1")
+FAMILIES = {"table", "shelf", "cage", "box", "bars", "clutter"}
+
+
+@pytest.fixture(scope="module", params=["ur5", "panda", "so101"])
+def made(request, tmp_path_factory):
+    """Problems for a robot, the robot as the judge sees it, and our answers."""
+    folder = tmp_path_factory.mktemp(request.param)
+    asked, body = folder / "problems.json", folder / "body.json"
+
+    def citrange(*words):
+        done = subprocess.run([CITRANGE, "plan", *words], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    citrange("generate", request.param, "-o", asked, "--body", body, "--each", str(EACH),
+             "--seed", SEED)
+    rows = [json.loads(line) for line in citrange(
+        "bench", asked, "--json", "--repeat", "1").splitlines()]
+    robot = plan_check.BodyRobot(json.loads(body.read_text()))
+    problems = json.loads(asked.read_text())["problems"]
+    assert {one["cls"] for one in problems} == FAMILIES
+    assert any(one["cylinders"] for one in problems)
+    return robot, problems, {row["name"]: row for row in rows if "summary" not in row}
+
+
+def test_made_problems_are_free_at_both_ends(made):
+    robot, problems, _ = made
+    for problem in problems:
+        checker = plan_check.Checker(robot, problem, "primitives", None)
+        for end in ("start", "goal"):
+            verdict = checker.check([problem[end]])
+            assert verdict.collision is None, (problem["name"], end, verdict)
+
+
+def test_paths_among_made_problems_touch_nothing(made):
+    robot, problems, rows = made
+    for problem in problems:
+        row = rows[problem["name"]]
+        if row["outcome"] != "found":
+            assert problem["solvable"] is False, row
+            assert not others_solve(robot, problem), problem["name"]
+            continue
+        path = np.array(row["waypoints"])
+        assert np.abs(path[0] - problem["start"]).max() < 1e-6, problem["name"]
+        assert np.abs(path[-1] - problem["goal"]).max() < 1e-6, problem["name"]
+        length = np.linalg.norm(np.diff(path, axis=0), axis=1).sum()
+        assert row["length_rad"] == pytest.approx(length, rel=1e-4)
+        assert row["length_rad"] <= row["length_simplified_rad"] * (1 + 1e-6)
+        checker = plan_check.Checker(robot, problem, "primitives", None)
+        verdict = checker.check(path, 2e-3)
+        assert verdict.collision is None, (problem["name"], verdict)
+
+
+def others_solve(robot, problem):
+    """Whether OMPL finds a path in a minute where ours found none."""
+    from ompl import base as ob, geometric as og
+
+    chain = robot.chain["joints"][:robot.arm]
+    space, bounds = ob.RealVectorStateSpace(robot.arm), ob.RealVectorBounds(robot.arm)
+    for index, joint in enumerate(chain):
+        low, high = joint["range"] or (-np.pi, np.pi)
+        bounds.setLow(index, max(low, -np.pi))
+        bounds.setHigh(index, min(high, np.pi))
+    space.setBounds(bounds)
+    checker, setup = plan_check.Checker(robot, problem, "primitives", None), og.SimpleSetup(space)
+
+    def free(state):
+        at = np.array([state[index] for index in range(robot.arm)])
+        return checker.check([at]).collision is None
+
+    setup.setStateValidityChecker(free)
+    info = setup.getSpaceInformation()
+    info.setStateValidityCheckingResolution((1 / 32) / space.getMaximumExtent())
+    setup.setPlanner(og.RRTConnect(info))
+    ends = space.allocState(), space.allocState()
+    for state, joints in zip(ends, (problem["start"], problem["goal"])):
+        for index, joint in enumerate(joints):
+            state[index] = joint
+    setup.setStartAndGoalStates(*ends)
+    return setup.solve(60.0).getStatus() == ob.PlannerStatus.EXACT_SOLUTION

@@ -82,11 +82,11 @@ fn a_scene_becomes_a_file_and_a_film() {
 #[test]
 fn threads_do_not_matter() {
     let folder = tempfile::tempdir().unwrap();
-    let words = ["ur5_cell", "--episode", "1", "--goal", "0.55 -0.35 0.12", "--rounds", "12"];
+    let words = ["ur5_cell", "--episode", "1", "--goal", "0.55 -0.35 0.12", "--checks", "20000"];
     let with = |threads: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_citrange"));
         command.current_dir(folder.path()).arg("plan").args(words);
-        command.args(["--json", "--time-ms", "60000"]).env("RAYON_NUM_THREADS", threads);
+        command.args(["--json"]).env("RAYON_NUM_THREADS", threads);
         let told: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
         assert_eq!(told["plans"][0]["outcome"], "found");
         told["plans"][0]["waypoints"].clone()
@@ -225,4 +225,129 @@ fn the_gains_of_the_scene_count() {
     std::fs::write(folder.path().join("stiff.yaml"), scene).unwrap();
     let words = ["stiff.yaml", "--start", "ready", "--goal", "0.4 0.3 0.3", "--film", "f.mp4"];
     good(folder.path(), &words);
+}
+
+const PLAIN_URDF: &str = r#"<robot name="plain">
+  <link name="base"><collision><geometry><cylinder radius="0.08" length="0.1"/></geometry></collision></link>
+  <joint name="turn" type="revolute"><parent link="base"/><child link="column"/><axis xyz="0 0 1"/>
+    <origin xyz="0 0 0.1"/><limit lower="-3" upper="3" velocity="2" effort="50"/></joint>
+  <link name="column"><inertial><mass value="3"/><origin xyz="0 0 0.1"/>
+    <inertia ixx="0.02" iyy="0.02" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><origin xyz="0 0 0.1"/><geometry><cylinder radius="0.05" length="0.2"/></geometry></collision></link>
+  <joint name="shoulder" type="revolute"><parent link="column"/><child link="upper"/><axis xyz="0 1 0"/>
+    <origin xyz="0 0.1 0.2"/><limit lower="-2" upper="2" velocity="2" effort="50"/></joint>
+  <link name="upper"><inertial><mass value="2"/><origin xyz="0 0 0.2"/>
+    <inertia ixx="0.02" iyy="0.02" izz="0.004" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><origin xyz="0 0 0.2"/><geometry><cylinder radius="0.04" length="0.4"/></geometry></collision></link>
+  <joint name="elbow" type="revolute"><parent link="upper"/><child link="fore"/><axis xyz="0 1 0"/>
+    <origin xyz="0 -0.1 0.4"/><limit lower="-2.5" upper="2.5" velocity="2" effort="50"/></joint>
+  <link name="fore"><inertial><mass value="1"/><origin xyz="0 0 0.15"/>
+    <inertia ixx="0.01" iyy="0.01" izz="0.002" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><origin xyz="0 0 0.15"/><geometry><cylinder radius="0.03" length="0.3"/></geometry></collision></link>
+  <joint name="wrist" type="revolute"><parent link="fore"/><child link="tool"/><axis xyz="0 1 0"/>
+    <origin xyz="0 0 0.32"/><limit lower="-2" upper="2" velocity="2" effort="20"/></joint>
+  <link name="tool"><inertial><mass value="0.3"/><origin xyz="0 0 0.05"/>
+    <inertia ixx="0.001" iyy="0.001" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><origin xyz="0 0 0.05"/><geometry><sphere radius="0.03"/></geometry></collision></link>
+</robot>"#;
+
+#[test]
+fn a_plain_urdf_goes_around_obstacles_of_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("arm.urdf"), PLAIN_URDF).unwrap();
+    let post = |name: &str, x: f64, y: f64| {
+        let text = format!(
+            "fixtures:\n  {name}:\n    pos_m: [{x}, {y}, 0]\n    parts:\n\
+             \x20     - {{shape: {{cylinder: {{radius_m: 0.05, half_height_m: 0.6}}}}, \
+             pos_m: [0, 0, 0.6]}}\n"
+        );
+        std::fs::write(folder.path().join(format!("{name}.yaml")), text).unwrap();
+    };
+    post("post", 0.45, 0.0);
+    post("pole", 0.0, 0.5);
+    let asked = ["--robot", "arm.urdf", "--start=-0.8 1 0.5 0", "--goal-joints", "0.8 1 0.5 0"];
+    let plan = |more: &[&str]| -> Value {
+        let told = good(folder.path(), &[asked.as_slice(), more, &["--json"]].concat());
+        serde_json::from_str(&told).unwrap()
+    };
+    let length = |file: &Value| file["plans"][0]["length_rad"].as_f64().unwrap();
+    let open = plan(&[]);
+    assert!((length(&open) - 1.6).abs() < 1e-6, "{open}");
+    let around = plan(&["--obstacles", "post.yaml"]);
+    assert_eq!(around["plans"][0]["outcome"], "found");
+    assert!(length(&around) > 1.7, "{}", length(&around));
+    assert_eq!(around["plans"][0]["is_reproducible"], true);
+    // The same everywhere, and a clock is said to be one.
+    assert_eq!(
+        around["plans"][0]["waypoints"],
+        plan(&["--obstacles", "post.yaml"])["plans"][0]["waypoints"]
+    );
+    let timed = plan(&["--obstacles", "post.yaml", "--budget-ms", "20"]);
+    assert_eq!(timed["plans"][0]["is_reproducible"], false);
+    // A scene with such a robot.
+    let scene = "name: t\ntitle: t\nrates: {physics_hz: 500, control_hz: 100, frame_hz: 20}\n\
+                 robots: {robot0: {model: arm.urdf}}\n";
+    std::fs::write(folder.path().join("scene.yaml"), scene).unwrap();
+    let words = ["scene.yaml", "--start=-0.8 1 0.5 0", "--goal-joints", "0.8 1 0.5 0"];
+    good(folder.path(), &words);
+    // What is in the way is called by its name, and mistakes by their place.
+    let into = ["--robot", "arm.urdf", "--obstacles", "post.yaml", "--start=-0.8 1 0.5 0"];
+    let into = bad(folder.path(), &[&into[..], &["--goal-joints", "0 1 0.5 0"]].concat(), 4);
+    assert!(into.contains("post"), "{into}");
+    let broken = folder.path().join("broken.yaml");
+    std::fs::write(&broken, "fixtures:\n  a: {part: []}\n").unwrap();
+    let words = [asked.as_slice(), &["--obstacles", "broken.yaml"]].concat();
+    let told = bad(folder.path(), &words, 3);
+    assert!(told.contains("broken.yaml:2") && told.contains("parts"), "{told}");
+
+    // Replanned: kept, then not.
+    good(
+        folder.path(),
+        &[asked.as_slice(), &["--obstacles", "post.yaml", "-o", "old.json"]].concat(),
+    );
+    let again = |more: &[&str]| -> Value {
+        let words = ["--robot", "arm.urdf", "--replan-from", "old.json", "--json"];
+        serde_json::from_str(&good(folder.path(), &[&words[..], more].concat())).unwrap()
+    };
+    let kept = again(&["--obstacles", "post.yaml"]);
+    assert_eq!(kept["plans"][0]["reused"], "kept");
+    assert_eq!(kept["plans"][0]["waypoints"], around["plans"][0]["waypoints"]);
+    let newer = again(&["--obstacles", "post.yaml", "--obstacles", "pole.yaml"]);
+    assert_eq!(newer["plans"][0]["outcome"], "found");
+    bad(folder.path(), &["--robot", "arm.urdf", "--replan-from", "post.yaml"], 3);
+}
+
+#[test]
+fn problems_are_made_for_any_robot_and_solved() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = |robot: &str, name: &str| {
+        let words =
+            ["generate", robot, "--each", "2", "--seed", "7", "-o", name, "--body", "b.json"];
+        good(folder.path(), &words);
+        std::fs::read_to_string(folder.path().join(name)).unwrap()
+    };
+    for robot in ["so101", "panda", "ur5"] {
+        let text = made(robot, "a.json");
+        assert_eq!(text, made(robot, "again.json"), "{robot}");
+        let file: Value = serde_json::from_str(&text).unwrap();
+        let problems = file["problems"].as_array().unwrap();
+        assert_eq!(problems.len(), 12);
+        assert!(text.contains("cylinders") && text.contains("half_height"));
+        let told = good(folder.path(), &["bench", "a.json", "--json", "--repeat", "1"]);
+        let rows: Vec<Value> = told.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+        for (row, problem) in rows.iter().zip(problems) {
+            let found = row["outcome"] == "found";
+            assert!(found || problem["solvable"] == false, "{robot}: {row}");
+            if found {
+                let [short, simple] =
+                    ["length_rad", "length_simplified_rad"].map(|key| row[key].as_f64().unwrap());
+                assert!(short <= simple);
+            }
+        }
+    }
+    let curve = ["bench", "a.json", "--checks", "0,2000", "--first", "1", "--json"];
+    let curve: Value = serde_json::from_str(&good(folder.path(), &curve)).unwrap();
+    assert_eq!(curve["problems"].as_array().unwrap().len(), 6);
+    assert_eq!(curve["families"]["all"]["budgets"].as_array().unwrap().len(), 2);
+    bad(folder.path(), &["generate", "so102", "-o", "x.json"], 3);
 }

@@ -20,21 +20,25 @@
 //! and what stands around it.
 
 mod film;
+mod old_plan;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use citrange_core::RunSettings;
 use citrange_core::run::run as run_episode;
-use citrange_plan::{GoalText, Legs, PilotSettings, PlanError, PlanPilot, SceneSettings};
+use citrange_plan::{
+    GoalText, Legs, PilotSettings, PlanError, PlanPilot, SceneSettings, WorldFile,
+};
 use citrange_policy::ReachFinder;
 use citrange_space::MapSnapshot;
 use serde_json::{Value, json};
 
 use crate::cell::EpisodeRig;
 use crate::context::RunContext;
-use crate::error::{EpisodesError, Result};
+use crate::error::{EpisodesError, Result, bad_input};
 use crate::simulated::filmed;
+use crate::simulated::plan_scene::lone_robot;
 use film::PlanFilm;
 
 /// A scene and where its robot is to go.
@@ -42,6 +46,14 @@ use film::PlanFilm;
 pub struct PlanOptions {
     /// Scene by name or file; its first robot moves.
     pub scene: String,
+    /// Instead of a scene: a robot alone at the world's origin, by its name or its robot.yaml, MJCF
+    /// or URDF file.
+    pub robot: Option<String>,
+    /// Files of obstacles: see [`citrange_plan::WorldFile`].
+    pub obstacles: Vec<PathBuf>,
+    /// A file of plans that were made before, to be proved again first. Without goals theirs are
+    /// the goals, without a start they begin where the first of them did.
+    pub replan_from: Option<PathBuf>,
     /// Seed of where the scene's objects are: that of a collection, to plan in its episodes.
     pub seed: u64,
     /// Episode index: where the scene's objects are.
@@ -63,7 +75,8 @@ pub struct ScenePlan {
     /// The motions.
     pub legs: Legs,
     options: PlanOptions,
-    rig: Box<dyn EpisodeRig>,
+    /// None for a robot alone.
+    rig: Option<Box<dyn EpisodeRig>>,
 }
 
 /// Plans from goal to goal in a scene of the simulator, until one cannot be reached.
@@ -72,11 +85,25 @@ pub struct ScenePlan {
 /// When scene, map, goals or settings make no sense. That a goal cannot be reached is an answer:
 /// [`Legs::reason`].
 pub fn plan_in_scene(options: &PlanOptions) -> Result<ScenePlan> {
-    let mut rig = filmed(&options.scene, options.camera.as_deref())?;
-    rig.reset(options.seed, options.episode)?;
-    let mut scene = rig.plan_scene()?;
+    let (rig, mut scene) = match &options.robot {
+        Some(model) => (None, lone_robot(model)?),
+        None => {
+            let mut rig = filmed(&options.scene, options.camera.as_deref())?;
+            rig.reset(options.seed, options.episode)?;
+            let scene = rig.plan_scene()?;
+            (Some(rig), scene)
+        }
+    };
     if let Some(path) = &options.map {
         scene.map = Some(Arc::new(MapSnapshot::load(path).map_err(PlanError::from)?));
+    }
+    for path in &options.obstacles {
+        scene.solids.extend(WorldFile::load(path)?);
+    }
+    let mut options = options.clone();
+    if let Some(path) = &options.replan_from {
+        let old = old_plan::read(path)?;
+        old.take_up(&mut options);
     }
     let (goals, settings) = (&options.goals, &options.settings);
     let legs = match &options.with {
@@ -86,7 +113,7 @@ pub fn plan_in_scene(options: &PlanOptions) -> Result<ScenePlan> {
         }
         None => citrange_plan::plan_in_scene(&scene, goals, settings)?,
     };
-    Ok(ScenePlan { legs, options: options.clone(), rig })
+    Ok(ScenePlan { legs, options, rig })
 }
 
 impl ScenePlan {
@@ -96,6 +123,8 @@ impl ScenePlan {
         let mut all = self.legs.json(hz);
         all["scene"] = json!(self.options.scene);
         all["with"] = json!(self.options.with);
+        all["obstacles"] = json!(self.options.obstacles);
+        all["replan_from"] = json!(self.options.replan_from);
         all["map"] = json!(self.options.map);
         all["episode_seed"] = json!(self.options.seed);
         all["episode"] = json!(self.options.episode);
@@ -108,7 +137,10 @@ impl ScenePlan {
     /// # Errors
     /// When the scene has no camera, the arm did not follow, or the user asked to stop.
     pub fn film(&mut self, path: &Path, ctx: RunContext<'_>) -> Result<bool> {
-        let (legs, rig) = (&self.legs, self.rig.as_mut());
+        let legs = &self.legs;
+        let Some(rig) = self.rig.as_deref_mut() else {
+            bad_input!("a robot alone has no scene to be filmed in: put it into one");
+        };
         if legs.legs.first().is_none_or(|leg| leg.made.trajectory.is_none()) {
             return Ok(false);
         }

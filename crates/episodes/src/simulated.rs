@@ -1,6 +1,6 @@
 //! Rigs of the simulator: the one place in this crate that knows them.
 
-mod plan_scene;
+pub(crate) mod plan_scene;
 pub(crate) mod play_file;
 
 use std::collections::BTreeMap;
@@ -127,7 +127,7 @@ pub(crate) fn recorded_rig(tape: &Episode, choice: &RigChoice) -> Result<Box<dyn
 /// A simulated rig seen by one camera, for a film: the scene's last if none is named. A scene may
 /// have none.
 pub(crate) fn filmed(scene: &str, camera: Option<&str>) -> Result<Box<dyn EpisodeRig>> {
-    let scene = compiled(scene)?;
+    let scene = Arc::new(CompiledScene::with_servos(&load_scene(scene)?)?);
     let camera = camera.or_else(|| scene.camera_names().last()).map(str::to_owned);
     Ok(Box::new(SimRig::new(scene, Some(camera.as_slice()))?))
 }

@@ -92,6 +92,8 @@ pub struct Collider {
     middles: Lanes,
     /// Boxes of joint positions that are still open, and how often they were cut.
     boxes: Vec<(Config, Config, usize)>,
+    /// Blocks that were checked.
+    checks: u64,
 }
 
 /// What the kernels read.
@@ -156,6 +158,7 @@ impl Collider {
             parts: Vec::with_capacity(256),
             middles: Lanes::splat(0.0),
             boxes: Vec::with_capacity(LANES * MOST_BOX_CUTS),
+            checks: 0,
         };
         made.set_obstacles(obstacles)?;
         Ok(made)
@@ -302,6 +305,7 @@ impl Collider {
     }
 
     fn check(&mut self) -> Verdict {
+        self.checks += 1;
         isa::check_block(self.settings.isa, &mut self.world, &self.sweep, &mut self.block)
     }
 
@@ -338,6 +342,10 @@ impl Collider {
 impl Motions for Collider {
     fn joints(&self) -> usize {
         self.arm.joints()
+    }
+
+    fn checks(&self) -> u64 {
+        self.checks
     }
 
     fn is_free(&mut self, at: &Config) -> bool {

@@ -5,7 +5,7 @@ use crate::collide::Collider;
 use crate::config::Config;
 use crate::error::PlanError;
 use crate::goal::PlanGoal;
-use crate::search::{Effort, Planner, SearchResult};
+use crate::search::{Effort, Improved, Planner, Reused, SearchResult};
 
 /// A question for a path. What is in the way is the collider's.
 #[derive(Clone, Copy, Debug)]
@@ -18,8 +18,10 @@ pub struct PathQuestion<'a> {
     pub goal: &'a PlanGoal,
     /// Configurations that are there and touch nothing, the nearest first.
     pub candidates: &'a [Config],
-    /// Searches of which the best is taken.
+    /// How much is spent on a better path than the first.
     pub effort: &'a Effort,
+    /// Way-points of a path that was planned before, for a world that has changed since.
+    pub before: Option<&'a [Vec<f64>]>,
 }
 
 /// An answer, and who gave it.
@@ -31,6 +33,18 @@ pub struct FoundPath {
     pub by: &'static str,
     /// What people should know, such as that a policy found no way.
     pub notes: Vec<String>,
+    /// What was spent on a better path than the first, and what came of it.
+    pub improved: Option<Improved>,
+    /// How much of the path before is in this one, where there was one.
+    pub reused: Option<Reused>,
+}
+
+impl FoundPath {
+    /// An answer with nothing more to say of it.
+    #[must_use]
+    pub fn new(result: SearchResult, by: &'static str) -> Self {
+        Self { result, by, notes: Vec::new(), improved: None, reused: None }
+    }
 }
 
 /// Finds paths. "Found" is a promise: every edge is proved free by the collider.
@@ -47,7 +61,8 @@ pub trait PathFinder {
     ) -> Result<FoundPath, PlanError>;
 }
 
-/// The search of this crate: two trees, then shortcuts.
+/// The search of this crate: two trees, then shortcuts and better paths; a path from before is kept
+/// or mended first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BiRrt;
 
@@ -63,17 +78,24 @@ impl PathFinder for BiRrt {
         collider: &mut Collider,
         planner: &mut Planner,
     ) -> Result<FoundPath, PlanError> {
-        let found = |result| FoundPath { result, by: BiRrt::NAME, notes: Vec::new() };
-        let PathQuestion { from, candidates, effort, .. } = *question;
-        if effort.rounds > 1 {
-            let shared = &*collider;
-            let improved = planner.improve(|| shared.clone(), from, candidates, effort);
-            return Ok(found(improved.result));
-        }
-        let mut result = planner.plan(collider, from, candidates);
-        if let SearchResult::Found { path, .. } = &mut result {
+        let PathQuestion { from, candidates, effort, before, .. } = *question;
+        let (result, reused) = match before {
+            None => (planner.plan(collider, from, candidates), None),
+            Some(before) => {
+                planner.remember(&before.iter().map(|at| Config::of(at)).collect::<Vec<_>>());
+                let (result, reused) = planner.replan_from(collider, from, candidates);
+                (result, Some(reused))
+            }
+        };
+        let mut found = FoundPath { reused, ..FoundPath::new(result, Self::NAME) };
+        // What is still right stays as it is: the robot may be on its way along it.
+        if reused != Some(Reused::Kept)
+            && let SearchResult::Found { path, goal, .. } = &mut found.result
+        {
             planner.simplify(collider, path);
+            found.improved = Some(planner.improve(collider, candidates, path, effort));
+            *goal = candidates.iter().position(|at| path.last() == Some(at)).unwrap_or(*goal);
         }
-        Ok(found(result))
+        Ok(found)
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | what people may write | here |
 //! | which joints count as the goal, and why there may be none | `check.rs` |
+//! | nearer joints at the same goal | `nearer.rs` |
 //! | settings and answers | `report.rs` |
 //! | several goals, places within a box | `any.rs` |
 //! | the nearest goal that is free | `retreat.rs` |
@@ -12,6 +13,7 @@
 mod any;
 mod check;
 mod escape;
+mod nearer;
 mod report;
 mod retreat;
 

@@ -58,6 +58,13 @@ impl Leg {
         self.made.escape.iter().chain(&self.made.trajectory)
     }
 
+    /// Whether the same question gives the same answer everywhere: not where a clock ended
+    /// something.
+    #[must_use]
+    pub fn is_reproducible(&self) -> bool {
+        !self.made.improved.is_some_and(|improved| improved.is_timed_out)
+    }
+
     /// As JSON, with `hz` moments per second.
     #[must_use]
     pub fn json(&self, hz: u32) -> Value {
@@ -82,6 +89,9 @@ impl Leg {
             "turned_rad": turned_rad,
         })));
         all["times"] = json!(made.times);
+        all["improved"] = json!(made.improved);
+        all["reused"] = json!(made.reused);
+        all["is_reproducible"] = json!(self.is_reproducible());
         all["escape"] = json!(made.escape.as_ref().map(motion));
         all["trajectory"] = json!(made.trajectory.as_ref().map(motion));
         all
@@ -101,9 +111,12 @@ impl Leg {
             let (mm, degrees) = (1e3 * off_m, turned_rad.to_degrees());
             format!("straight within {mm:.2} mm and {degrees:.2} degrees, ")
         });
+        let reused = made.reused.map_or(String::new(), |reused| format!("; {}", reused.name()));
+        let timed =
+            if self.is_reproducible() { "" } else { "; not reproducible: a clock ended it" };
         Some(format!(
             "{}: {straight}{} way-points, {:.2} rad, {:.2} s, {:.2} mm{rotated} off; goal {:.2} ms, {} \
-             {:.2} ms, timing {:.2} ms",
+             {:.2} ms, timing {:.2} ms{reused}{timed}",
             self.goal,
             path.waypoints.len(),
             path.length_rad,

@@ -31,7 +31,7 @@
 //! | a joint vector as the planner sees it | `config.rs` |
 //! | a robot and its limits | `arm.rs` |
 //! | where a path should lead, and whether it can | `goal.rs` |
-//! | what is in the way | `obstacles.rs` |
+//! | what is in the way | `obstacles.rs`; as people write it `world.rs` |
 //! | what is in the hand | `held.rs` |
 //! | whether a motion touches anything | `collide/` |
 //! | what a planner asks about motions | `motions.rs` |
@@ -46,7 +46,8 @@
 //! | who may answer instead of the search | `finder.rs` |
 //! | all of it, from a goal to a motion | `make.rs`; why there is none, in words `words.rs` |
 //! | motions from goal to goal in a scene, in one call | `scene.rs`; what comes of it `legs.rs` |
-//! | how fast problems are solved | `measure.rs`; a file of them `measure_all.rs` |
+//! | problems of our own making | `generate/` |
+//! | how fast problems are solved | `measure.rs`; a file of them `measure_all.rs`; how long paths are for how much effort `measure_curve.rs` |
 //!
 //! `docs/plan.md` shows how it is used.
 
@@ -56,12 +57,14 @@ mod cone;
 mod config;
 mod error;
 mod finder;
+mod generate;
 mod goal;
 mod held;
 mod legs;
 mod make;
 mod measure;
 mod measure_all;
+mod measure_curve;
 mod motions;
 mod obstacles;
 mod outcome;
@@ -74,6 +77,7 @@ mod straight;
 mod timing;
 mod tool;
 mod words;
+mod world;
 
 pub use arm::{JointLimit, PlannedArm};
 pub use collide::{Collider, ColliderSettings, Mount};
@@ -81,11 +85,13 @@ pub use cone::ToolCone;
 pub use config::{Config, MAX_JOINTS};
 pub use error::PlanError;
 pub use finder::{BiRrt, FoundPath, PathFinder, PathQuestion};
+pub use generate::{Family, GenerateSettings, generate};
 pub use goal::{Contacts, GoalReport, GoalSettings, PlanGoal, check_goal};
 pub use held::HeldThing;
 pub use legs::{Leg, Legs};
 pub use make::{MadePlan, PlanRequest, PlanTimes, make_plan, make_plan_with};
 pub use measure::{Bench, BenchTally, ObstacleKind, Solved};
+pub use measure_curve::{BudgetCurve, CurveSettings};
 pub use motions::Motions;
 pub use obstacles::{AllowedTouch, Obstacles};
 pub use outcome::{Collision, Path, PathEnd, PlanOutcome, Touched};
@@ -95,10 +101,11 @@ pub use scene::{
     GoalText, PlanScene, SceneSettings, SceneSolid, plan_in_scene, plan_in_scene_with,
 };
 pub use search::{
-    Effort, Improved, Planner, SearchResult, SearchSettings, SimplifySettings, Spent,
+    Effort, Improved, Planner, Reused, SearchResult, SearchSettings, SimplifySettings, Spent,
     path_length_rad,
 };
 pub use start::{GripperOpening, PlanStart};
 pub use straight::{StraightFault, StraightMotion, StraightSettings, StraightStop};
 pub use timing::{Joined, Moment, Remainder, TimingSettings, Tracking, Trajectory};
 pub use words::{ObstacleNames, mount_in_words, reason_in_words};
+pub use world::{MeshThing, WorldFile};

@@ -12,12 +12,17 @@ use crate::error::PlanError;
 use crate::finder::{BiRrt, FoundPath, PathFinder, PathQuestion};
 use crate::goal::{GoalReport, GoalSettings, PlanGoal, check_goal, miss};
 use crate::outcome::{Path, PathEnd, PlanOutcome};
-use crate::search::{Effort, Planner, SearchResult, SearchSettings, path_length_rad};
+use crate::search::{
+    Effort, Improved, Planner, Reused, SearchResult, SearchSettings, path_length_rad,
+};
 use crate::straight::{Straight, StraightSettings};
 use crate::timing::{TimingSettings, Trajectory};
 
 /// Share of full speed at which a robot backs out of a collision.
 const ESCAPE_SPEED: f64 = 0.1;
+
+/// Collision checks before a search gives up.
+const MOST_CHECKS: u64 = 2_000_000;
 
 /// What single precision may be off: far less than proofs leave between the robot and things.
 const SAME_RAD: f64 = 1e-6;
@@ -29,7 +34,7 @@ pub struct PlanRequest {
     pub goal: GoalSettings,
     /// How a path is searched for.
     pub search: SearchSettings,
-    /// Searches of which the best is taken.
+    /// How much is spent on a better path than the first.
     pub effort: Effort,
     /// How fast the robot moves.
     pub timing: TimingSettings,
@@ -37,18 +42,31 @@ pub struct PlanRequest {
     pub cone: Option<ToolCone>,
     /// The tool goes along a straight line, this straight; none: as it comes.
     pub straight: Option<StraightSettings>,
+    /// Way-points of a path that was planned before, for a world that has changed since: it is
+    /// proved again first, then mended, and only then looked for anew.
+    pub before: Option<Vec<Vec<f64>>>,
 }
 
 impl Default for PlanRequest {
     fn default() -> Self {
         Self {
             goal: GoalSettings::default(),
-            search: SearchSettings { time_limit_s: Some(1.0), ..SearchSettings::default() },
-            effort: Effort { rounds: 1, time_limit: None },
+            search: Self::search_of(0),
+            effort: Effort::default(),
             timing: TimingSettings::default(),
             cone: None,
             straight: None,
+            before: None,
         }
+    }
+}
+
+impl PlanRequest {
+    /// A search that gives up after as many collision checks as a second or two have: on every
+    /// machine alike.
+    #[must_use]
+    pub fn search_of(seed: u64) -> SearchSettings {
+        SearchSettings { seed, max_checks: Some(MOST_CHECKS), ..SearchSettings::default() }
     }
 }
 
@@ -70,6 +88,10 @@ pub struct MadePlan {
     pub straight: Option<(f64, f64)>,
     /// Where the time went.
     pub times: PlanTimes,
+    /// What was spent on a better path than the first, and what came of it.
+    pub improved: Option<Improved>,
+    /// How much of the path before is in this one, where there was one.
+    pub reused: Option<Reused>,
 }
 
 /// Seconds that each step of making a plan took.
@@ -77,7 +99,7 @@ pub struct MadePlan {
 pub struct PlanTimes {
     /// Start and goal checked, inverse kinematics.
     pub goal_s: f64,
-    /// Path found and shortened.
+    /// Path found, shortened and improved.
     pub search_s: f64,
     /// Corners rounded, motion timed.
     pub timing_s: f64,
@@ -140,15 +162,16 @@ pub fn make_plan_with(
         Some(cone) => {
             let mut kept = Coned { inner: collider, cone };
             let result = planner.plan_constrained(&mut kept, &from, candidates);
-            FoundPath { result, by: BiRrt::NAME, notes: Vec::new() }
+            let reused = request.before.as_ref().map(|_| Reused::Replanned);
+            FoundPath { reused, ..FoundPath::new(result, BiRrt::NAME) }
         }
         None => {
-            let effort = &request.effort;
-            let question = PathQuestion { arm, from: &from, goal, candidates, effort };
+            let (effort, before) = (&request.effort, request.before.as_deref());
+            let question = PathQuestion { arm, from: &from, goal, candidates, effort, before };
             finder.find(&question, collider, planner)?
         }
     };
-    let FoundPath { result, by, notes } = found;
+    let FoundPath { result, by, notes, improved, reused } = found;
     report.warnings.extend(notes);
     drop(span);
     times.search_s = began.elapsed().as_secs_f64();
@@ -206,6 +229,8 @@ pub fn make_plan_with(
         trajectory: Some(trajectory),
         straight: None,
         times,
+        improved,
+        reused,
     })
 }
 
@@ -220,6 +245,8 @@ impl MadePlan {
             trajectory: None,
             straight: None,
             times,
+            improved: None,
+            reused: None,
         }
     }
 }
@@ -286,6 +313,8 @@ fn make_straight(
         trajectory: Some(motion.trajectory),
         straight: Some((motion.off_m, motion.turned_rad)),
         times,
+        improved: None,
+        reused: None,
     })
 }
 

@@ -1,5 +1,7 @@
 //! All problems of a file, one after the other.
 
+use rayon::prelude::*;
+
 use crate::error::PlanError;
 use crate::measure::{Bench, BenchTally, ObstacleKind, Solved};
 use crate::problems::{Problem, Problems};
@@ -37,6 +39,31 @@ impl Bench {
         let chosen: Vec<&Problem> = self.chosen(problems).collect();
         for problem in chosen {
             let solved = self.solve(problem, repeat)?;
+            tally.add(&solved);
+            each(self, problem, &solved)?;
+        }
+        Ok(tally)
+    }
+
+    /// The same on all threads, where times are not what matters. `each` is told in the order of
+    /// the problems.
+    ///
+    /// # Errors
+    /// As [`Bench::solve_all`].
+    pub fn solve_all_at_once<E: From<PlanError>>(
+        &self,
+        problems: &Problems,
+        repeat: u32,
+        mut each: impl FnMut(&Self, &Problem, &Solved) -> Result<(), E>,
+    ) -> Result<BenchTally, E> {
+        let chosen: Vec<&Problem> = self.chosen(problems).collect();
+        let solved: Vec<Result<Solved, PlanError>> = chosen
+            .par_iter()
+            .map_init(|| self.clone(), |bench, problem| bench.solve(problem, repeat))
+            .collect();
+        let mut tally = BenchTally::new(self.kind());
+        for (problem, solved) in chosen.into_iter().zip(solved) {
+            let solved = solved?;
             tally.add(&solved);
             each(self, problem, &solved)?;
         }

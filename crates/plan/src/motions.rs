@@ -17,4 +17,10 @@ pub trait Motions {
 
     /// Whether it touches nothing wherever every joint is within `half_width` of `at`.
     fn is_box_free(&mut self, at: &Config, half_width: &Config) -> bool;
+
+    /// Collision checks that were made so far: each looks at up to sixteen configurations or parts
+    /// of motions at once. What budgets of searches count; 0 where nobody counts.
+    fn checks(&self) -> u64 {
+        0
+    }
 }

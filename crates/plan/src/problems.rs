@@ -4,21 +4,25 @@ use std::path::Path;
 use std::sync::Arc;
 
 use citrange_core::Pose;
-use citrange_core::shape::PosedShape;
+use citrange_core::shape::{PosedShape, Shape};
 use citrange_space::{Grid, MapSnapshot};
-use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 
 use crate::error::PlanError;
 use crate::obstacles::Obstacles;
 
 /// Problems for one robot. A key that is not known is refused: what is in the way must not be
 /// overlooked. `frame`, `note`, `rule` and `voxel_grid` are for people.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Problems {
     /// Name of the robot.
     pub robot: String,
+    /// The robot that stands at the world's origin, by its name or its file, where the file is for
+    /// one: `ur5`, `panda`, `arm.urdf`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// Names of the planned joints.
     pub joint_names: Vec<String>,
     /// Their ranges.
@@ -27,20 +31,20 @@ pub struct Problems {
     #[serde(rename = "voxel_size")]
     pub voxel_size_m: f64,
     /// Where the cells of `voxel_runs` are, for files that have those.
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     voxel_runs: Option<RunGrid>,
-    #[serde(default, rename = "frame")]
+    #[serde(default, skip_serializing, rename = "frame")]
     _frame: IgnoredAny,
-    #[serde(default, rename = "note")]
+    #[serde(default, skip_serializing, rename = "note")]
     _note: IgnoredAny,
-    #[serde(default, rename = "voxel_grid")]
+    #[serde(default, skip_serializing, rename = "voxel_grid")]
     _voxel_grid: IgnoredAny,
     /// The problems.
     pub problems: Vec<Problem>,
 }
 
 /// A start, a goal, and what is in the way, as solids and as voxels.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Problem {
     /// Its name.
@@ -61,20 +65,26 @@ pub struct Problem {
     #[serde(default)]
     cylinders: Vec<CylinderInFile>,
     /// Free cells, occupied cells, free cells, and so on: the short form of `voxels`.
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     voxel_runs: Vec<usize>,
     /// Middles of the voxels, where the file has them.
-    #[serde(default, rename = "voxels")]
+    #[serde(default, rename = "voxels", skip_serializing_if = "Vec::is_empty")]
     pub voxels_m: Vec<[f64; 3]>,
     /// Whether start and goal are free among the solids.
     pub valid_primitives: bool,
     /// Whether they are free among the voxels.
     #[serde(default)]
     pub valid_voxels: bool,
+    /// Whether any planner solves it, where that was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solvable: Option<bool>,
+    /// How hard it was made, from 0 to 1, where it was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difficulty: Option<f64>,
     /// Of a form that is not read here: spheres instead of voxels.
-    #[serde(default, rename = "valid_voxel_spheres")]
+    #[serde(default, skip_serializing, rename = "valid_voxel_spheres")]
     _valid_voxel_spheres: IgnoredAny,
-    #[serde(default, rename = "note")]
+    #[serde(default, skip_serializing, rename = "note")]
     _note: IgnoredAny,
 }
 
@@ -90,41 +100,41 @@ struct RunGrid {
     _rule: IgnoredAny,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BoxInFile {
     center: [f64; 3],
     quat_xyzw: [f64; 4],
     half: [f64; 3],
     /// The turn once more.
-    #[serde(default, rename = "euler_xyz")]
+    #[serde(default, skip_serializing, rename = "euler_xyz")]
     _euler: IgnoredAny,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SphereInFile {
     center: [f64; 3],
     radius: f64,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CapsuleInFile {
     a: [f64; 3],
     b: [f64; 3],
     radius: f64,
     /// Where it is once more, in another way.
-    #[serde(default, rename = "center")]
+    #[serde(default, skip_serializing, rename = "center")]
     _center: IgnoredAny,
-    #[serde(default, rename = "euler_xyz")]
+    #[serde(default, skip_serializing, rename = "euler_xyz")]
     _euler: IgnoredAny,
-    #[serde(default, rename = "length")]
+    #[serde(default, skip_serializing, rename = "length")]
     _length: IgnoredAny,
 }
 
 /// A cylinder along its z axis.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CylinderInFile {
     center: [f64; 3],
@@ -164,6 +174,30 @@ impl Problems {
     }
 }
 
+impl Problems {
+    /// Problems for the robot of a model.
+    pub(crate) fn of(
+        model: &str,
+        joint_names: Vec<String>,
+        joint_limits: Vec<[f64; 2]>,
+        voxel_size_m: f64,
+        problems: Vec<Problem>,
+    ) -> Self {
+        Self {
+            robot: model.to_owned(),
+            model: Some(model.to_owned()),
+            joint_names,
+            joint_limits,
+            voxel_size_m,
+            voxel_runs: None,
+            _frame: IgnoredAny,
+            _note: IgnoredAny,
+            _voxel_grid: IgnoredAny,
+            problems,
+        }
+    }
+}
+
 impl RunGrid {
     /// Occupied cells of runs; `None` when they are not of this grid.
     fn unpack(&self, runs: &[usize]) -> Option<Vec<[i32; 3]>> {
@@ -186,6 +220,70 @@ impl RunGrid {
 }
 
 impl Problem {
+    /// A start and a goal among solids, both free. Solids that files of problems cannot say are
+    /// refused.
+    pub(crate) fn among(
+        name: String,
+        kind: &str,
+        [start, goal]: [Vec<f64>; 2],
+        solids: &[PosedShape],
+    ) -> Result<Self, PlanError> {
+        let mut made = Self {
+            name,
+            kind: kind.to_owned(),
+            start,
+            goal,
+            boxes: Vec::new(),
+            spheres: Vec::new(),
+            capsules: Vec::new(),
+            cylinders: Vec::new(),
+            voxel_runs: Vec::new(),
+            voxels_m: Vec::new(),
+            valid_primitives: true,
+            valid_voxels: false,
+            solvable: None,
+            difficulty: None,
+            _valid_voxel_spheres: IgnoredAny,
+            _note: IgnoredAny,
+        };
+        for PosedShape { pose, shape } in solids {
+            let (center, [w, x, y, z]) = (pose.pos_m, pose.quat_wxyz);
+            let quat_xyzw = [x, y, z, w];
+            match *shape {
+                Shape::Box { half_m } => {
+                    let _euler = IgnoredAny;
+                    made.boxes.push(BoxInFile { center, quat_xyzw, half: half_m, _euler });
+                }
+                Shape::Sphere { radius_m } => {
+                    made.spheres.push(SphereInFile { center, radius: radius_m });
+                }
+                Shape::Cylinder { radius_m: radius, half_height_m: half_height } => {
+                    made.cylinders.push(CylinderInFile { center, quat_xyzw, radius, half_height });
+                }
+                Shape::Capsule { radius_m: radius, half_height_m } => {
+                    let end = |z: f64| pose.isometry() * nalgebra::Point3::new(0.0, 0.0, z);
+                    let [a, b] = [-half_height_m, half_height_m].map(|z| end(z).coords.into());
+                    let (_center, _euler, _length) = (IgnoredAny, IgnoredAny, IgnoredAny);
+                    made.capsules.push(CapsuleInFile { a, b, radius, _center, _euler, _length });
+                }
+                ref other => {
+                    let what = format!("problem {}", made.name);
+                    return Err(PlanError::Bad {
+                        what,
+                        reason: format!("a {} cannot be written into its file", other.name()),
+                    });
+                }
+            }
+        }
+        Ok(made)
+    }
+
+    /// The same with how hard it was made, and whether it was solved.
+    pub(crate) fn labelled(mut self, difficulty: f64, solvable: bool) -> Self {
+        (self.difficulty, self.solvable) = (Some(difficulty), Some(solvable));
+        self
+    }
+
     /// What is in the way as solids.
     #[must_use]
     pub fn solids(&self) -> Obstacles {

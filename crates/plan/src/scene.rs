@@ -22,7 +22,7 @@ use crate::legs::{Leg, Legs};
 use crate::make::{PlanRequest, goals_of, make_plan_with};
 use crate::obstacles::Obstacles;
 use crate::pilot::Feedforward;
-use crate::search::{Effort, Planner, SearchSettings};
+use crate::search::{Planner, SearchSettings};
 use crate::start::PlanStart;
 use crate::straight::{Straight, StraightSettings};
 use crate::words::ObstacleNames;
@@ -98,6 +98,9 @@ pub struct SceneSettings {
     pub collider: ColliderSettings,
     /// What counts as a goal, how long is searched, how fast the arm moves.
     pub request: PlanRequest,
+    /// Way-points of the plans that were made before, one after the other: see
+    /// [`PlanRequest::before`].
+    pub before: Option<Vec<Vec<Vec<f64>>>>,
 }
 
 /// Plans from goal to goal, until one cannot be reached.
@@ -157,6 +160,8 @@ pub fn plan_in_scene_with(
     let mut legs = Vec::new();
     for (number, AskedGoal { text, goal, is_straight }) in goals.iter().enumerate() {
         let text = text.clone();
+        let before = settings.before.as_ref().and_then(|plans| plans.get(number).cloned());
+        let request = PlanRequest { before, ..request.clone() };
         let lines = goals[number + 1..].iter().take_while(|next| next.is_straight);
         let lines: Vec<&PlanGoal> = lines.map(|next| &next.goal).collect();
         let made = if *is_straight {
@@ -184,14 +189,13 @@ pub fn plan_in_scene_with(
 }
 
 impl SceneSettings {
-    /// One seed for goals and searches, one time limit for each search and for all of them.
+    /// One seed for goals and searches, and a time limit for each search, if there is one.
     #[must_use]
-    pub fn with_seed_and_time(seed: u64, time_limit: Duration) -> Self {
-        let time_limit_s = Some(time_limit.as_secs_f64());
+    pub fn with_seed_and_time(seed: u64, time_limit: Option<Duration>) -> Self {
+        let time_limit_s = time_limit.map(|limit| limit.as_secs_f64());
         let request = PlanRequest {
             goal: GoalSettings { seed, ..GoalSettings::default() },
-            search: SearchSettings { seed, time_limit_s, ..SearchSettings::default() },
-            effort: Effort { rounds: 1, time_limit: Some(time_limit) },
+            search: SearchSettings { time_limit_s, ..PlanRequest::search_of(seed) },
             ..PlanRequest::default()
         };
         Self { request, ..Self::default() }

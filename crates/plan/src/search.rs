@@ -7,22 +7,26 @@
 //! | configurations that can be reached, the nearest of them | `tree.rs` |
 //! | how trees grow and meet | `planner.rs` |
 //! | a shorter path | `simplify.rs` |
-//! | a better path, given more time | `improve.rs` |
+//! | a better path, given more checks | `improve.rs`; where it can be `informed.rs`, small changes `tighten.rs`, what it cost `counted.rs` |
 //! | a path when the world has changed | `replan.rs` |
 //! | a path that keeps something all the way | `constrained.rs` |
 
 mod constrained;
+mod counted;
 mod improve;
+mod informed;
 mod planner;
 mod replan;
 mod samples;
 mod settings;
 mod simplify;
+mod tighten;
 mod tree;
 
 pub(crate) use constrained::Constrained;
 pub use improve::{Effort, Improved};
 pub use planner::{Planner, SearchResult, Spent};
+pub use replan::Reused;
 pub use settings::{SearchSettings, SimplifySettings};
 
 use crate::config::Config;

@@ -6,6 +6,7 @@ use citrange_core::randomise::Randomise;
 use citrange_core::schema::schema_of;
 use citrange_core::{RobotDescription, Scene};
 use citrange_link::RigFile;
+use citrange_plan::WorldFile;
 use citrange_space::Cell;
 use citrange_task::AutopilotSettings;
 use serde_json::Value;
@@ -21,7 +22,7 @@ pub struct FileKind {
 }
 
 /// All kinds, but those whose keys are the options of a command: see [`crate::options_schema`].
-pub const FILE_KINDS: [FileKind; 8] = [
+pub const FILE_KINDS: [FileKind; 9] = [
     FileKind {
         name: "scene",
         about: "What stands where: scenes/*.yaml",
@@ -56,6 +57,11 @@ pub const FILE_KINDS: [FileKind; 8] = [
         name: "rig",
         about: "A real arm: topics, limits: --rig-file",
         schema: || schema_of::<RigFile>("A real arm"),
+    },
+    FileKind {
+        name: "world",
+        about: "What is in the way: plan --obstacles",
+        schema: || schema_of::<WorldFile>("What is in the way"),
     },
     FileKind {
         name: "camera-pose",

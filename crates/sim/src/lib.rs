@@ -103,7 +103,7 @@ pub use foreign_scene::OwnModel;
 pub use gl::{GlKind, GlRenderer, gl_probe};
 pub use read::StateQuery;
 pub use rig::SimRig;
-pub use robot::compiled_robot;
+pub use robot::{compiled_robot, described_robot};
 pub use scene_facts::{RobotFacts, SceneFacts};
 pub use scene_picture::{PictureSettings, ScenePicture, draw_scene};
 pub use try_robot::{RobotTrial, try_robot};

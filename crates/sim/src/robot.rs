@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use citrange_core::scene::{Appearance, Physics, RobotPlacement};
-use citrange_core::{Rates, Scene};
+use citrange_core::{Rates, RobotDescription, Scene};
 use citrange_robot::{Robot, RobotDetails, RobotSettings};
 
 use mujoco_rs::prelude::*;
 
-use crate::catalog::SceneSource;
+use crate::catalog::{SceneSource, robot_description};
 use crate::chain::Bodies;
-use crate::compile::CompiledScene;
+use crate::compile::{Change, CompiledScene};
+use crate::describe::describe;
 use crate::error::SimError;
 
 impl CompiledScene {
@@ -95,6 +96,53 @@ pub fn compiled_robot(model: &str, folder: &Path) -> Result<Robot, SimError> {
     const NAME: &str = "robot";
     let scene = scene_of(NAME, model);
     CompiledScene::new(&SceneSource { scene, folder: folder.to_owned() })?.robot(NAME)
+}
+
+/// A robot alone, standing at the world's origin, with its description: a robot of ours by name, or
+/// a robot.yaml, MJCF or URDF file that starts in `folder`. What a model alone does not say is
+/// guessed, and servos are no matter.
+///
+/// # Errors
+/// As [`compiled_robot`], and when nothing sensible can be guessed.
+pub fn described_robot(model: &str, folder: &Path) -> Result<(RobotDescription, Robot), SimError> {
+    const NAME: &str = "robot";
+    if let Ok(robot) = Robot::load(model)
+        && let Ok(description) = robot_description(model)
+    {
+        return Ok((description, robot));
+    }
+    let source = SceneSource { scene: scene_of(NAME, model), folder: folder.to_owned() };
+    let compiled = CompiledScene::with_servos(&source)?;
+    let robot = compiled.robot(NAME)?;
+    let description = compiled.robots.get(NAME).cloned();
+    let description = description.ok_or_else(|| SimError::Scene {
+        scene: model.to_owned(),
+        reason: "it has no description".to_owned(),
+    })?;
+    Ok((description, robot))
+}
+
+impl CompiledScene {
+    /// As [`CompiledScene::new`]; the first robot gets position servos where its model has none
+    /// and no description says which, such as a plain URDF: gains as `citrange robot describe`
+    /// makes them.
+    ///
+    /// # Errors
+    /// As [`CompiledScene::new`].
+    pub fn with_servos(source: &SceneSource) -> Result<Self, SimError> {
+        let plain = Self::new(source)?;
+        let Some((name, placed)) = source.scene.robots.iter().next() else { return Ok(plain) };
+        if plain.robots.contains_key(name) {
+            return Ok(plain);
+        }
+        // What cannot be guessed is said when it is needed, with the reason.
+        let Ok(guess) = describe(&placed.model, &source.folder, None, None) else {
+            return Ok(plain);
+        };
+        let description = RobotDescription { base_height_m: 0.0, ..guess.description };
+        let description = Some(&description);
+        Self::changed(source, Change { robot: name, description, ..Change::default() })
+    }
 }
 
 /// A scene of nothing but one robot.

@@ -1,15 +1,16 @@
 //! `citrange plan SCENE`: a motion of the scene's robot, as a file and as a film.
 
 mod bench;
+mod effort;
+mod generate;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use citrange_episodes::planning::{PlanOptions, plan_in_scene};
 use citrange_plan::{GoalText, SceneSettings, ToolCone};
 use citrange_space::UnknownCells;
 
-use crate::exit::{Context as _, Result, problems_found, usage};
+use crate::exit::{Context as _, Result, problems_found};
 use crate::output::{self, Output};
 use crate::stop::catch_stop;
 
@@ -26,6 +27,8 @@ pub(crate) struct Args {
 enum Command {
     /// Solve the problems of a file; how many, how fast, how long the paths are.
     Bench(bench::Args),
+    /// Make problems for a robot: tables, shelves, cages, boxes, bars, clutter in its size.
+    Generate(generate::Args),
 }
 
 /// Cells that no camera has seen.
@@ -37,11 +40,20 @@ enum Unknown {
 
 #[derive(Debug, clap::Args)]
 #[group(id = "motion")]
-#[command(group = clap::ArgGroup::new("where").required(true).args(["goal", "goal_joints"]))]
+#[command(group = clap::ArgGroup::new("where").required(true).multiple(true)
+    .args(["goal", "goal_joints", "replan_from"]))]
+#[command(group = clap::ArgGroup::new("whose").required(true).args(["scene", "robot"]))]
 struct MotionArgs {
     /// Scene name or YAML file; its first robot moves.
-    #[arg(required = true)]
     scene: Option<String>,
+    /// Instead of a scene: a robot alone at the world's origin, by name (so101, panda, ur5, ur5e) or
+    /// by its robot.yaml, MJCF or URDF file.
+    #[arg(long, value_name = "ROBOT")]
+    robot: Option<String>,
+    /// What is in the way besides: a YAML file of fixtures, as scenes have them, and meshes
+    /// (`citrange config schema world`). May be given again.
+    #[arg(long, value_name = "FILE")]
+    obstacles: Vec<PathBuf>,
     /// Where the arm starts: a pose of the robot by name, or joint positions in radians; where the
     /// scene has it if it is not given.
     #[arg(long, value_name = "POSE", allow_hyphen_values = true)]
@@ -57,7 +69,7 @@ struct MotionArgs {
     #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
     goal: Vec<String>,
     /// The same as joint positions in radians, or as a pose of the robot by name.
-    #[arg(long, value_name = "POSE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "POSE", allow_hyphen_values = true, conflicts_with = "goal")]
     goal_joints: Vec<String>,
     /// The tool goes to every --goal in a straight line, turned as it is (or on the way to what the
     /// goal says): proved, at most --line-mm off.
@@ -81,6 +93,10 @@ struct MotionArgs {
     /// What may touch, by name: link:thing, link:link, held:thing.
     #[arg(long, value_name = "LINK:THING")]
     allow: Vec<String>,
+    /// A file that `plan -o` wrote: its paths are proved again first, mended where they are blocked,
+    /// and looked for anew where that fails. Without goals and start they are its own.
+    #[arg(long, value_name = "FILE")]
+    replan_from: Option<PathBuf>,
     /// A map of voxels (`citrange space run --map`). It takes the place of the scene's objects;
     /// fixtures stay.
     #[arg(long, value_name = "FILE")]
@@ -116,12 +132,8 @@ struct MotionArgs {
     /// Episode index: where the scene's objects are.
     #[arg(long, default_value_t = 0)]
     episode: u64,
-    /// Searches of which the shortest path is taken.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: u32,
-    /// Most milliseconds that a search may take.
-    #[arg(long, default_value_t = 1000)]
-    time_ms: u32,
+    #[command(flatten)]
+    effort: effort::Args,
     /// Share of the arm's full speed.
     #[arg(long, default_value_t = 1.0)]
     speed: f64,
@@ -145,13 +157,14 @@ struct MotionArgs {
 impl Args {
     /// Whether its `--json` is one object per line.
     pub(crate) fn tells_lines(&self) -> bool {
-        self.command.is_some()
+        matches!(&self.command, Some(Command::Bench(args)) if args.tells_lines())
     }
 }
 
 pub(crate) fn run(args: &Args) -> Result {
     match &args.command {
         Some(Command::Bench(args)) => bench::run(args),
+        Some(Command::Generate(args)) => generate::run(args),
         None => plan(&args.motion),
     }
 }
@@ -191,12 +204,15 @@ fn plan(args: &MotionArgs) -> Result {
 
 impl MotionArgs {
     fn options(&self) -> Result<PlanOptions> {
-        let scene = self.scene.clone();
+        let scene = self.scene.clone().unwrap_or_default();
         let place = if self.straight { GoalText::Straight } else { GoalText::Place };
         let places = self.goal.iter().cloned().map(place);
         let joints = self.goal_joints.iter().cloned().map(GoalText::Joints);
         Ok(PlanOptions {
-            scene: scene.ok_or_else(|| usage("name a scene, such as ur5_cell"))?,
+            scene,
+            robot: self.robot.clone(),
+            obstacles: self.obstacles.clone(),
+            replan_from: self.replan_from.clone(),
             seed: self.episode_seed,
             episode: self.episode,
             map: self.map.clone(),
@@ -208,7 +224,7 @@ impl MotionArgs {
     }
 
     fn settings(&self) -> Result<SceneSettings> {
-        let time = Duration::from_millis(self.time_ms.into());
+        let time = self.effort.time_limit();
         let mut settings = SceneSettings::with_seed_and_time(self.seed.unwrap_or(0), time);
         settings.start.clone_from(&self.start);
         settings.gripper.clone_from(&self.gripper);
@@ -221,7 +237,7 @@ impl MotionArgs {
         request.goal.tolerance_m = self.tolerance_m;
         request.goal.tolerance_rad = self.tolerance_deg.to_radians();
         request.goal.proceed_anyway = self.proceed_anyway;
-        request.effort.rounds = self.rounds as usize;
+        request.effort = self.effort.effort();
         request.timing.scale = self.speed;
         request.cone = self.cone.as_deref().map(ToolCone::parse).transpose()?;
         settings.upright_rad = self.upright.map(f64::to_radians);

@@ -86,7 +86,7 @@ fn few_problems(here: &Path) {
 }
 
 /// Sections of one object, and words for them; in this order they follow from one another.
-const OBJECTS: [(&str, &str); 32] = [
+const OBJECTS: [(&str, &str); 33] = [
     ("doctor", "doctor --json"),
     ("rig list", "rig list --json"),
     ("scene list", "scene list --json"),
@@ -100,6 +100,7 @@ const OBJECTS: [(&str, &str); 32] = [
     ("eval", "eval reach --episodes 20 --attempts 4 --rung a,e --json"),
     ("policy show", "policy show reach --json"),
     ("policy import", "policy import reach.onnx --out theirs.policy --json"),
+    ("plan generate", "plan generate so101 --each 1 --families table,bars -o made.json --json"),
     ("data list", "data list set --json"),
     ("data show", "data show set --json"),
     ("data show --episode", "data show set --episode 1 --json"),

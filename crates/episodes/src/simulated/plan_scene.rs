@@ -1,12 +1,14 @@
 //! What a planner is told of a simulated scene, joints put where a plan begins, cameras that film.
 
+use std::path::Path;
+
 use citrange_cloud::{Pinhole, View};
 use citrange_core::Pose;
 use citrange_core::{DictObjectState, DictRobotState, DictState};
 use citrange_plan::{PlanScene, SceneSolid};
-use citrange_sim::{CameraQuery, SimRig, StateQuery, World};
+use citrange_sim::{CameraQuery, SimRig, StateQuery, World, described_robot};
 
-use crate::error::{Context as _, Result, bad_input};
+use crate::error::{Context as _, EpisodesError, Result, bad_input};
 
 /// The first robot and everything solid around it, without a map.
 pub(super) fn plan_scene(rig: &SimRig) -> Result<PlanScene> {
@@ -29,6 +31,14 @@ pub(super) fn plan_scene(rig: &SimRig) -> Result<PlanScene> {
         map: None,
         description,
     })
+}
+
+/// A robot alone at the world's origin, at rest, with nothing around it.
+pub(crate) fn lone_robot(model: &str) -> Result<PlanScene> {
+    let (description, robot) = described_robot(model, Path::new(""))?;
+    let home = description.pose(&description.home).map(<[f64]>::to_vec);
+    let joints = home.map_err(|reason| EpisodesError::Failed(reason.to_string()))?;
+    Ok(PlanScene { robot, joints, servo: None, solids: Vec::new(), map: None, description })
 }
 
 /// Puts the first robot's joints somewhere, at rest.

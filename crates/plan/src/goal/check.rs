@@ -6,6 +6,7 @@ use citrange_robot::{
 
 use super::any::any;
 use super::escape::escape;
+use super::nearer::with_nearer;
 use super::report::{GoalReport, GoalSettings, Kept};
 use super::retreat::retreat;
 use super::{Contacts, PlanGoal};
@@ -153,7 +154,7 @@ impl<W: Motions + Contacts> Asked<'_, W> {
             let goals = if found.solutions.is_empty() { &found.misses } else { &found.solutions };
             let good = self.good_enough(goals);
             for goals in good.iter().filter(|goals| !goals.is_empty()) {
-                match self.keep_free(aim, goals) {
+                match self.keep_free(aim, goals).map(|kept| with_nearer(self, aim, goals, kept)) {
                     Ok(kept) if !kept.is_exact() => {
                         let turned = kept.reached_rad.map_or(String::new(), |rad| {
                             format!(" and {:.2} degrees turned away", rad.to_degrees())

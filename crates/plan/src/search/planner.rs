@@ -9,6 +9,7 @@ use crate::arm::JointLimit;
 use crate::config::{Config, MAX_JOINTS};
 use crate::error::PlanError;
 use crate::motions::Motions;
+use crate::search::informed::Informed;
 use crate::search::samples::{Ranges, Samples};
 use crate::search::settings::SearchSettings;
 use crate::search::tree::Tree;
@@ -49,6 +50,8 @@ pub enum Spent {
     Iterations,
     /// All nodes.
     Nodes,
+    /// All collision checks.
+    Checks,
     /// All time.
     Time,
 }
@@ -61,6 +64,8 @@ pub struct Planner {
     pub(super) trees: [Tree; 2],
     /// The last path, for [`Planner::replan`].
     pub(super) last: Vec<Config>,
+    /// Where to look, when only a shorter path is looked for.
+    pub(super) informed: Option<Informed>,
 }
 
 impl Planner {
@@ -76,7 +81,7 @@ impl Planner {
         }
         let ranges = Ranges::of(limits);
         let trees = std::array::from_fn(|_| Tree::new(ranges.joints()));
-        Ok(Self { settings, ranges, trees, last: Vec::new() })
+        Ok(Self { settings, ranges, trees, last: Vec::new(), informed: None })
     }
 
     /// The settings.
@@ -155,11 +160,15 @@ impl Planner {
         let began = Instant::now();
         let time_limit = self.settings.time_limit_s.map(Duration::from_secs_f64);
         let mut samples = Samples::new(self.settings.seed);
+        let last_check = self.settings.max_checks.map(|most| motions.checks().saturating_add(most));
         let mut turn = 0;
         for iteration in 0..self.settings.max_iterations {
             let late = |limit: Duration| began.elapsed() > limit;
             if iteration % CLOCK_EVERY == 0 && time_limit.is_some_and(late) {
                 return SearchResult::NoPath { iterations: iteration, reason: Spent::Time };
+            }
+            if last_check.is_some_and(|last| motions.checks() > last) {
+                return SearchResult::NoPath { iterations: iteration, reason: Spent::Checks };
             }
             if self.trees[0].len() + self.trees[1].len() >= self.settings.max_nodes {
                 return SearchResult::NoPath { iterations: iteration, reason: Spent::Nodes };
@@ -170,7 +179,10 @@ impl Planner {
             turn = 1 - growing;
             let (low, high) = self.trees[growing].bounds();
             let region = self.ranges.around(low, high, self.settings.around_rad);
-            let sample = samples.next(&region);
+            let sample = match &self.informed {
+                None => samples.next(&region),
+                Some(informed) => samples.next_informed(informed, &region, &self.ranges),
+            };
             let Some(new) = self.extend(motions, growing, &sample) else { continue };
             if let Some(met) = self.connect(motions, 1 - growing, growing, new) {
                 let ends = if growing == 0 { [new, met] } else { [met, new] };
@@ -183,6 +195,7 @@ impl Planner {
 
     /// One step of a tree toward a sample; the new node, if the way to it is free.
     fn extend<M: Motions>(&mut self, motions: &mut M, tree: usize, to: &Config) -> Option<u32> {
+        let from_start = tree == 0;
         let tree = &mut self.trees[tree];
         let (near, distance) = tree.nearest(to, motions)?;
         let range = self.settings.range_rad;
@@ -191,6 +204,12 @@ impl Planner {
         } else {
             *to
         };
+        if let Some(informed) = &self.informed {
+            let so_far_rad = tree.to_root_rad(near) + tree.at(near).distance(&next);
+            if !informed.is_promising(&next, so_far_rad, from_start) {
+                return None;
+            }
+        }
         motions.is_motion_free(tree.at(near), &next).then(|| tree.add(&next, near))
     }
 

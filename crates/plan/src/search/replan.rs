@@ -1,14 +1,69 @@
 //! A path when the world has changed: what is still free of the last search is used again.
 
+use serde::Serialize;
+
 use crate::config::Config;
 use crate::motions::Motions;
 use crate::search::planner::{Planner, SearchResult};
+use crate::search::tighten::nearest_on_edge;
 use crate::search::tree::Tree;
 
 /// Trees with more nodes than this are not taken over: it would take longer than a new search.
 const MAX_KEPT_NODES: usize = 20_000;
 
+/// How much of an earlier path is in a newer one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reused {
+    /// All that is ahead: it was proved again.
+    Kept,
+    /// Parts of it were proved again, others are new.
+    Mended,
+    /// Nothing.
+    Replanned,
+}
+
+impl Reused {
+    /// In words.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "the old path, proved again",
+            Self::Mended => "the old path, mended",
+            Self::Replanned => "a new path: nothing of the old one could be kept",
+        }
+    }
+}
+
 impl Planner {
+    /// Takes a path as if it had been found by the last search: [`Planner::replan`] begins with
+    /// it. Nothing of it counts as proved.
+    pub fn remember(&mut self, path: &[Config]) {
+        self.trees.iter_mut().for_each(Tree::clear);
+        self.last = path.to_vec();
+    }
+
+    /// As [`Planner::replan`], with how much of the path before is in the answer.
+    pub fn replan_from<M: Motions>(
+        &mut self,
+        motions: &mut M,
+        start: &Config,
+        goals: &[Config],
+    ) -> (SearchResult, Reused) {
+        let before = from_here(&self.last, start);
+        let result = self.replan(motions, start, goals);
+        let SearchResult::Found { path, .. } = &result else { return (result, Reused::Replanned) };
+        let is_old = |edge: &[Config]| before.windows(2).any(|old| old == edge);
+        let reused = if *path == before {
+            Reused::Kept
+        } else if path.windows(2).any(is_old) {
+            Reused::Mended
+        } else {
+            Reused::Replanned
+        };
+        (result, reused)
+    }
+
     /// Searches like [`Planner::plan`], in a world, from a start or to goals that may differ from
     /// the last search's. The last path is proved again from where the robot is now; if it is
     /// blocked, the free parts of it and of both trees are where the search begins. Nothing is
@@ -99,14 +154,4 @@ fn from_here(path: &[Config], here: &Config) -> Vec<Config> {
     let mut way = vec![*here];
     way.extend(path.iter().skip(nearest.1).skip_while(|at| *at == here));
     way
-}
-
-fn nearest_on_edge(a: &Config, b: &Config, to: &Config) -> Config {
-    let (mut along, mut whole) = (0.0, 0.0);
-    for joint in 0..a.0.len() {
-        let edge = b.0[joint] - a.0[joint];
-        along += edge * (to.0[joint] - a.0[joint]);
-        whole += edge * edge;
-    }
-    if whole > 0.0 { a.toward(b, (along / whole).clamp(0.0, 1.0)) } else { *a }
 }

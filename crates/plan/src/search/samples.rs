@@ -4,6 +4,10 @@ use citrange_core::rng::Rng;
 
 use crate::arm::JointLimit;
 use crate::config::{Config, MAX_JOINTS};
+use crate::search::informed::Informed;
+
+/// Points near what was reached that are drawn until one can be on a shorter path.
+const DRAWS: usize = 8;
 
 /// The joints' ranges, in the planner's precision.
 #[derive(Clone, Debug)]
@@ -71,6 +75,27 @@ impl Samples {
             *joint = low + (high - low) * fraction;
         }
         ranges.clamp(config)
+    }
+
+    /// A point for a search that looks for a shorter path only: anywhere where one can be, or
+    /// near what was reached, which leads out of narrow places.
+    pub(super) fn next_informed(
+        &mut self,
+        informed: &Informed,
+        near: &Ranges,
+        ranges: &Ranges,
+    ) -> Config {
+        if self.rng.next_u64() >> 63 == 0 {
+            return informed.sample(&mut self.rng, ranges);
+        }
+        let mut drawn = self.next(near);
+        for _ in 1..DRAWS {
+            if informed.contains(&drawn) {
+                break;
+            }
+            drawn = self.next(near);
+        }
+        drawn
     }
 }
 

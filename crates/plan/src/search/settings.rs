@@ -16,6 +16,9 @@ pub struct SearchSettings {
     pub max_iterations: usize,
     /// Most configurations that both trees may hold.
     pub max_nodes: usize,
+    /// Most collision checks of a search, if there is a limit. The answer is the same on every
+    /// machine.
+    pub max_checks: Option<u64>,
     /// The search gives up after this time. A path that is found within it does not depend on it.
     pub time_limit_s: Option<f64>,
     /// A tree grows toward samples at most this far outside of the box that holds it. What
@@ -44,6 +47,7 @@ impl Default for SearchSettings {
             range_rad: 1.5,
             max_iterations: 200_000,
             max_nodes: 200_000,
+            max_checks: None,
             time_limit_s: None,
             around_rad: 1.5,
             simplify: SimplifySettings::default(),

@@ -2,9 +2,13 @@
 
 use crate::config::{Config, MAX_JOINTS};
 use crate::motions::Motions;
+use crate::search::samples::Ranges;
 
 /// Nodes that are compared at once.
 const LANES: usize = 16;
+
+/// Steps of a way that is taken over.
+const WAY_STEP_RAD: f32 = 0.5;
 
 /// The parent of a root.
 const NONE: u32 = u32::MAX;
@@ -102,6 +106,31 @@ impl Tree {
         number as u32
     }
 
+    /// Adds the beginning of a way, whose first point is a root of this tree, in short steps.
+    /// They are proved when they are the nearest: between two that were proved, numbers round.
+    pub(super) fn add_old_way(&mut self, way: &[Config], length_rad: f32, ranges: &Ranges) {
+        let Some(mut last) = way.first().and_then(|root| self.root_at(root)) else { return };
+        let mut left_rad = length_rad;
+        for edge in way.windows(2) {
+            let edge_rad = edge[0].distance(&edge[1]);
+            let steps = (edge_rad / WAY_STEP_RAD).ceil().max(1.0);
+            let mut step = 1.0;
+            while step <= steps {
+                if step * edge_rad / steps > left_rad {
+                    return;
+                }
+                let at =
+                    if step < steps { edge[0].toward(&edge[1], step / steps) } else { edge[1] };
+                last = self.add(&ranges.clamp(at), last);
+                if let Some(node) = self.nodes.last_mut() {
+                    node.edge = Edge::Old;
+                }
+                step += 1.0;
+            }
+            left_rad -= edge_rad;
+        }
+    }
+
     /// Corners of the box that holds all nodes.
     pub(super) fn bounds(&self) -> (&Config, &Config) {
         (&self.low, &self.high)
@@ -118,6 +147,18 @@ impl Tree {
             path.push(node.at);
             next = node.parent;
         }
+    }
+
+    /// Length of the way from a node to its root.
+    pub(super) fn to_root_rad(&self, node: u32) -> f32 {
+        let (mut so_far_rad, mut below) = (0.0, node);
+        while let Some(Node { at, parent, .. }) = self.nodes.get(below as usize) {
+            if let Some(above) = self.nodes.get(*parent as usize) {
+                so_far_rad += at.distance(&above.at);
+            }
+            below = *parent;
+        }
+        so_far_rad
     }
 
     /// The nearest node that can be reached, and its distance. What was left by an earlier search

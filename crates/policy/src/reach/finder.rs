@@ -213,7 +213,7 @@ impl PathFinder for ReachFinder {
         if let Some((mut path, goal)) = proved.map_err(plan_error)? {
             planner.simplify(collider, &mut path);
             let result = SearchResult::Found { path, goal, iterations: 0 };
-            return Ok(FoundPath { result, by: "policy", notes: Vec::new() });
+            return Ok(FoundPath::new(result, "policy"));
         }
         let note = format!(
             "the policy found no way: of {LANES} attempts {} reached the goal, {} of these were \
