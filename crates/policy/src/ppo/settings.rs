@@ -64,7 +64,7 @@ impl Default for TrainSettings {
             value_weight: 0.5,
             entropy_weight: 0.0,
             max_gradient: 0.5,
-            learning_rate: 1e-3,
+            learning_rate: 5e-4,
             final_rate: 0.1,
             hidden: vec![128, 128],
             log_sigma: -0.5,
@@ -154,7 +154,7 @@ impl TrainSettings {
             return bad("again", format!("{} is not between 0 and 0.99", self.again));
         }
         if !(self.learning_rate > 0.0 && self.learning_rate < 1.0) {
-            return bad("learning_rate", format!("{}: such as 0.001", self.learning_rate));
+            return bad("learning_rate", format!("{}: such as 0.0005", self.learning_rate));
         }
         if !(0.0..=1.0).contains(&self.final_rate) {
             return bad("final_rate", format!("{} is not between 0 and 1", self.final_rate));
