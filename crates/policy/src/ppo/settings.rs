@@ -123,14 +123,17 @@ impl TrainSettings {
     /// Names the first that does not.
     pub fn check(&self) -> Result<(), PolicyError> {
         let bad = |name: &str, reason: String| Err(PolicyError::bad(name, reason));
-        if self.environments == 0 || self.environments % 16 != 0 || self.environments > 1 << 16 {
+        if self.environments == 0
+            || !self.environments.is_multiple_of(16)
+            || self.environments > 1 << 16
+        {
             let reason = format!("{}: a multiple of 16 is right, such as 256", self.environments);
             return bad("environments", reason);
         }
         let samples = self.environments * self.rollout_steps;
         let fits = self.minibatch > 0
-            && self.minibatch % BLOCK == 0
-            && samples % self.minibatch == 0
+            && self.minibatch.is_multiple_of(BLOCK)
+            && samples.is_multiple_of(self.minibatch)
             && samples <= 1 << 22;
         if !fits {
             let reason = format!(
