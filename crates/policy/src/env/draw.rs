@@ -38,14 +38,17 @@ pub(crate) struct Drawn {
     pub(crate) goal_m: [f32; 3],
 }
 
+/// A free posture: all joints, and where they have the tool.
+type Posture = (Vec<f32>, [f32; 3]);
+
 /// Draws episodes; keeps its memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Drawer {
     site: Site,
     settings: Arc<ReachSettings>,
     trial: Copies,
-    /// Free postures of the world in hand: joints, tool.
-    free: Vec<(Vec<f32>, [f32; 3])>,
+    /// Of the world in hand.
+    free: Vec<Posture>,
 }
 
 impl Drawer {
@@ -75,12 +78,7 @@ impl Drawer {
     }
 
     /// A start and a goal, free with the margin and as far apart as they should be.
-    #[expect(clippy::type_complexity, reason = "two of the pairs that `free` holds")]
-    fn ends(
-        &mut self,
-        boxes: &[Obstacle],
-        rng: &mut Rng,
-    ) -> Option<((Vec<f32>, [f32; 3]), (Vec<f32>, [f32; 3]))> {
+    fn ends(&mut self, boxes: &[Obstacle], rng: &mut Rng) -> Option<(Posture, Posture)> {
         self.trial.boxes.set_all(boxes);
         self.free.clear();
         let [near, far] = self.settings.world.apart_m.map(|x| (x * self.site.scale) as f32);
@@ -137,8 +135,8 @@ impl Drawer {
     /// One box more on the way, if both ends stay free.
     fn put_between(
         &mut self,
-        start: &(Vec<f32>, [f32; 3]),
-        goal: &(Vec<f32>, [f32; 3]),
+        start: &Posture,
+        goal: &Posture,
         boxes: &mut Vec<Obstacle>,
         rng: &mut Rng,
     ) {

@@ -108,7 +108,7 @@ impl ForeignPolicy {
         let outputs = self.network.outputs();
         if let Some([low, high]) = &self.bounds {
             let fits = low.len() == outputs && high.len() == outputs;
-            if !fits || low.iter().zip(high).any(|(l, h)| !(l <= h)) {
+            if !fits || !low.iter().zip(high).all(|(l, h)| l <= h) {
                 return bad(format!("its {outputs} answers have other bounds: {low:?}, {high:?}"));
             }
         }

@@ -199,9 +199,11 @@ fn input(message: &[u8]) -> Result<(String, Option<usize>), String> {
     Ok((name, size))
 }
 
+/// Layers, bounds of the answers, the inputs in order.
+type Row = (Vec<Open>, Option<[f32; 2]>, Vec<String>);
+
 /// Walks from the inputs to the end. Answers layers, bounds and the order of inputs.
-#[expect(clippy::type_complexity, reason = "three parts of one answer")]
-fn follow(graph: &Graph) -> Result<(Vec<Open>, Option<[f32; 2]>, Vec<String>), String> {
+fn follow(graph: &Graph) -> Result<Row, String> {
     let mut joined: Vec<String> = graph.inputs.iter().map(|(name, _)| name.clone()).collect();
     let mut at = joined.first().cloned().ok_or("it has no input")?;
     let mut layers: Vec<Open> = Vec::new();

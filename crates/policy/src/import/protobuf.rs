@@ -94,10 +94,4 @@ impl Message {
     pub(super) fn message(self, field: u64, message: Self) -> Self {
         self.bytes(field, &message.0)
     }
-
-    pub(super) fn fixed32(mut self, field: u64, bits: u32) -> Self {
-        self.key(field, 5);
-        self.0.extend_from_slice(&bits.to_le_bytes());
-        self
-    }
 }

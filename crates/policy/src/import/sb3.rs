@@ -82,7 +82,8 @@ fn entry(archive: &mut Archive<'_>, name: &str, what: &str) -> Result<Vec<u8>, P
 fn tensors(bytes: &[u8], what: &str) -> Result<BTreeMap<String, Numbers>, PolicyError> {
     let bad = |reason: String| PolicyError::bad(what, format!("policy.pth: {reason}"));
     let mut archive = open(bytes, what)?;
-    let pickle = archive.file_names().find(|name| name.ends_with("data.pkl")).map(str::to_owned);
+    let names = archive.file_names().filter_map(Result::ok);
+    let pickle = names.map(|name| name.into_owned()).find(|name| name.ends_with("data.pkl"));
     let pickle = pickle.ok_or_else(|| bad("it has no data.pkl".to_owned()))?;
     let root = pickle.trim_end_matches("data.pkl").to_owned();
     if let Ok(order) = entry(&mut archive, &format!("{root}byteorder"), what)

@@ -64,7 +64,7 @@ impl Default for TrainSettings {
             value_weight: 0.5,
             entropy_weight: 0.0,
             max_gradient: 0.5,
-            learning_rate: 1e-3,
+            learning_rate: 5e-4,
             final_rate: 0.1,
             hidden: vec![128, 128],
             log_sigma: -0.5,
@@ -123,14 +123,17 @@ impl TrainSettings {
     /// Names the first that does not.
     pub fn check(&self) -> Result<(), PolicyError> {
         let bad = |name: &str, reason: String| Err(PolicyError::bad(name, reason));
-        if self.environments == 0 || self.environments % 16 != 0 || self.environments > 1 << 16 {
+        if self.environments == 0
+            || !self.environments.is_multiple_of(16)
+            || self.environments > 1 << 16
+        {
             let reason = format!("{}: a multiple of 16 is right, such as 256", self.environments);
             return bad("environments", reason);
         }
         let samples = self.environments * self.rollout_steps;
         let fits = self.minibatch > 0
-            && self.minibatch % BLOCK == 0
-            && samples % self.minibatch == 0
+            && self.minibatch.is_multiple_of(BLOCK)
+            && samples.is_multiple_of(self.minibatch)
             && samples <= 1 << 22;
         if !fits {
             let reason = format!(
@@ -154,7 +157,7 @@ impl TrainSettings {
             return bad("again", format!("{} is not between 0 and 0.99", self.again));
         }
         if !(self.learning_rate > 0.0 && self.learning_rate < 1.0) {
-            return bad("learning_rate", format!("{}: such as 0.001", self.learning_rate));
+            return bad("learning_rate", format!("{}: such as 0.0005", self.learning_rate));
         }
         if !(0.0..=1.0).contains(&self.final_rate) {
             return bad("final_rate", format!("{} is not between 0 and 1", self.final_rate));

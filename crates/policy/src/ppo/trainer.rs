@@ -190,7 +190,7 @@ impl Trainer {
             )));
         }
         let mut progress = self.progress(&tally);
-        if self.iteration % self.train.evaluate_every == 0 || self.is_done() {
+        if self.iteration.is_multiple_of(self.train.evaluate_every) || self.is_done() {
             let [success, collided] = self.evaluate()?;
             progress.success = Some(success);
             progress.collided = Some(collided);

@@ -160,7 +160,7 @@ impl Pilot for ReachPilot {
         if off.fold(0.0, f64::max) > LOST_RAD {
             return Err("the arm does not follow: something holds it".into());
         }
-        if self.ticks % self.decide_every == 0 && self.decide_speeds(&seen.joint_pos) {
+        if self.ticks.is_multiple_of(self.decide_every) && self.decide_speeds(&seen.joint_pos) {
             let reason = "reached".to_owned();
             return Ok(Verdict::Done(Outcome { success: Some(true), reason }));
         }
