@@ -121,7 +121,7 @@ impl ScenePlan {
     #[must_use]
     pub fn json(&self, hz: u32) -> Value {
         let mut all = self.legs.json(hz);
-        all["scene"] = json!(self.options.scene);
+        all["scene"] = json!(Some(&self.options.scene).filter(|scene| !scene.is_empty()));
         all["with"] = json!(self.options.with);
         all["obstacles"] = json!(self.options.obstacles);
         all["replan_from"] = json!(self.options.replan_from);

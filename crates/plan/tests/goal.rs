@@ -496,3 +496,30 @@ fn the_collider_answers_as_well() {
     assert!(report.outcome.is_none() && report.candidates.len() == 1, "{report:?}");
     assert!(collider.is_free(&report.escape.unwrap()));
 }
+
+/// A place leaves an arm half of its joints' freedom: among the goals is one about as near to the
+/// start as any that many more starts find.
+#[test]
+fn goals_of_a_place_are_as_near_as_can_be() {
+    let arm = arm();
+    let mut worst = Vec::new();
+    let mut rng = Rng::new(11);
+    for _ in 0..30 {
+        let at_m = [rng.uniform(-0.5, 0.5), rng.uniform(0.3, 0.6), rng.uniform(1.0, 1.5)];
+        let nearest_rad = |settings: &GoalSettings| {
+            let mut world = Balls::new(&arm, &[]);
+            let goal = PlanGoal::Point { at_m };
+            let report = check_goal(&arm, &mut world, &START, &goal, settings).unwrap();
+            let start = Config::of(&START);
+            report.candidates.iter().map(|at| start.distance(at)).fold(f32::INFINITY, f32::min)
+        };
+        let usual = nearest_rad(&GoalSettings::default());
+        let hard = nearest_rad(&GoalSettings { starts: 1000, seed: 9, ..GoalSettings::default() });
+        if hard.is_finite() {
+            worst.push(usual / hard);
+        }
+    }
+    assert!(worst.len() > 20);
+    worst.sort_by(f32::total_cmp);
+    assert!(worst[worst.len() / 2] < 1.02 && worst[worst.len() * 9 / 10] < 1.15, "{worst:?}");
+}

@@ -322,9 +322,8 @@ impl Drawer<'_> {
             let height_m = high_m / rings as f64 / 2.0;
             let middle = post(number) + PI / posts as f64;
             let frame = this.frame(away_m, height_m, middle);
-            let half_m = [0.25 * (around_m - away_m).abs() + 0.02 * this.size.reach_m];
-            let half_m = [half_m[0], 0.25 * gap_m, 0.25 * height_m];
-            Self::region(&frame, [0.0; 3], half_m)
+            let deep_m = 0.25 * (around_m - away_m).abs() + this.reach(0.02);
+            Self::region(&frame, [0.0; 3], [deep_m, 0.25 * gap_m, 0.25 * height_m])
         };
         let outside_m = around_m + self.between(0.12, 0.3) * self.size.reach_m;
         let inside_m = around_m * self.rng.uniform(0.55, 0.9);
@@ -409,7 +408,8 @@ impl Drawer<'_> {
                     world_from_region: Translation3::from(at).into(),
                     half_m: [0.05 * self.size.reach_m; 3],
                 };
-                if goals { &mut self.world.goals } else { &mut self.world.starts }.push(region);
+                let ends = if goals { &mut self.world.goals } else { &mut self.world.starts };
+                ends.push(region);
             }
         }
     }

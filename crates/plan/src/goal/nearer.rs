@@ -2,7 +2,7 @@
 //! inverse kinematics finds from many starts is somewhere on a surface of answers; each of the
 //! nearest is drawn along it toward the start.
 
-use citrange_robot::{IkSettings, IkSolution, IkTarget};
+use citrange_robot::{IkSettings, IkSolution, IkTarget, Orientation};
 
 use super::Contacts;
 use super::check::{Asked, nearest_first};
@@ -16,6 +16,8 @@ const KEPT: usize = 6;
 const STEPS: usize = 8;
 /// Share of the way to the start that the first step goes.
 const FIRST_PULL: f64 = 0.5;
+/// The smallest that is tried where larger ones failed is half of this.
+const LEAST_PULL: f64 = 0.2;
 /// A step that comes nearer by less than this is the last.
 const LEAST_RAD: f64 = 0.01;
 
@@ -27,6 +29,15 @@ pub(super) fn with_nearer<W: Motions + Contacts>(
     kept: Kept,
 ) -> Kept {
     let joints = asked.arm.joints();
+    let given = match aim.orientation {
+        Orientation::Free => 3,
+        Orientation::Axis { .. } => 5,
+        Orientation::Full(_) => 6,
+    };
+    // Such arms have single answers: there is nothing to draw along.
+    if joints <= given {
+        return kept;
+    }
     let mut found = Vec::new();
     for at in kept.candidates.iter().take(KEPT) {
         if let Some(nearer) = drawn(asked, aim, at.positions(joints)) {
@@ -65,6 +76,7 @@ fn drawn<W: Motions + Contacts>(
                 at.clone_from(&solution.joints);
                 best = Some(solution);
             }
+            None if pull < LEAST_PULL => break,
             None => pull *= 0.5,
         }
     }
