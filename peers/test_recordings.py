@@ -165,8 +165,9 @@ def test_topics_are_listed_and_cut_files_say_so(recordings, tmp_path, kind):
     cut = tmp_path / path.name
     data = path.read_bytes()
     cut.write_bytes(data[: len(data) // 2])
-    told, errors = run(cut, "--topic", "/cam/depth", code=4)
-    assert "damaged" in errors
+    # The one block of bzip2 is readable whole or not at all.
+    told, errors = run(cut, "--topic", "/cam/depth", code=3 if "BZ2" in kind else 4)
+    assert "damaged" in errors and "the file ends" in errors
 
 
 @pytest.mark.parametrize("packing", ["none", "lz4", "zstd"])

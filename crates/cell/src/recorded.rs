@@ -66,14 +66,22 @@ struct Found {
     joints: Vec<String>,
     infos: BTreeMap<String, CameraInfo>,
     statics: Transforms,
+    /// The first thing that could not be read.
+    damage: Option<String>,
 }
 
 impl Found {
     fn of(path: &Path) -> Result<Self, CellError> {
         let mut found = Self::default();
         for message in Recording::open(path)? {
-            // What is damaged is told on the second way.
-            let Ok(message) = message else { continue };
+            let message = match message {
+                Ok(message) => message,
+                // The rest is told on the second way.
+                Err(error) => {
+                    found.damage.get_or_insert_with(|| error.to_string());
+                    continue;
+                }
+            };
             let channel = &message.channel;
             let (_, messages, [_, last]) = found
                 .topics
@@ -107,7 +115,8 @@ impl Found {
                 let hz = if seconds > 0.0 { (messages - 1) as f64 / seconds } else { 0.0 };
                 format!("\n  {topic}  {type_name}, {messages} messages, {hz:.1} Hz")
             };
-        topics.map(one).collect()
+        let damage = self.damage.iter().map(|text| format!("\n  damaged: {text}"));
+        topics.map(one).chain(damage).collect()
     }
 
     /// How the camera of a topic sees, as the `CameraInfo` beside it says.
