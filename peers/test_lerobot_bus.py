@@ -23,7 +23,7 @@ class Arm:
     def __init__(self, folder, *args):
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        words = [BIN, "rig", "emulate", "so101", "--json", "--calibration", self.folder / "arm.json", *args]
+        words = [BIN, "rig", "emulate", "so101", "--json", "--attached", "--calibration", self.folder / "arm.json", *args]
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.port = json.loads(self.process.stdout.readline())["port"]
 
