@@ -47,7 +47,7 @@ const FAULTS: [Fault; 15] = [
         undo: &["back 3"],
         ends: Ends::Stops(LOST_S, "no joints were heard"),
     },
-    Fault { orders: &["limp 1"], undo: &["firm 1"], ends: Ends::Stops(2.5, "shoulder_pan") },
+    Fault { orders: &["limp 1"], undo: &["firm 1"], ends: Ends::Stops(3.0, "shoulder_pan") },
     Fault {
         orders: &["fault 2 1"],
         undo: &["fault 2 0"],
@@ -115,9 +115,9 @@ impl Moving {
     /// Where it is sent at a moment: to and fro around where it began.
     fn step(&mut self) -> ArmState {
         let t = self.begun.elapsed().as_secs_f64();
-        let sway = [0.5, 0.15, 0.15, 0.3, 0.6, 0.3];
+        let sway = [0.6, 0.15, 0.15, 0.3, 0.6, 0.3];
         let joint = |(j, (home, sway)): (usize, (&f64, f64))| {
-            home + sway * (t * (1.1 + 0.17 * j as f64)).sin()
+            home + sway * (t * (2.2 - 0.2 * j as f64)).sin()
         };
         let targets: Vec<f64> = self.home.iter().zip(sway).enumerate().map(joint).collect();
         self.driver.send(&targets);

@@ -57,8 +57,8 @@ pub fn check_rig(choice: &LinkChoice) -> Result<Vec<Finding>> {
     let mut findings = vec![connected(port, &file)];
     let watched = Watched::watch(&driver, LOOKED_AT);
     let cycle = watched.cycle(settings.driver.cycle_hz);
-    findings.push(watched.answers(cycle.grade == Grade::Ok));
-    findings.push(cycle);
+    let answers = watched.answers(cycle.grade == Grade::Ok);
+    findings.extend([cycle, answers]);
     for (j, joint) in robot.joints().iter().enumerate() {
         findings.push(motor(j, joint, &watched.last));
         if let Some(motor) = calibration.motor(&joint.name) {
