@@ -8,6 +8,7 @@ import threading
 import time
 from pathlib import Path
 
+import lerobot_real
 import pytest
 from lerobot.motors import MotorNormMode
 from lerobot.robots.so_follower import SO101Follower, SO101FollowerConfig
@@ -23,7 +24,7 @@ class Arm:
     def __init__(self, folder, *args):
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        words = [BIN, "rig", "emulate", "so101", "--json", "--calibration", self.folder / "arm.json", *args]
+        words = [BIN, "rig", "emulate", "so101", "--json", "--attached", "--calibration", self.folder / "arm.json", *args]
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.port = json.loads(self.process.stdout.readline())["port"]
 
@@ -160,4 +161,20 @@ def test_a_leader_of_lerobot_is_read_and_never_held(tmp_path):
     until(lambda: abs(leader.get_action()["shoulder_pan.pos"] - before["shoulder_pan.pos"]) > 20)
     assert not any(servo["torque"] for servo in arm.order("look")[:5])
     leader.disconnect()
+    arm.close()
+
+
+def test_a_set_collected_on_a_linked_arm_has_no_problems(tmp_path):
+    scene = (Path(__file__).parent.parent / "scenes/orange_plate.yaml").read_text()
+    for fovy in ("fovy_deg: 52.94", "fovy_deg: 60"):
+        scene = scene.replace(fovy, f"{fovy}, width_px: 64, height_px: 48")
+    small = tmp_path / "small.yaml"
+    small.write_text(scene)
+    socket = tmp_path / "arm.sock"
+    arm = Arm(tmp_path / "arm", "--scene", small, "--socket", socket)
+    words = [BIN, "collect", small, "--rig", f"so101:{arm.port}", "--calibration", arm.folder / "arm.json"]
+    words += ["--things", socket, "--camera", f"front=emulated:{socket}@10", "--targets", "1"]
+    words += ["--episodes", "2", "--seconds", "3", "--out", tmp_path / "set"]
+    subprocess.run(words, check=True, timeout=120)
+    assert lerobot_real.problems(tmp_path / "set") == []
     arm.close()

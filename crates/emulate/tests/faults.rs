@@ -47,7 +47,7 @@ const FAULTS: [Fault; 15] = [
         undo: &["back 3"],
         ends: Ends::Stops(LOST_S, "no joints were heard"),
     },
-    Fault { orders: &["limp 1"], undo: &["firm 1"], ends: Ends::Stops(2.5, "shoulder_pan") },
+    Fault { orders: &["limp 1"], undo: &["firm 1"], ends: Ends::Stops(3.0, "shoulder_pan") },
     Fault {
         orders: &["fault 2 1"],
         undo: &["fault 2 0"],
@@ -95,7 +95,7 @@ struct Moving {
 impl Moving {
     fn start() -> Self {
         let chain = chain();
-        let arm = EmulatedSo101::spawn("block_box", Assembly::Calibrated).unwrap();
+        let arm = EmulatedSo101::spawn("orange_plate", Assembly::Calibrated).unwrap();
         let port = SerialPort::open(arm.bus().path(), 1_000_000).unwrap();
         let quick = BusSettings { answer_time: Duration::from_millis(30), retries: 2 };
         let servos = ServoSettings::default();
@@ -112,12 +112,15 @@ impl Moving {
         Self { arm, driver, limits, home, begun, fastest, limp: None }
     }
 
-    /// Where it is sent at a moment: to and fro around where it began.
+    /// Where it is sent at a moment: to and fro around where it began, clear of the table and of what
+    /// stands there.
     fn step(&mut self) -> ArmState {
         let t = self.begun.elapsed().as_secs_f64();
-        let sway = [0.5, 0.15, 0.15, 0.3, 0.6, 0.3];
+        let sway = [0.6, 0.15, 0.15, 0.3, 0.6, 0.3];
         let joint = |(j, (home, sway)): (usize, (&f64, f64))| {
-            home + sway * (t * (1.1 + 0.17 * j as f64)).sin()
+            let swing = (t * (2.2 - 0.2 * j as f64)).sin();
+            // Shoulder and elbow only lift.
+            home + sway * if j == 1 || j == 2 { swing - 1.0 } else { swing }
         };
         let targets: Vec<f64> = self.home.iter().zip(sway).enumerate().map(joint).collect();
         self.driver.send(&targets);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use citrange_emulate::{EmulatedBus, Servo, ServoBus, SimpleArm, WireFaults, spawn_servo_bus};
 use citrange_link::feetech::register::{
-    GOAL_POSITION, PRESENT_POSITION, PRESENT_TEMPERATURE, TORQUE_ENABLE,
+    GOAL_POSITION, MAX_POSITION, MIN_POSITION, PRESENT_POSITION, PRESENT_TEMPERATURE, TORQUE_ENABLE,
 };
 use citrange_link::feetech::{Answer, Bus, BusSettings, Faults};
 use citrange_link::{LinkError, SerialPort};
@@ -53,6 +53,23 @@ fn an_arm_is_found_read_and_moved() {
     }
 }
 
+/// An answer that comes after it was asked for again is no answer to the next question.
+#[test]
+fn a_late_answer_is_not_taken_for_another() {
+    let emulated = emulated();
+    let settings = BusSettings { answer_time: Duration::from_millis(60), retries: 3 };
+    let mut bus = Bus::new(SerialPort::open(emulated.path(), 1_000_000).unwrap(), settings);
+    for _ in 0..10 {
+        {
+            let mut own = emulated.bus();
+            (own.faults.late, own.faults.late_by) = (1, Duration::from_millis(85));
+        }
+        assert_eq!(bus.read(3, MIN_POSITION).unwrap(), 0);
+        assert_eq!(bus.read(3, MAX_POSITION).unwrap(), 4095);
+    }
+    assert!(bus.counts().repeated >= 10, "{:?}", bus.counts());
+}
+
 #[test]
 fn lost_damaged_doubled_and_cut_answers_cost_a_repetition_and_no_more() {
     let emulated = emulated();
@@ -65,7 +82,7 @@ fn lost_damaged_doubled_and_cut_answers_cost_a_repetition_and_no_more() {
         WireFaults { cut: 1, ..WireFaults::default() },
         WireFaults { double: 6, ..WireFaults::default() },
         WireFaults { noise: 20, ..WireFaults::default() },
-        WireFaults { lose: 2, corrupt: 2, cut: 1, double: 3, noise: 5, gone: Vec::new() },
+        WireFaults { lose: 2, corrupt: 2, cut: 1, double: 3, noise: 5, ..WireFaults::default() },
     ];
     for wire in faults {
         emulated.bus().faults = wire.clone();

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | which camera, as people write it | `address.rs` |
 //! | the thread, what counts as trouble | `driver.rs` |
-//! | bytes to colours | `decode.rs` |
+//! | bytes to colours | `decode.rs`; what webcams leave out of JPEGs `jpeg_tables.rs` |
 //! | webcams | `v4l2.rs`; its system calls `v4l2/ioctl.rs` |
 //! | the emulator's | `emulated.rs` |
 
@@ -13,6 +13,7 @@ mod address;
 mod decode;
 mod driver;
 mod emulated;
+mod jpeg_tables;
 mod v4l2;
 
 use std::fmt;

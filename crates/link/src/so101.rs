@@ -26,6 +26,9 @@ pub struct So101Settings {
     pub servos: ServoSettings,
     /// Cycles, limits, how it is let go.
     pub driver: DriverSettings,
+    /// How long answers are waited for within a cycle, and how often they are asked for again.
+    #[serde(skip)]
+    pub bus: BusSettings,
 }
 
 /// Time over which a leader that somebody left with torque is let go.
@@ -46,9 +49,10 @@ pub fn open_so101(
     };
     let calibration = Calibration::load(&file)?;
     let (port, chain_of, servos) = (port.to_owned(), chain.clone(), settings.servos.clone());
+    let bus = settings.bus;
     let connect = move || {
         let port = SerialPort::open(&port, BAUD)?;
-        ServoArm::connect(port, &chain_of, &calibration, BusSettings::default(), servos.clone())
+        ServoArm::connect(port, &chain_of, &calibration, bus, servos.clone())
     };
     let arm = connect()?;
     ArmDriver::start(arm, Box::new(connect), chain, settings.driver.clone())
@@ -70,9 +74,9 @@ pub fn open_leader(
     };
     let calibration = Calibration::load(&file)?;
     let (port, chain_of, servos) = (port.to_owned(), chain.clone(), settings.servos.clone());
+    let bus = settings.bus;
     let connect = move || {
         let port = SerialPort::open(&port, BAUD)?;
-        let bus = BusSettings::default();
         let mut arm = ServoArm::connect(port, &chain_of, &calibration, bus, servos.clone())?;
         if arm.has_torque()? {
             arm.release(LET_GO)?;

@@ -17,7 +17,7 @@ use super::session::{DEFAULT_SCENE, Drive};
 use super::summary::{Ended, summary};
 use super::telemetry::{LivePilot, LiveRig, Pictures};
 use crate::error::{Context as _, Result};
-use crate::linked::cell::park;
+use crate::linked::cell::{check_goes_on, park};
 use crate::pilots::noise;
 use crate::recording::{Lost, Origin, Take, cut_short};
 use crate::session::Choice;
@@ -158,6 +158,7 @@ impl Drive<'_> {
         self.set_back(layout)?;
         self.message(&orders_in_words(&ORDERS, ", "));
         let next = self.take(layout)?;
+        self.check_led()?;
         if next == Next::Following && self.options.episodes != Some(self.tally.saved) {
             let pause = Stretch {
                 phase: Phase::Reset,
@@ -346,7 +347,23 @@ impl Drive<'_> {
         self.tally.late_ticks += report.late_ticks;
         self.tally.stalls += report.stalls;
         self.tally.worst_late = self.tally.worst_late.max(report.worst_late);
-        Ok((report, copilot.teleop().ended_by()))
+        let ended_by = copilot.teleop().ended_by();
+        for why in self.rig.troubles().iter().filter(|_| report.outcome.reason == "robot_stopped") {
+            self.ctx.say(why);
+            self.message(why);
+        }
+        if !stretch.recording {
+            self.check_led()?;
+        }
+        Ok((report, ended_by))
+    }
+
+    /// An arm that stopped does not go to its leader by itself: a person looks first.
+    fn check_led(&self) -> Result<()> {
+        match self.rig.leader() {
+            Some(_) => check_goes_on(self.rig.as_ref()),
+            None => Ok(()),
+        }
     }
 
     fn message(&self, text: &str) {

@@ -133,12 +133,14 @@ impl<'a> Drive<'a> {
             ));
         }
         let ArmDescription { chain, floor_z_m, .. } = rig.arm()?;
-        let work = Work::of(rig.as_ref(), &chain)?;
+        // A leader moves it, nobody else.
+        let is_led = rig.leader().is_some();
+        let work = if is_led { None } else { Work::of(rig.as_ref(), &chain)? };
         if record.link.is_some() {
             // Nothing is seen of its things: there is no work for an autopilot.
         } else if rig.scene().job.is_none() {
             ctx.say(&no_job(rig.scene(), &rig.spec().objects));
-        } else if work.is_none() {
+        } else if work.is_none() && !is_led {
             ctx.say(&format!(
                 "{} does not say how it grasps: `grasp:` in its robot.yaml; the autopilot needs it",
                 chain.robot

@@ -5,6 +5,7 @@ use zune_jpeg::zune_core::bytestream::ZCursor;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
+use super::jpeg_tables::with_tables;
 use super::{CameraMode, PixelFormat};
 
 /// Decodes a picture of this mode to rgb8.
@@ -64,6 +65,8 @@ pub fn encode_yuyv(rgb: &[u8], out: &mut Vec<u8>) {
 
 fn decode_jpeg(mode: CameraMode, bytes: &[u8], rgb: &mut Vec<u8>) -> Result<(), String> {
     let (width, height) = (mode.width_px as usize, mode.height_px as usize);
+    let whole = with_tables(bytes);
+    let bytes = whole.as_deref().unwrap_or(bytes);
     // What says that it is larger than it should be gets no memory for that.
     let options = DecoderOptions::default()
         .set_max_width(width)

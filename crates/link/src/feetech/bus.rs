@@ -65,13 +65,17 @@ pub struct Bus<P> {
     reader: PacketReader,
     out: Vec<u8>,
     counts: BusCounts,
+    /// Something was asked for twice, or in vain: its answer may still come, and would be taken for
+    /// that to another question.
+    is_owed: bool,
 }
 
 impl<P: Port> Bus<P> {
     /// Takes a port.
     pub fn new(port: P, settings: BusSettings) -> Self {
         let counts = BusCounts::default();
-        Self { port, settings, reader: PacketReader::new(MOST_PARAMS), out: Vec::new(), counts }
+        let (reader, out) = (PacketReader::new(MOST_PARAMS), Vec::new());
+        Self { port, settings, reader, out, counts, is_owed: false }
     }
 
     /// What happened so far.
@@ -155,6 +159,7 @@ impl<P: Port> Bus<P> {
                 if missing.is_empty() {
                     break;
                 }
+                self.is_owed = true;
             }
             self.counts.lost += missing.len() as u64;
         }
@@ -194,9 +199,11 @@ impl<P: Port> Bus<P> {
         count: usize,
     ) -> Result<Answer, LinkError> {
         let mut answers = Vec::new();
+        self.settle()?;
         self.counts.requests += 1;
         for again in 0..=self.settings.retries {
             self.counts.repeated += u64::from(again > 0);
+            self.is_owed |= again > 0;
             self.send(id, instruction, params, count as u8)?;
             self.collect(&mut vec![id], count, &mut answers)?;
             if let Some(answer) = answers.pop() {
@@ -204,7 +211,25 @@ impl<P: Port> Bus<P> {
             }
         }
         self.counts.lost += 1;
+        self.is_owed = true;
         Err(LinkError::NoAnswer { servos: ids_text(&[id]), tries: self.settings.retries + 1 })
+    }
+
+    /// Lets answers come that nobody waits for any more.
+    fn settle(&mut self) -> Result<(), LinkError> {
+        if !std::mem::take(&mut self.is_owed) {
+            return Ok(());
+        }
+        let end = Instant::now() + self.settings.answer_time;
+        let mut bytes = [0; 512];
+        while let Some(wait) = end.checked_duration_since(Instant::now()) {
+            let length = self.port.receive(&mut bytes, wait).map_err(|cause| self.gone(cause))?;
+            self.reader.push(&bytes[..length]);
+            while self.reader.next_packet(false).is_some() {
+                self.counts.unexpected += 1;
+            }
+        }
+        Ok(())
     }
 
     /// What was still on its way belongs to no request any more.
