@@ -7,6 +7,7 @@ use citrange_robot::Chain;
 use citrange_ros::action::{ActionClient, GoalEnd, GoalEvent};
 use citrange_ros::message::{
     FollowJointTrajectoryGoal, Header, JointState, JointTrajectory, JointTrajectoryPoint, Span,
+    Time,
 };
 use citrange_ros::{
     Node, NodeEvent, NodeHealth, NodeSettings, SMALL_MESSAGE, Subscription, TopicHealth,
@@ -15,7 +16,7 @@ use citrange_ros::{
 use super::joints::{JointCounts, Joints};
 use super::robot_state::{Heard, RobotState};
 use super::settings::Ros1Settings;
-use super::stream::{StreamPart, StreamSettings, TargetStream};
+use super::stream::{StreamPart, StreamPoint, StreamSettings, TargetStream};
 use crate::device::{ArmDevice, JointReading};
 use crate::error::LinkError;
 
@@ -32,6 +33,24 @@ impl From<citrange_ros::RosError> for LinkError {
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A part of a stream as a goal that begins at a time of the driver's clock; at once for 0.
+#[must_use]
+pub fn goal_of(part: &StreamPart, names: &[String], begins: Time) -> FollowJointTrajectoryGoal {
+    let point = |point: &StreamPoint| JointTrajectoryPoint {
+        positions: point.pos.clone(),
+        velocities: point.vel.clone(),
+        accelerations: point.acc.clone(),
+        effort: Vec::new(),
+        time_from_start: Span::from_s(point.at_s - part.starts_s),
+    };
+    let trajectory = JointTrajectory {
+        header: Header { stamp: begins, ..Header::default() },
+        joint_names: names.to_vec(),
+        points: part.points.iter().map(point).collect(),
+    };
+    FollowJointTrajectoryGoal { trajectory, ..FollowJointTrajectoryGoal::default() }
 }
 
 /// Everything that is connected; shared with whoever watches.
@@ -139,7 +158,8 @@ impl Ros1Arm {
         };
         who.remap.clone_from(&settings.remap);
         let node = Node::start(who)?;
-        let joints = Arc::new(Mutex::new(Joints::new(chain, settings)));
+        let joints =
+            Arc::new(Mutex::new(Joints::new(chain, &settings.joint_prefix, &settings.joint_names)));
         let kept = Arc::clone(&joints);
         let states =
             node.subscribe(&settings.joint_states, SMALL_MESSAGE, move |state: JointState, at| {
@@ -266,25 +286,11 @@ impl Ros1Arm {
     }
 
     fn send(&mut self, part: &StreamPart) {
-        let point = |point: &super::StreamPoint| JointTrajectoryPoint {
-            positions: point.pos.clone(),
-            velocities: point.vel.clone(),
-            accelerations: point.acc.clone(),
-            effort: Vec::new(),
-            time_from_start: Span::from_s(point.at_s - part.starts_s),
-        };
         let starts = self.began + Duration::from_secs_f64(part.starts_s.max(0.0));
         // In the driver's own time, so that one trajectory goes over into the next without a seam;
         // at once where its clock says nothing.
         let stamp = locked(&self.connection().joints).driver_time(starts).unwrap_or_default();
-        let goal = FollowJointTrajectoryGoal {
-            trajectory: JointTrajectory {
-                header: Header { stamp, ..Header::default() },
-                joint_names: self.names.clone(),
-                points: part.points.iter().map(point).collect(),
-            },
-            ..FollowJointTrajectoryGoal::default()
-        };
+        let goal = goal_of(part, &self.names, stamp);
         self.goal = Some(self.connection().client.send(goal, part.duration_s() + 0.1));
     }
 
