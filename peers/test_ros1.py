@@ -52,7 +52,7 @@ class Ros:
         return process
 
     def ur(self, *options):
-        process = self.run([PYTHON, HERE / "fake_ur.py", *options])
+        process = self.run([PYTHON, HERE / "fake_ur.py", "--hz", "60", *options])
         until(process, "ready")
         return process
 
@@ -95,7 +95,10 @@ class Told:
         """The first line not yet looked at that begins with a word: its seconds and its rest."""
         end = time.time() + within
         while time.time() < end:
-            self.rest += self.process.stdout.read() or ""
+            try:
+                self.rest += os.read(self.process.stdout.fileno(), 65536).decode()
+            except BlockingIOError:
+                pass
             *whole, self.rest = self.rest.split("\n")
             self.lines += whole
             while self.lines:

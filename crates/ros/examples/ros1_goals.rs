@@ -4,12 +4,14 @@
 #![allow(clippy::print_stdout, reason = "its product is a report")]
 
 use std::io::BufRead as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use citrange_ros::action::{ActionClient, GoalEvent};
 use citrange_ros::message::{
-    FollowJointTrajectoryGoal, JointState, JointTrajectory, JointTrajectoryPoint, Span,
+    Float64, FollowJointTrajectoryGoal, JointState, JointTrajectory, JointTrajectoryPoint, Span,
 };
 use citrange_ros::{Node, NodeEvent, NodeSettings, SMALL_MESSAGE};
 
@@ -45,6 +47,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .nth(1)
         .unwrap_or_else(|| "/scaled_pos_joint_traj_controller/follow_joint_trajectory".to_owned());
     let states = node.subscribe("/joint_states", SMALL_MESSAGE, |_: JointState, _| {})?;
+    // In percent.
+    let scale = Arc::new(AtomicU32::new(100));
+    let slider = Arc::clone(&scale);
+    let _scale = node.subscribe("/speed_scaling_factor", SMALL_MESSAGE, move |is: Float64, _| {
+        slider.store((is.0 * 100.0) as u32, Ordering::Relaxed);
+    })?;
     let client = ActionClient::new(&node, &action)?;
     let (send, orders) = channel();
     std::thread::spawn(move || {
@@ -96,7 +104,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 NodeEvent::AskedToEnd { reason } => println!("asked_to_end {passed:.3} {reason}"),
             }
         }
-        for event in client.events(1.0) {
+        for event in client.events(f64::from(scale.load(Ordering::Relaxed)) / 100.0) {
             match event {
                 GoalEvent::Accepted { .. } => println!("accepted {passed:.3}"),
                 GoalEvent::Doubtful { .. } => println!("doubtful {passed:.3}"),

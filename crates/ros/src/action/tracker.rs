@@ -12,6 +12,8 @@ const SILENCE: Duration = Duration::from_secs(1);
 const HEARD_WITHIN: Duration = Duration::from_secs(2);
 /// How much later than its trajectory and tolerance say a goal may end.
 const SPARE_S: f64 = 1.0;
+/// What controllers allow where the goal does not say.
+const USUAL_GRACE_S: f64 = 0.6;
 
 /// How a goal ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,7 +169,8 @@ impl GoalTracker {
             id: id.to_owned(),
             sent_at: now,
             plan_s,
-            grace_s: grace_s + SPARE_S,
+            // Not said is the controller's own.
+            grace_s: if grace_s > 0.0 { grace_s } else { USUAL_GRACE_S } + SPARE_S,
             progress_s: 0.0,
             progressed_at: now,
             is_given_up: false,
@@ -273,7 +276,7 @@ impl GoalTracker {
                 {
                     Some(GoalEnd::NeverHeard)
                 }
-                _ if goal.progress_s > goal.plan_s + goal.grace_s => Some(GoalEnd::Late),
+                None if goal.progress_s > goal.plan_s + goal.grace_s => Some(GoalEnd::Late),
                 _ => None,
             };
             over.extend(end.map(|end| (goal.id.clone(), end)));
