@@ -50,9 +50,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // In percent.
     let scale = Arc::new(AtomicU32::new(100));
     let slider = Arc::clone(&scale);
-    let _scale = node.subscribe("/speed_scaling_factor", SMALL_MESSAGE, move |is: Float64, _| {
-        slider.store((is.0 * 100.0) as u32, Ordering::Relaxed);
-    })?;
+    let _scale =
+        node.subscribe("/speed_scaling_factor", SMALL_MESSAGE, move |is: Float64, _| {
+            slider.store((is.0 * 100.0) as u32, Ordering::Relaxed);
+        })?;
     let client = ActionClient::new(&node, &action)?;
     let (send, orders) = channel();
     std::thread::spawn(move || {

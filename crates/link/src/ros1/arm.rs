@@ -7,7 +7,7 @@ use citrange_robot::Chain;
 use citrange_ros::action::{ActionClient, GoalEnd, GoalEvent};
 use citrange_ros::message::{
     FollowJointTrajectoryGoal, Header, JointState, JointTrajectory, JointTrajectoryPoint, Span,
-    Time,
+    Time, error_code,
 };
 use citrange_ros::{
     Node, NodeEvent, NodeHealth, NodeSettings, SMALL_MESSAGE, Subscription, TopicHealth,
@@ -22,6 +22,8 @@ use crate::error::LinkError;
 
 /// How long a person who asks for torque waits for a controller that is on its way.
 const READY_WITHIN: Duration = Duration::from_secs(3);
+/// So many goals in a row may come too late.
+const LATE_AT_MOST: u32 = 20;
 /// How often what is missing is looked at again while waiting.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -128,6 +130,8 @@ pub struct Ros1Arm {
     began: Instant,
     /// Our newest goal.
     goal: Option<String>,
+    /// Goals in a row that came too late to be carried out.
+    late: u32,
     /// Why nothing is sent until a person starts it again.
     fault: Option<String>,
     /// Somebody ended our node.
@@ -176,6 +180,7 @@ impl Ros1Arm {
             stream: TargetStream::new(chain, cycle_hz, stream),
             began: Instant::now(),
             goal: None,
+            late: 0,
             fault: None,
             ended: None,
             names,
@@ -257,6 +262,9 @@ impl Ros1Arm {
             match event {
                 GoalEvent::Finished { id, end } if self.goal.as_ref() == Some(&id) => {
                     self.goal = None;
+                    if self.is_late(&end) {
+                        continue;
+                    }
                     if !matches!(end, GoalEnd::Succeeded | GoalEnd::Preempted) {
                         self.fail(&end);
                     }
@@ -265,9 +273,26 @@ impl Ros1Arm {
                     self.watch.tell("the controller has been silent for 1 s".to_owned());
                 }
                 GoalEvent::Sure { .. } => self.watch.tell("the controller is back".to_owned()),
+                GoalEvent::Accepted { id } if self.goal.as_ref() == Some(&id) => self.late = 0,
                 GoalEvent::Finished { .. } | GoalEvent::Accepted { .. } => {}
             }
         }
+    }
+
+    /// A goal that lay in the past when it came: the driver was away for a moment. The stream begins
+    /// anew from where the arm stands, unless that never ends.
+    fn is_late(&mut self, end: &GoalEnd) -> bool {
+        let was_late =
+            matches!(end, GoalEnd::Rejected { code: error_code::OLD_HEADER_TIMESTAMP, .. });
+        self.late = if was_late { self.late + 1 } else { 0 };
+        if !was_late || self.late > LATE_AT_MOST {
+            return false;
+        }
+        let mut reading = JointReading::new(self.names.len());
+        locked(&self.connection().joints).read(Instant::now(), &mut reading);
+        self.stream.begin_at(&reading.pos);
+        self.watch.tell("a goal came too late to the controller".to_owned());
+        true
     }
 
     fn fail(&mut self, end: &GoalEnd) {
