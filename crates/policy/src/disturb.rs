@@ -40,7 +40,8 @@ impl Disturber {
     /// What the policy sees of the copies, which have looked. They are as before afterwards.
     pub(crate) fn observe(&self, copies: &mut Copies, rngs: &mut [Rng; LANES], row: &mut [f32]) {
         let settings = &self.settings;
-        let sees = settings.joint_noise_rad > 0.0 || settings.drop_out > 0.0 || settings.ghosts > 0.0;
+        let sees =
+            settings.joint_noise_rad > 0.0 || settings.drop_out > 0.0 || settings.ghosts > 0.0;
         if !sees {
             return copies.observe(row);
         }

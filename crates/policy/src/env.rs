@@ -24,7 +24,7 @@ mod world;
 pub use arm::{REFERENCE_REACH_M, ReachArm};
 pub use boxes::{Aabb, boxes_around};
 pub(crate) use copies::{Copies, Ends};
-pub(crate) use draw::{Drawn, Drawer};
+pub(crate) use draw::{Drawer, Drawn};
 pub use observe::input_names;
 pub use settings::{Disturbance, Family, ReachSettings, Rung, WorldSettings};
 pub use world::Obstacle;

@@ -20,9 +20,7 @@ pub use evaluate::{
     Figures, PlannerFigures, ProofFigures, RungFigures, Share, Spread, evaluate, touching_postures,
 };
 pub use file::{PolicyAbout, PolicyFile, Record, training_curve};
-pub use import::{
-    Asked, ForeignPolicy, MappedInput, Mapping, Outputs, Place, Quantity, to_onnx,
-};
+pub use import::{Asked, ForeignPolicy, MappedInput, Mapping, Outputs, Place, Quantity, to_onnx};
 pub use network::{Activation, Layer, Mlp, MlpScratch};
 pub use ppo::{Progress, TrainFile, TrainSettings, Trainer};
 pub use reach::{ReachFinder, ReachPilot};

@@ -97,13 +97,15 @@ fn checkpoints_and_policies_that_are_damaged_are_refused() {
     }
     trainer.save().unwrap();
     let other = begin(&folder.path().join("b"), 1, ReachSettings::default());
-    assert!(Trainer::begin(
-        &own,
-        Arc::new(ReachArm::load("ur5e").unwrap()),
-        (ReachSettings::default(), small(), None),
-        1
-    )
-    .is_err());
+    assert!(
+        Trainer::begin(
+            &own,
+            Arc::new(ReachArm::load("ur5e").unwrap()),
+            (ReachSettings::default(), small(), None),
+            1
+        )
+        .is_err()
+    );
     drop(other);
     let policy = std::fs::read(own.join("best.policy")).unwrap();
     let checkpoint = own.join("training.checkpoint");
@@ -132,11 +134,8 @@ fn an_arm_learns_to_reach() {
     let folder = tempfile::tempdir().unwrap();
     let steps = std::env::var("CITRANGE_STEPS").map_or(204_800, |steps| steps.parse().unwrap());
     let own = folder.path().join("reach");
-    let train = TrainSettings {
-        total_steps: steps,
-        evaluation_episodes: 256,
-        ..TrainSettings::default()
-    };
+    let train =
+        TrainSettings { total_steps: steps, evaluation_episodes: 256, ..TrainSettings::default() };
     let arm = Arc::new(ReachArm::load("ur5e").unwrap());
     let reach = ReachSettings::default();
     let mut trainer = Trainer::begin(&own, arm, (reach, train, Some(Rung::A)), 1).unwrap();

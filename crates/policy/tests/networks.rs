@@ -3,9 +3,7 @@
 use std::io::{Cursor, Write as _};
 
 use citrange_core::rng::Rng;
-use citrange_policy::{
-    Aabb, Activation, Asked, ForeignPolicy, Layer, Mapping, Mlp, to_onnx,
-};
+use citrange_policy::{Aabb, Activation, Asked, ForeignPolicy, Layer, Mapping, Mlp, to_onnx};
 use citrange_robot::Robot;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;

@@ -74,8 +74,7 @@ fn import(args: &ImportArgs) -> Result {
 
 fn export(args: &ExportArgs) -> Result {
     let file = PolicyFile::load(&args.policy)?;
-    std::fs::write(&args.out, to_onnx(&file.network))
-        .context(|| args.out.display().to_string())?;
+    std::fs::write(&args.out, to_onnx(&file.network)).context(|| args.out.display().to_string())?;
     output::data(&args.out.display().to_string())
 }
 

@@ -226,9 +226,8 @@ impl ReachArm {
         let centres = |joints: &[f64]| -> Result<Vec<Point3<f64>>, PolicyError> {
             let poses = self.robot.forward_kinematics(joints)?;
             let spheres = self.robot.spheres().iter();
-            let mut points: Vec<_> = spheres
-                .map(|s| poses[usize::from(s.link)] * Point3::from(s.centre_m))
-                .collect();
+            let mut points: Vec<_> =
+                spheres.map(|s| poses[usize::from(s.link)] * Point3::from(s.centre_m)).collect();
             points.push(Point3::from(self.robot.tool_at(joints)?));
             Ok(points)
         };

@@ -250,13 +250,7 @@ fn as_box(solid: &PosedShape) -> Option<Aabb> {
 }
 
 /// Any shape as the cells that it is in, runs of them as one box.
-fn cut(
-    solid: &PosedShape,
-    middle_m: [f64; 3],
-    within_m: f64,
-    voxel_m: f64,
-    to: &mut Vec<Aabb>,
-) {
+fn cut(solid: &PosedShape, middle_m: [f64; 3], within_m: f64, voxel_m: f64, to: &mut Vec<Aabb>) {
     let solid = PosedLinkShape::new(0, &solid.pose, &solid.shape);
     let [low, high] = solid.bounds_m(0.0);
     let first: [f64; 3] =
@@ -278,9 +272,7 @@ fn cut(
                     (false, Some(from)) => {
                         begin = None;
                         let corner = |cell: [usize; 3]| -> [f32; 3] {
-                            std::array::from_fn(|a| {
-                                ((first[a] + cell[a] as f64) * voxel_m) as f32
-                            })
+                            std::array::from_fn(|a| ((first[a] + cell[a] as f64) * voxel_m) as f32)
                         };
                         to.push(Aabb {
                             low_m: corner([from, y, z]),
@@ -314,11 +306,7 @@ mod tests {
         for _ in 0..4 {
             let corner = [rng.below(25), rng.below(35), rng.below(22)];
             for i in 0..(5 * 6 * 4) {
-                keys.push(grid.key([
-                    corner[0] + i % 5,
-                    corner[1] + i / 5 % 6,
-                    corner[2] + i / 30,
-                ]));
+                keys.push(grid.key([corner[0] + i % 5, corner[1] + i / 5 % 6, corner[2] + i / 30]));
             }
         }
         let map = MapSnapshot::from_voxels(&grid, &keys).unwrap();
@@ -342,9 +330,8 @@ mod tests {
                     let ours = f64::from(distance.0[lane]);
                     assert!((ours - told.distance_m).abs() < 1e-5, "{ours} {told:?}");
                     if told.distance_m > 1e-3 {
-                        let along: f64 = (0..3)
-                            .map(|a| f64::from(away[a].0[lane]) * told.gradient[a])
-                            .sum();
+                        let along: f64 =
+                            (0..3).map(|a| f64::from(away[a].0[lane]) * told.gradient[a]).sum();
                         // Two cubes may be equally far.
                         let other = boxes
                             .iter()

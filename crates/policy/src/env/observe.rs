@@ -142,11 +142,7 @@ fn fill<S: Simd>(simd: S, view: &View<'_>, to: &mut [Lanes]) {
     let share = reach.min(distance) / distance.max(simd.splat(1e-6));
     for part in AHEAD {
         let way = share * part;
-        let point = [
-            tool[0] + away[0] * way,
-            tool[1] + away[1] * way,
-            tool[2] + away[2] * way,
-        ];
+        let point = [tool[0] + away[0] * way, tool[1] + away[1] * way, tool[2] + away[2] * way];
         let (away, distance2) = view.boxes.nearest(simd, 0, &point);
         let length = distance2.sqrt();
         let unit = simd.splat(1.0) / length.max(simd.splat(1e-6));
@@ -199,8 +195,7 @@ impl Copies {
         let spent = 1.0 / settings.max_steps as f32;
         let axes = self.arm.controlled().iter().map(|joint| {
             let nothing = [Lanes::splat(0.0); 3];
-            let (axis, point) =
-                self.kinematics.block_axis(*joint).unwrap_or((nothing, nothing));
+            let (axis, point) = self.kinematics.block_axis(*joint).unwrap_or((nothing, nothing));
             (self.arm.robot().chain().joints[*joint].is_slide, axis, point)
         });
         let axes: Vec<_> = axes.collect();

@@ -267,8 +267,12 @@ impl ReachSettings {
                 return Err(PolicyError::bad(name, format!("{number} must be above 0")));
             }
         }
-        let shares =
-            [("between", world.between), ("voxels", world.voxels), ("drop_out", self.disturbance.drop_out), ("ghosts", self.disturbance.ghosts)];
+        let shares = [
+            ("between", world.between),
+            ("voxels", world.voxels),
+            ("drop_out", self.disturbance.drop_out),
+            ("ghosts", self.disturbance.ghosts),
+        ];
         for (name, share) in shares {
             if !(0.0..=1.0).contains(&share) {
                 return Err(PolicyError::bad(name, format!("{share} is not a share of 0 to 1")));

@@ -61,8 +61,7 @@ pub(crate) struct Tries<'a> {
 
 impl Tries<'_> {
     /// The mean action.
-    pub(crate) const MEAN: Tries<'static> =
-        Tries { log_sigma: None, seed: 0, keep_paths: false };
+    pub(crate) const MEAN: Tries<'static> = Tries { log_sigma: None, seed: 0, keep_paths: false };
 }
 
 /// Makes attempts.

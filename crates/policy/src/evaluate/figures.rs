@@ -298,7 +298,10 @@ fn on_rung(
     let total = set.episodes.len();
     let best_of = [1, 4, 16].into_iter().filter(|n| *n <= settings.attempts).map(|count| {
         let any = |at: usize| attempts[..count].iter().any(|all| reached(&all[at]));
-        BestOf { attempts: count, success: Share::new((0..total).filter(|at| any(*at)).count(), total) }
+        BestOf {
+            attempts: count,
+            success: Share::new((0..total).filter(|at| any(*at)).count(), total),
+        }
     });
     let of = |number: &dyn Fn(&Attempt) -> f64| {
         Spread::of(single.iter().filter(|a| reached(a)).map(number).collect())
@@ -345,9 +348,9 @@ fn planner(set: &EpisodeSet, single: &[Attempt]) -> PlannerFigures {
     let total = set.episodes.len();
     let lengths = set.episodes.iter().filter_map(|e| e.planned_rad);
     let pairs = set.episodes.iter().zip(single);
-    let ratios = pairs.filter(|(_, a)| a.end == AttemptEnd::Reached).filter_map(|(e, a)| {
-        e.planned_rad.filter(|rad| *rad > 0.05).map(|rad| a.length_rad / rad)
-    });
+    let ratios = pairs
+        .filter(|(_, a)| a.end == AttemptEnd::Reached)
+        .filter_map(|(e, a)| e.planned_rad.filter(|rad| *rad > 0.05).map(|rad| a.length_rad / rad));
     let count = |is: &dyn Fn(&Episode) -> bool| set.episodes.iter().filter(|e| is(e)).count();
     PlannerFigures {
         solved: Share::new(count(&|e| e.planned_rad.is_some()), total),

@@ -69,9 +69,7 @@ fn section(of: &RungFigures) -> String {
          itself, {} were too slow.</p>",
         ended.reached, ended.boxes, ended.floor, ended.itself, ended.late
     ));
-    text.push_str(
-        "<table><tr><th>of those that reached<th>mean<th>median<th>95 of 100 below",
-    );
+    text.push_str("<table><tr><th>of those that reached<th>mean<th>median<th>95 of 100 below");
     let rows = [
         ("steps", of.steps, 1.0),
         ("way in joint space, rad", of.length_rad, 1.0),
@@ -134,7 +132,8 @@ fn bar(share: &Share) -> String {
 fn curve_picture(curve: &[(u64, f64)]) -> String {
     let most = curve.last().map_or(1, |last| last.0).max(1) as f64;
     let point = |(steps, success): &(u64, f64)| {
-        let (x, y) = (*steps as f64 / most * 560.0 + 40.0, 190.0 - (success - 0.5).max(0.0) * 340.0);
+        let (x, y) =
+            (*steps as f64 / most * 560.0 + 40.0, 190.0 - (success - 0.5).max(0.0) * 340.0);
         format!("{x:.1},{y:.1}")
     };
     let points: Vec<String> = curve.iter().map(point).collect();

@@ -162,7 +162,8 @@ impl ForeignPolicy {
     pub fn lines(&self) -> Vec<String> {
         let inputs = self.inputs.iter().map(|(name, size)| format!("{name} ({size})"));
         let layers = self.network.layers().iter();
-        let layers = layers.map(|l| format!("{} x {} {:?}", l.inputs(), l.outputs(), l.activation()));
+        let layers =
+            layers.map(|l| format!("{} x {} {:?}", l.inputs(), l.outputs(), l.activation()));
         vec![
             format!("policy of others: {}", self.source),
             format!(

@@ -130,7 +130,8 @@ impl Mapping {
     /// # Errors
     /// Names the line that is wrong.
     pub fn parse(text: &str, file: &str) -> Result<Self, PolicyError> {
-        let made: Self = from_yaml(text, file).map_err(|e| PolicyError::bad(file, e.to_string()))?;
+        let made: Self =
+            from_yaml(text, file).map_err(|e| PolicyError::bad(file, e.to_string()))?;
         if !(made.rate_hz > 0.0 && made.rate_hz <= 10_000.0) {
             return Err(PolicyError::bad("rate_hz", format!("{}: such as 60", made.rate_hz)));
         }

@@ -58,7 +58,8 @@ pub(super) fn read(bytes: &[u8], what: &str) -> Result<ForeignPolicy, PolicyErro
             (name, known.and_then(|(_, size)| *size).unwrap_or(count))
         })
         .collect();
-    let bounds = bounds.map(|[low, high]| [vec![low; network.outputs()], vec![high; network.outputs()]]);
+    let bounds =
+        bounds.map(|[low, high]| [vec![low; network.outputs()], vec![high; network.outputs()]]);
     Ok(ForeignPolicy { inputs, network, bounds, source: format!("ONNX; {what}") })
 }
 
@@ -221,7 +222,9 @@ fn follow(graph: &Graph) -> Result<(Vec<Open>, Option<[f32; 2]>, Vec<String>), S
             "Identity" | "Flatten" | "Cast" | "Dropout" => {}
             "Gemm" => {
                 let is_set = |name: &str| node.numbers.get(name).is_some_and(|n| *n != 0.0);
-                let scaled = ["alpha", "beta"].iter().any(|n| node.numbers.get(*n).is_some_and(|n| *n != 1.0));
+                let scaled = ["alpha", "beta"]
+                    .iter()
+                    .any(|n| node.numbers.get(*n).is_some_and(|n| *n != 1.0));
                 if is_set("transA") || scaled {
                     return Err("a Gemm with transA, alpha or beta".to_owned());
                 }

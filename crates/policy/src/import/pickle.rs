@@ -21,7 +21,11 @@ pub(super) enum Value {
     /// A name that would be called.
     Global(String),
     /// Numbers of a type under a key.
-    Storage { kind: String, key: String, count: i64 },
+    Storage {
+        kind: String,
+        key: String,
+        count: i64,
+    },
     Tensor(Tensor),
     Mark,
 }

@@ -281,9 +281,7 @@ impl Mlp {
     pub(crate) fn no_gradient(&self) -> MlpGradient {
         let layers = self.layers.iter();
         MlpGradient {
-            layers: layers
-                .map(|l| (vec![0.0; l.weights.len()], vec![0.0; l.bias.len()]))
-                .collect(),
+            layers: layers.map(|l| (vec![0.0; l.weights.len()], vec![0.0; l.bias.len()])).collect(),
         }
     }
 

@@ -32,15 +32,7 @@ kernel! {
 }
 
 #[inline(always)]
-fn run<S: Simd>(
-    simd: S,
-    left: Left,
-    sizes: Sizes,
-    a: &[f32],
-    b: &[f32],
-    c: &mut [f32],
-    add: bool,
-) {
+fn run<S: Simd>(simd: S, left: Left, sizes: Sizes, a: &[f32], b: &[f32], c: &mut [f32], add: bool) {
     let Sizes { rows, inner, columns } = sizes;
     if a.len() < rows * inner || b.len() < inner * columns || c.len() < rows * columns {
         return;
@@ -171,9 +163,8 @@ mod tests {
     #[test]
     fn products_are_those_of_the_plain_sum_for_every_set() {
         let mut rng = Rng::new(3);
-        let mut numbers = |n: usize| -> Vec<f32> {
-            (0..n).map(|_| rng.uniform(-1.0, 1.0) as f32).collect()
-        };
+        let mut numbers =
+            |n: usize| -> Vec<f32> { (0..n).map(|_| rng.uniform(-1.0, 1.0) as f32).collect() };
         for (rows, inner, columns) in [(1, 5, 16), (7, 81, 128), (13, 16, 48), (6, 3, 112)] {
             let (a, b) = (numbers(rows * inner), numbers(inner * columns));
             let start = numbers(rows * columns);

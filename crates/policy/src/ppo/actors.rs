@@ -93,9 +93,13 @@ impl Actors {
         let g = &mut self.gathered;
         g.inputs.resize(samples * inputs, 0.0);
         g.actions.resize(samples * count, 0.0);
-        for list in
-            [&mut g.log_probability, &mut g.values, &mut g.rewards, &mut g.advantages, &mut g.returns]
-        {
+        for list in [
+            &mut g.log_probability,
+            &mut g.values,
+            &mut g.rewards,
+            &mut g.advantages,
+            &mut g.returns,
+        ] {
             list.resize(samples, 0.0);
         }
         g.over.resize(samples, false);

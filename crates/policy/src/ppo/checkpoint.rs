@@ -73,7 +73,9 @@ impl Trainer {
                 put_boxes(&mut to, &copies.boxes.get(lane));
                 let begun = &actors.begun[lane];
                 put_boxes(&mut to, &begun.boxes);
-                [&begun.start[..], &begun.goal, &begun.goal_m].iter().for_each(|numbers| to.f32s(numbers));
+                [&begun.start[..], &begun.goal, &begun.goal_m]
+                    .iter()
+                    .for_each(|numbers| to.f32s(numbers));
             }
             let before = actors.disturber.before.iter().flatten();
             before.for_each(|lanes| to.f32s(&lanes.0));

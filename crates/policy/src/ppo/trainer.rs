@@ -112,9 +112,8 @@ impl Trainer {
         let first = Actors::new(&arm, &reach, seed, 0, isa);
         let inputs = first.copies.inputs();
         let mut actors = vec![first];
-        actors.extend(
-            (1..blocks as u64).map(|number| Actors::new(&arm, &reach, seed, number, isa)),
-        );
+        actors
+            .extend((1..blocks as u64).map(|number| Actors::new(&arm, &reach, seed, number, isa)));
         let net = ActorCritic::fresh(inputs, arm.controlled().len(), &train);
         let workspace = Workspace::new(&net, train.minibatch);
         Ok(Self {

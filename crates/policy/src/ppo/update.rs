@@ -127,11 +127,8 @@ impl BlockWork {
             let change = -0.5 * squares - constant - gathered.log_probability[at];
             let ratio = change.exp();
             let advantage = (gathered.advantages[at] - batch.mean) * batch.scale;
-            let is_clipped = if advantage >= 0.0 {
-                ratio > 1.0 + batch.clip
-            } else {
-                ratio < 1.0 - batch.clip
-            };
+            let is_clipped =
+                if advantage >= 0.0 { ratio > 1.0 + batch.clip } else { ratio < 1.0 - batch.clip };
             // Of the negative logarithm of the probability.
             let slope = if is_clipped { 0.0 } else { -advantage * ratio * share };
             for action in 0..count {

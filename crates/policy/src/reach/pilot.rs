@@ -122,8 +122,7 @@ impl ReachPilot {
         let free = (0..LANES).find(|lane| ends.collided() >> lane & 1 == 0).unwrap_or(LANES - 1);
         self.wanted_rad_s.fill(0.0);
         for (action, joint) in actions.iter().zip(controlled) {
-            self.wanted_rad_s[joint] =
-                f64::from(action.0[free]) * reach.action_rad / reach.step_s;
+            self.wanted_rad_s[joint] = f64::from(action.0[free]) * reach.action_rad / reach.step_s;
         }
         false
     }
