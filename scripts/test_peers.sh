@@ -22,7 +22,7 @@ export CITRANGE_PEER_ROBOTS CITRANGE_PEER_ROBOSUITE
 # The real MuJoCo, ffmpeg and h5py in Python, and a real browser.
 venv=$(scripts/peers.sh)
 # The other environments are fetched while we build.
-(scripts/space_venv.sh && scripts/recordings_venv.sh && scripts/plan_venv.sh && scripts/robosuite_venv.sh && scripts/lerobot_venv.sh && scripts/policy_peers.sh) > /dev/null &
+(scripts/ros1_peers.sh && scripts/space_venv.sh && scripts/recordings_venv.sh && scripts/plan_venv.sh && scripts/robosuite_venv.sh && scripts/lerobot_venv.sh && scripts/policy_peers.sh) > /dev/null &
 fetching=$!
 # What `make test` has built already: a release build would take minutes more.
 cargo build --quiet --workspace --bins --examples
@@ -36,7 +36,10 @@ export CITRANGE_MAKE_RECORDING="$built/examples/make_recording"
 driven=$(mktemp -d)
 trap 'rm -rf "$driven"' EXIT
 export CITRANGE_DRIVEN="$driven/set"
-"$venv/bin/python" -m pytest -q peers --ignore-glob='*lerobot*' --ignore=peers/test_space.py --ignore=peers/test_recordings.py --ignore=peers/test_plan.py --ignore=peers/test_robosuite.py --ignore=peers/test_policy.py
+"$venv/bin/python" -m pytest -q peers --ignore-glob='*lerobot*' --ignore=peers/test_space.py --ignore=peers/test_recordings.py --ignore=peers/test_plan.py --ignore=peers/test_robosuite.py --ignore=peers/test_policy.py --ignore=peers/test_ros1.py --ignore=peers/ros1
+
+# The real rosmaster, rospy and actionlib.
+CITRANGE_ROS1_MODULES=$(scripts/ros1_peers.sh) "$venv/bin/python" -m pytest -q peers/test_ros1.py
 
 # Our voxels and outliers beside Open3D's and scikit-learn's.
 venv=$(scripts/space_venv.sh)

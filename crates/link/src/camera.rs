@@ -8,12 +8,14 @@
 //! | bytes to colours | `decode.rs`; what webcams leave out of JPEGs `jpeg_tables.rs` |
 //! | webcams | `v4l2.rs`; its system calls `v4l2/ioctl.rs` |
 //! | the emulator's | `emulated.rs` |
+//! | a topic of ROS 1 | `ros1.rs` |
 
 mod address;
 mod decode;
 mod driver;
 mod emulated;
 mod jpeg_tables;
+mod ros1;
 mod v4l2;
 
 use std::fmt;
@@ -25,6 +27,7 @@ pub use address::{CameraAddress, CameraChoice};
 pub use decode::{decode_rgb8, encode_yuyv};
 pub use driver::{CameraCounts, CameraDriver, CameraSettings, CameraState, Reopen};
 pub use emulated::EmulatedCamera;
+pub use ros1::Ros1Camera;
 pub use v4l2::{V4l2Camera, video_devices};
 
 /// How pixels come.

@@ -7,8 +7,8 @@ mod robot_state;
 mod settings;
 mod stream;
 
-pub use arm::{Ros1Arm, Ros1Watch};
-pub use joints::JointCounts;
+pub use arm::{Ros1Arm, Ros1Watch, goal_of};
+pub use joints::{JointCounts, Joints};
 pub use robot_state::RobotState;
 pub use settings::{RobotTopics, Ros1Settings};
 pub use stream::{StreamPart, StreamPoint, StreamSettings, TargetStream, quintic};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::{CameraSource, CameraWish, EmulatedCamera, V4l2Camera};
+use super::{CameraSource, CameraWish, EmulatedCamera, Ros1Camera, V4l2Camera};
 use crate::error::LinkError;
 
 /// Where a camera is. Kinds: [`CameraAddress::KINDS`].
@@ -19,11 +19,14 @@ pub enum CameraAddress {
         /// Its name there.
         camera: String,
     },
+    /// A topic of ROS 1.
+    Ros1(String),
 }
 
 impl CameraAddress {
     /// What can be said.
-    pub const KINDS: &str = "/dev/video0 (or any path under /dev/v4l/by-id), emulated:SOCKET";
+    pub const KINDS: &str = "/dev/video0 (or any path under /dev/v4l/by-id), \
+                             ros1:TOPIC (ros1:/camera/color/image_raw), emulated:SOCKET";
 
     /// Opens it.
     ///
@@ -32,6 +35,7 @@ impl CameraAddress {
     pub fn open(&self, wish: CameraWish) -> Result<Box<dyn CameraSource>, LinkError> {
         Ok(match self {
             Self::V4l2(path) => Box::new(V4l2Camera::open(path, wish)?),
+            Self::Ros1(topic) => Box::new(Ros1Camera::open(topic, wish)?),
             Self::Emulated { socket, camera } => {
                 Box::new(EmulatedCamera::open(socket, camera, wish)?)
             }
@@ -43,6 +47,7 @@ impl fmt::Display for CameraAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::V4l2(path) => write!(f, "{}", path.display()),
+            Self::Ros1(topic) => write!(f, "ros1:{topic}"),
             Self::Emulated { socket, camera } => {
                 write!(f, "emulated:{}:{camera}", socket.display())
             }
@@ -98,6 +103,10 @@ impl FromStr for CameraChoice {
                 }
             }
         }
+        if let Some(topic) = source.strip_prefix("ros1:") {
+            let topic = citrange_ros::global(topic).map_err(|error| error.to_string())?;
+            return Ok(Self { name: name.to_owned(), address: CameraAddress::Ros1(topic), wish });
+        }
         let address = match source.strip_prefix("emulated:") {
             Some(socket) => {
                 // A name behind the socket's, where it is another one than ours.
@@ -124,6 +133,8 @@ mod tests {
         let front = read("front=/dev/v4l/by-id/usb-A:B-index0@1280x720@15").unwrap();
         assert_eq!(front.address, CameraAddress::V4l2("/dev/v4l/by-id/usb-A:B-index0".into()));
         assert_eq!(front.wish, CameraWish { size_px: Some([1280, 720]), hz: Some(15.0) });
+        let topic = read("top=ros1:cam/color/image_raw@30").unwrap();
+        assert_eq!(topic.address.to_string(), "ros1:/cam/color/image_raw");
         let own = read("front=emulated:arm.sock").unwrap().address.to_string();
         assert_eq!(own, "emulated:arm.sock:front");
         let other = read("top=emulated:/tmp/a.sock:front").unwrap();
@@ -136,6 +147,7 @@ mod tests {
             "front=webcam",
             "front=/dev/video0@0x9",
             "front=/dev/video0@fast",
+            "front=ros1:/a b",
         ] {
             let said = read(bad).unwrap_err();
             assert!(said.len() > 10, "{bad}: {said}");

@@ -7,6 +7,7 @@ use citrange_robot::Chain;
 use citrange_ros::action::{ActionClient, GoalEnd, GoalEvent};
 use citrange_ros::message::{
     FollowJointTrajectoryGoal, Header, JointState, JointTrajectory, JointTrajectoryPoint, Span,
+    Time, error_code,
 };
 use citrange_ros::{
     Node, NodeEvent, NodeHealth, NodeSettings, SMALL_MESSAGE, Subscription, TopicHealth,
@@ -15,12 +16,14 @@ use citrange_ros::{
 use super::joints::{JointCounts, Joints};
 use super::robot_state::{Heard, RobotState};
 use super::settings::Ros1Settings;
-use super::stream::{StreamPart, StreamSettings, TargetStream};
+use super::stream::{StreamPart, StreamPoint, StreamSettings, TargetStream};
 use crate::device::{ArmDevice, JointReading};
 use crate::error::LinkError;
 
 /// How long a person who asks for torque waits for a controller that is on its way.
 const READY_WITHIN: Duration = Duration::from_secs(3);
+/// So many goals in a row may come too late.
+const LATE_AT_MOST: u32 = 20;
 /// How often what is missing is looked at again while waiting.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -32,6 +35,24 @@ impl From<citrange_ros::RosError> for LinkError {
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A part of a stream as a goal that begins at a time of the driver's clock; at once for 0.
+#[must_use]
+pub fn goal_of(part: &StreamPart, names: &[String], begins: Time) -> FollowJointTrajectoryGoal {
+    let point = |point: &StreamPoint| JointTrajectoryPoint {
+        positions: point.pos.clone(),
+        velocities: point.vel.clone(),
+        accelerations: point.acc.clone(),
+        effort: Vec::new(),
+        time_from_start: Span::from_s(point.at_s - part.starts_s),
+    };
+    let trajectory = JointTrajectory {
+        header: Header { stamp: begins, ..Header::default() },
+        joint_names: names.to_vec(),
+        points: part.points.iter().map(point).collect(),
+    };
+    FollowJointTrajectoryGoal { trajectory, ..FollowJointTrajectoryGoal::default() }
 }
 
 /// Everything that is connected; shared with whoever watches.
@@ -109,6 +130,8 @@ pub struct Ros1Arm {
     began: Instant,
     /// Our newest goal.
     goal: Option<String>,
+    /// Goals in a row that came too late to be carried out.
+    late: u32,
     /// Why nothing is sent until a person starts it again.
     fault: Option<String>,
     /// Somebody ended our node.
@@ -139,7 +162,8 @@ impl Ros1Arm {
         };
         who.remap.clone_from(&settings.remap);
         let node = Node::start(who)?;
-        let joints = Arc::new(Mutex::new(Joints::new(chain, settings)));
+        let joints =
+            Arc::new(Mutex::new(Joints::new(chain, &settings.joint_prefix, &settings.joint_names)));
         let kept = Arc::clone(&joints);
         let states =
             node.subscribe(&settings.joint_states, SMALL_MESSAGE, move |state: JointState, at| {
@@ -156,6 +180,7 @@ impl Ros1Arm {
             stream: TargetStream::new(chain, cycle_hz, stream),
             began: Instant::now(),
             goal: None,
+            late: 0,
             fault: None,
             ended: None,
             names,
@@ -237,6 +262,9 @@ impl Ros1Arm {
             match event {
                 GoalEvent::Finished { id, end } if self.goal.as_ref() == Some(&id) => {
                     self.goal = None;
+                    if self.is_late(&end) {
+                        continue;
+                    }
                     if !matches!(end, GoalEnd::Succeeded | GoalEnd::Preempted) {
                         self.fail(&end);
                     }
@@ -245,9 +273,26 @@ impl Ros1Arm {
                     self.watch.tell("the controller has been silent for 1 s".to_owned());
                 }
                 GoalEvent::Sure { .. } => self.watch.tell("the controller is back".to_owned()),
+                GoalEvent::Accepted { id } if self.goal.as_ref() == Some(&id) => self.late = 0,
                 GoalEvent::Finished { .. } | GoalEvent::Accepted { .. } => {}
             }
         }
+    }
+
+    /// A goal that lay in the past when it came: the driver was away for a moment. The stream begins
+    /// anew from where the arm stands, unless that never ends.
+    fn is_late(&mut self, end: &GoalEnd) -> bool {
+        let was_late =
+            matches!(end, GoalEnd::Rejected { code: error_code::OLD_HEADER_TIMESTAMP, .. });
+        self.late = if was_late { self.late + 1 } else { 0 };
+        if !was_late || self.late > LATE_AT_MOST {
+            return false;
+        }
+        let mut reading = JointReading::new(self.names.len());
+        locked(&self.connection().joints).read(Instant::now(), &mut reading);
+        self.stream.begin_at(&reading.pos);
+        self.watch.tell("a goal came too late to the controller".to_owned());
+        true
     }
 
     fn fail(&mut self, end: &GoalEnd) {
@@ -266,25 +311,11 @@ impl Ros1Arm {
     }
 
     fn send(&mut self, part: &StreamPart) {
-        let point = |point: &super::StreamPoint| JointTrajectoryPoint {
-            positions: point.pos.clone(),
-            velocities: point.vel.clone(),
-            accelerations: point.acc.clone(),
-            effort: Vec::new(),
-            time_from_start: Span::from_s(point.at_s - part.starts_s),
-        };
         let starts = self.began + Duration::from_secs_f64(part.starts_s.max(0.0));
         // In the driver's own time, so that one trajectory goes over into the next without a seam;
         // at once where its clock says nothing.
         let stamp = locked(&self.connection().joints).driver_time(starts).unwrap_or_default();
-        let goal = FollowJointTrajectoryGoal {
-            trajectory: JointTrajectory {
-                header: Header { stamp, ..Header::default() },
-                joint_names: self.names.clone(),
-                points: part.points.iter().map(point).collect(),
-            },
-            ..FollowJointTrajectoryGoal::default()
-        };
+        let goal = goal_of(part, &self.names, stamp);
         self.goal = Some(self.connection().client.send(goal, part.duration_s() + 0.1));
     }
 

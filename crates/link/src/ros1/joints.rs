@@ -8,7 +8,6 @@ use citrange_robot::Chain;
 use citrange_ros::message::{JointState, Time};
 
 use crate::device::JointReading;
-use crate::ros1::Ros1Settings;
 
 /// A stamp that moves so much against our clock is a jump.
 const JUMP_S: f64 = 1.0;
@@ -34,7 +33,7 @@ pub struct JointCounts {
 
 /// The newest joints.
 #[derive(Debug)]
-pub(super) struct Joints {
+pub struct Joints {
     /// Our joints by the robot's names for them.
     order: BTreeMap<String, usize>,
     names: Vec<String>,
@@ -46,10 +45,12 @@ pub(super) struct Joints {
 }
 
 impl Joints {
-    pub(super) fn new(chain: &Chain, settings: &Ros1Settings) -> Self {
+    /// Of a chain, whose joints the robot has other names for, with a prefix before them.
+    #[must_use]
+    pub fn new(chain: &Chain, prefix: &str, joint_names: &BTreeMap<String, String>) -> Self {
         let theirs = |name: &String| {
-            let other = settings.joint_names.get(name).unwrap_or(name);
-            format!("{}{other}", settings.joint_prefix)
+            let other = joint_names.get(name).unwrap_or(name);
+            format!("{prefix}{other}")
         };
         let names: Vec<String> = chain.joints.iter().map(|joint| theirs(&joint.name)).collect();
         Self {
@@ -63,22 +64,26 @@ impl Joints {
     }
 
     /// The robot's names for our joints.
-    pub(super) fn names(&self) -> &[String] {
+    #[must_use]
+    pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    pub(super) fn counts(&self) -> JointCounts {
+    /// What was wrong so far.
+    #[must_use]
+    pub fn counts(&self) -> JointCounts {
         self.counts
     }
 
     /// Joints that were never heard.
-    pub(super) fn unheard(&self) -> Vec<&str> {
+    #[must_use]
+    pub fn unheard(&self) -> Vec<&str> {
         let all = self.names.iter().zip(&self.heard);
         all.filter(|(_, heard)| heard.is_none()).map(|(name, _)| name.as_str()).collect()
     }
 
     /// Takes a message that came now.
-    pub(super) fn take(&mut self, state: &JointState, at: Instant) {
+    pub fn take(&mut self, state: &JointState, at: Instant) {
         self.counts.messages += 1;
         self.clock(state.header.stamp, at);
         if state.position.len() < state.name.len() {
@@ -125,7 +130,8 @@ impl Joints {
     }
 
     /// The driver's clock at a moment of ours; none where its stamps say nothing.
-    pub(super) fn driver_time(&self, at: Instant) -> Option<Time> {
+    #[must_use]
+    pub fn driver_time(&self, at: Instant) -> Option<Time> {
         let (behind, _) = self.behind_s?;
         let ahead = at.saturating_duration_since(Instant::now()).as_secs_f64();
         let seconds = wall_s() + ahead - behind;
@@ -133,7 +139,7 @@ impl Joints {
     }
 
     /// The newest of all joints; those that were not heard lately are marked.
-    pub(super) fn read(&self, now: Instant, reading: &mut JointReading) {
+    pub fn read(&self, now: Instant, reading: &mut JointReading) {
         reading.clone_from(&self.reading);
         for (missing, heard) in reading.is_missing.iter_mut().zip(&self.heard) {
             *missing = heard.is_none_or(|at| now.saturating_duration_since(at) > MISSING);
@@ -152,8 +158,7 @@ mod tests {
     use super::*;
 
     fn joints(prefix: &str) -> Joints {
-        let settings = Ros1Settings { joint_prefix: prefix.into(), ..Ros1Settings::default() };
-        Joints::new(Robot::load("ur5e").unwrap().chain(), &settings)
+        Joints::new(Robot::load("ur5e").unwrap().chain(), prefix, &BTreeMap::new())
     }
 
     fn state(names: &[&str], position: &[f64]) -> JointState {

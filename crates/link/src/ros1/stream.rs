@@ -78,6 +78,8 @@ pub struct TargetStream {
     /// How much faster or slower than the targets the arm's clock runs, to come back to the delay.
     rate: f64,
     sent: Option<(StreamPart, f64)>,
+    /// Where the arm stands, where that is not where targets were.
+    stands: Option<Vec<f64>>,
     /// Seconds of the sent trajectory that have passed on the arm's clock.
     looked_s: f64,
 }
@@ -106,6 +108,7 @@ impl TargetStream {
             path: VecDeque::new(),
             rate: 1.0,
             sent: None,
+            stands: None,
             looked_s: 0.0,
         }
     }
@@ -114,7 +117,15 @@ impl TargetStream {
     pub fn forget(&mut self) {
         self.path.clear();
         self.sent = None;
+        self.stands = None;
         self.rate = 1.0;
+    }
+
+    /// What was sent last was not carried out: the arm stands there, and what is sent next begins
+    /// there.
+    pub fn begin_at(&mut self, stands: &[f64]) {
+        self.sent = None;
+        self.stands = Some(stands.to_vec());
     }
 
     /// A new target, now. Answers `false` where it is so far from the last that no joint moves
@@ -167,7 +178,7 @@ impl TargetStream {
             if is_said || now_s < sent.starts_s - self.settings.lead_s + self.settings.every_s {
                 return None;
             }
-        } else if self.path.iter().all(|(_, pos)| pos == newest) {
+        } else if self.stands.is_none() && self.path.iter().all(|(_, pos)| pos == newest) {
             return None;
         }
         let starts_s = now_s + self.settings.lead_s;
@@ -178,7 +189,8 @@ impl TargetStream {
         let arm = match &self.sent {
             Some((sent, shift)) => sent.at(starts_s - shift)?,
             None => {
-                let (_, pos) = self.path.front()?.clone();
+                let (_, front) = self.path.front()?.clone();
+                let pos = self.stands.take().unwrap_or(front);
                 let still = vec![0.0; pos.len()];
                 StreamPoint { at_s: starts_s, pos, vel: still.clone(), acc: still }
             }

@@ -12,6 +12,8 @@ const SILENCE: Duration = Duration::from_secs(1);
 const HEARD_WITHIN: Duration = Duration::from_secs(2);
 /// How much later than its trajectory and tolerance say a goal may end.
 const SPARE_S: f64 = 1.0;
+/// What controllers allow where the goal does not say.
+const USUAL_GRACE_S: f64 = 0.6;
 
 /// How a goal ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,9 +139,28 @@ pub struct GoalTracker {
     goals: Vec<Goal>,
     events: Vec<GoalEvent>,
     status_at: Option<Instant>,
+    /// Goals are listed when they change, not all the time.
+    is_quiet: bool,
 }
 
 impl GoalTracker {
+    /// Of a server that lists its goals only when they change (ROS 2): its silence says nothing.
+    #[must_use]
+    pub fn without_heartbeat() -> Self {
+        Self { is_quiet: true, ..Self::default() }
+    }
+
+    /// The server answered that it has a goal.
+    pub fn accepted(&mut self, id: &str) {
+        if let Some(goal) = self.goals.iter_mut().find(|goal| goal.id == id) {
+            goal.was_listed = true;
+            if !goal.is_accepted {
+                goal.is_accepted = true;
+                self.events.push(GoalEvent::Accepted { id: id.to_owned() });
+            }
+        }
+    }
+
     /// A goal goes out whose trajectory takes so long, with so much time to spare. Those before it
     /// end for it.
     pub fn sent(&mut self, id: &str, plan_s: f64, grace_s: f64, now: Instant) {
@@ -148,7 +169,8 @@ impl GoalTracker {
             id: id.to_owned(),
             sent_at: now,
             plan_s,
-            grace_s: grace_s + SPARE_S,
+            // Not said is the controller's own.
+            grace_s: if grace_s > 0.0 { grace_s } else { USUAL_GRACE_S } + SPARE_S,
             progress_s: 0.0,
             progressed_at: now,
             is_given_up: false,
@@ -182,7 +204,7 @@ impl GoalTracker {
                 self.events.push(GoalEvent::Sure { id: goal.id.clone() });
             }
             let Some(found) = found else {
-                if goal.was_listed {
+                if goal.was_listed && !self.is_quiet {
                     goal.missing_since.get_or_insert(now);
                 }
                 continue;
@@ -230,12 +252,14 @@ impl GoalTracker {
     /// Time passes; the arm's clock runs at `scale` of ours (a speed slider, 0 when paused).
     pub fn look(&mut self, now: Instant, scale: f64, is_connected: bool) {
         let mut over = Vec::new();
+        // There goals are sent again when they are not answered.
+        let heard_within = if self.is_quiet { 2 * HEARD_WITHIN } else { HEARD_WITHIN };
         let is_silent = |since: Instant| self.status_at.unwrap_or(since).max(since) + SILENCE < now;
         for goal in &mut self.goals {
             let passed = now.saturating_duration_since(goal.progressed_at).as_secs_f64();
             goal.progressed_at = now;
             goal.progress_s += if goal.progress_s < goal.plan_s { passed * scale } else { passed };
-            if !goal.is_doubtful && is_silent(goal.sent_at) {
+            if !self.is_quiet && !goal.is_doubtful && is_silent(goal.sent_at) {
                 goal.is_doubtful = true;
                 self.events.push(GoalEvent::Doubtful { id: goal.id.clone() });
             }
@@ -248,11 +272,11 @@ impl GoalTracker {
                 None if since(goal.missing_since) => Some(GoalEnd::ResultLost { status: None }),
                 None if !goal.was_listed
                     && !goal.is_doubtful
-                    && goal.sent_at + HEARD_WITHIN < now =>
+                    && goal.sent_at + heard_within < now =>
                 {
                     Some(GoalEnd::NeverHeard)
                 }
-                _ if goal.progress_s > goal.plan_s + goal.grace_s => Some(GoalEnd::Late),
+                None if goal.progress_s > goal.plan_s + goal.grace_s => Some(GoalEnd::Late),
                 _ => None,
             };
             over.extend(end.map(|end| (goal.id.clone(), end)));

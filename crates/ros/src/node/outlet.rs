@@ -78,10 +78,10 @@ impl Outlet {
             ("latching", if self.is_latched { "1" } else { "0" }),
             ("message_definition", &self.definition),
         ]);
-        let Ok(mut hangs_up) = stream.try_clone() else { return };
-        if stream.write_all(&answer.to_bytes()).is_err() {
+        let (Ok(mut hangs_up), Ok(mut head)) = (stream.try_clone(), stream.try_clone()) else {
             return;
-        }
+        };
+        // First in the list: who has read the header counts on every message from then on.
         let subscriber = {
             let mut subscribers = locked(&self.subscribers);
             let queue = Mutex::new(locked(&self.latched).iter().cloned().collect());
@@ -91,6 +91,7 @@ impl Outlet {
             subscribers.push(Arc::clone(&subscriber));
             subscriber
         };
+        let is_told = head.write_all(&answer.to_bytes()).is_ok();
         let watched = Arc::clone(&subscriber);
         // A subscriber never says anything: what is read is its end.
         let watch = std::thread::Builder::new().name("ros leaves".into()).spawn(move || {
@@ -98,7 +99,7 @@ impl Outlet {
             while matches!(hangs_up.read(&mut one), Ok(1..)) {}
             watched.end();
         });
-        if watch.is_ok() {
+        if is_told && watch.is_ok() {
             self.write_all(&subscriber);
         }
         subscriber.end();

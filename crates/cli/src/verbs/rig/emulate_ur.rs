@@ -13,6 +13,9 @@ pub(super) struct RosArgs {
     /// On ROS 1, at ROS_MASTER_URI; with a master of our own where none answers.
     #[arg(long)]
     ros1: bool,
+    /// The master, where it is not what ROS_MASTER_URI says.
+    #[arg(long, value_name = "URI", requires = "ros1")]
+    master: Option<String>,
     /// Cameras of the scene that are published, with their depths; separated by commas.
     #[arg(long, value_name = "CAMERA", value_delimiter = ',')]
     cameras: Vec<String>,
@@ -43,7 +46,8 @@ pub(super) fn emulate(args: &Emulate) -> Result {
     let stop = catch_end()?;
     let scene = args.scene.clone().unwrap_or_else(|| "ur5_cell".to_owned());
     let (cameras, clouds) = (args.ros.cameras.clone(), args.ros.clouds);
-    let options = UrOptions { scene, cameras, clouds, ..UrOptions::default() };
+    let master_uri = args.ros.master.clone();
+    let options = UrOptions { scene, cameras, clouds, master_uri, ..UrOptions::default() };
     let arm = EmulatedUr::spawn(options).map_err(|error| bad_input(error.to_string()))?;
     let (uri, own) = (arm.master_uri(), arm.has_own_master());
     if args.json {
