@@ -1,5 +1,6 @@
 //! A robot whose arm is planned for: its body, what its other joints do meanwhile, its limits.
 
+use citrange_core::Pose;
 use citrange_core::names::suggestion;
 use citrange_core::robot::RobotDescription;
 use citrange_robot::Robot;
@@ -8,6 +9,7 @@ use crate::config::{Config, MAX_JOINTS};
 use crate::error::PlanError;
 use crate::held::HeldThing;
 use crate::outcome::{PathEnd, PlanOutcome};
+use crate::tool::Tool;
 
 /// What a joint may do.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -190,6 +192,12 @@ impl PlannedArm {
             }
             _ => link,
         }
+    }
+
+    /// Where its tool is in the world, and how it is oriented.
+    #[must_use]
+    pub fn tool_at(&self, joints: &[f64]) -> Pose {
+        Pose::from(Tool::new(self).place(joints).isometry())
     }
 
     /// Its shapes, spheres and links.
