@@ -26,8 +26,7 @@ install: setup
 
 # For other machines with the C library of this one or a newer.
 wheel: setup
-	@$$(scripts/python_venv.sh)/bin/maturin build --release --out out/wheels \
-	  --manifest-path crates/py/Cargo.toml
+	@cd python && "$$(../scripts/python_venv.sh)/bin/maturin" build --release --out ../out/wheels
 	@ls -sh out/wheels/*.whl
 
 # Cheapest first.

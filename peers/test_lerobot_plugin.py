@@ -99,7 +99,7 @@ def test_lerobots_own_commands(session, fresh):
     code = (
         "import citrange, numpy as np\n"
         "d = citrange.Dataset('sim')\n"
-        "assert len(d) == 3 and d.lengths == [60, 60, 60], d.lengths\n"
+        "assert len(d) == 3 and all(15 <= n <= 62 for n in d.lengths), d.lengths\n"
         "for e in d:\n"
         "    a, s = e.rows['action'], e.rows['observation.state']\n"
         "    assert np.isfinite(a).all() and np.ptp(a, axis=0).max() > 20, np.ptp(a, axis=0)\n"

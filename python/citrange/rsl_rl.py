@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from gymnasium.vector import AutoresetMode
-from rsl_rl.env import VecEnv
-from tensordict import TensorDict
+
+try:
+    import torch
+    from rsl_rl.env import VecEnv
+    from tensordict import TensorDict
+except ImportError as error:
+    raise ImportError('citrange.rsl_rl needs RSL-RL: pip install "citrange[rsl-rl]"') from error
 
 from .gym import CitrangeVectorEnv
 

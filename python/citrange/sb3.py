@@ -14,7 +14,12 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
-from stable_baselines3.common.vec_env import VecEnv
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+except ImportError as error:
+    text = 'citrange.sb3 needs Stable-Baselines3: pip install "citrange[sb3]"'
+    raise ImportError(text) from error
 
 from .gym import CitrangeVectorEnv
 
