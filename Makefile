@@ -2,11 +2,12 @@
 # `make test-peers` adds the tests against big real peers, `make bench` the measurements.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo install test lint test-peers bench clean
+.PHONY: help setup demo install wheel test lint test-peers bench clean
 
 help:
 	@echo "make demo        set up, then show an arm at work and say where the pictures are"
 	@echo "make install     put the command citrange into ~/.local/bin (PREFIX=… elsewhere)"
+	@echo "make wheel       build the Python package into out/wheels (pip install it from there)"
 	@echo "make test        set up, then run the linters and all tests"
 	@echo "make test-peers  tests against real peers (installed once, outside the clone)"
 	@echo "make bench       measure against the peers and write benches/README.md"
@@ -22,6 +23,11 @@ PREFIX ?= $(HOME)/.local
 install: setup
 	@scripts/build.sh
 	@scripts/install.sh "$(PREFIX)/bin"
+
+# For other machines with the C library of this one or a newer.
+wheel: setup
+	@cd python && "$$(../scripts/python_venv.sh)/bin/maturin" build --release --out ../out/wheels
+	@ls -sh out/wheels/*.whl
 
 # Cheapest first.
 lint: setup

@@ -22,10 +22,10 @@ export CITRANGE_PEER_ROBOTS CITRANGE_PEER_ROBOSUITE
 # The real MuJoCo, ffmpeg and h5py in Python, and a real browser.
 venv=$(scripts/peers.sh)
 # The other environments are fetched while we build.
-(scripts/ros1_peers.sh && scripts/space_venv.sh && scripts/recordings_venv.sh && scripts/plan_venv.sh && scripts/robosuite_venv.sh && scripts/lerobot_venv.sh && scripts/policy_peers.sh) > /dev/null &
+(scripts/python_venv.sh && scripts/ros1_peers.sh && scripts/space_venv.sh && scripts/recordings_venv.sh && scripts/plan_venv.sh && scripts/robosuite_venv.sh && scripts/lerobot_venv.sh && scripts/policy_peers.sh) > /dev/null &
 fetching=$!
 # What `make test` has built already: a release build would take minutes more.
-cargo build --quiet --workspace --bins --examples
+cargo build --quiet --workspace --lib --bins --examples
 wait "$fetching"
 built="${CARGO_TARGET_DIR:-$PWD/target}/debug"
 export CITRANGE_BIN="$built/citrange" CITRANGE_BENCH_BIN="$built/citrange-bench"
@@ -36,10 +36,18 @@ export CITRANGE_MAKE_RECORDING="$built/examples/make_recording"
 driven=$(mktemp -d)
 trap 'rm -rf "$driven"' EXIT
 export CITRANGE_DRIVEN="$driven/set"
-"$venv/bin/python" -m pytest -q peers --ignore-glob='*lerobot*' --ignore=peers/test_space.py --ignore=peers/test_recordings.py --ignore=peers/test_plan.py --ignore=peers/test_robosuite.py --ignore=peers/test_policy.py --ignore=peers/test_ros1.py --ignore=peers/ros1
+"$venv/bin/python" -m pytest -q peers --ignore-glob='*lerobot*' --ignore-glob='*test_python*' --ignore=peers/test_space.py --ignore=peers/test_recordings.py --ignore=peers/test_plan.py --ignore=peers/test_robosuite.py --ignore=peers/test_policy.py --ignore=peers/test_ros1.py --ignore=peers/ros1
 
 # The real rosmaster, rospy and actionlib.
 CITRANGE_ROS1_MODULES=$(scripts/ros1_peers.sh) "$venv/bin/python" -m pytest -q peers/test_ros1.py
+
+# The Python package, out of a wheel, in an environment of its own.
+wheels=$(mktemp -d)
+trap 'rm -rf "$driven" "$wheels"' EXIT
+CITRANGE_WHEEL=$(scripts/pack_wheel.py "$built/lib_citrange.so" "$wheels")
+export CITRANGE_WHEEL
+venv=$(scripts/python_venv.sh)
+"$venv/bin/python" -m pytest -q -W ignore peers/test_python.py
 
 # Our voxels and outliers beside Open3D's and scikit-learn's.
 venv=$(scripts/space_venv.sh)
@@ -64,3 +72,7 @@ venv=$(scripts/lerobot_venv.sh)
 # Networks of Stable-Baselines3, torch and onnxruntime beside ours.
 CITRANGE_RUN_NETWORK="$built/examples/run_network" PYTHONPATH=$(scripts/policy_peers.sh) \
   "$venv/bin/python" -m pytest -q -W ignore --show-capture=no peers/test_policy.py
+# It drives and records our arm by its own commands; beside it Stable-Baselines3 learns.
+CITRANGE_SB3=$(scripts/policy_peers.sh)
+export CITRANGE_SB3
+"$venv/bin/python" -m pytest -q -W ignore --show-capture=no peers/test_lerobot_plugin.py

@@ -4,7 +4,6 @@
 //! crate's error needs no line here: [`Classified`] is enough.
 
 use std::error::Error;
-use std::process::ExitCode;
 
 use citrange_core::{Classified, ErrorKind};
 
@@ -80,25 +79,25 @@ pub(crate) fn code(kind: ErrorKind) -> u8 {
 }
 
 /// Prints the error and chooses the exit code.
-pub(crate) fn report(failure: &Failure) -> ExitCode {
+pub(crate) fn report(failure: &Failure) -> u8 {
     // A reader that closed the pipe (`citrange … | head`) wants no more: that is no failure.
     if output::is_closed() {
-        return ExitCode::SUCCESS;
+        return 0;
     }
     output::talk(&format!("citrange: {}", failure.text));
     output::error(failure.kind, &failure.text);
-    ExitCode::from(code(failure.kind))
+    code(failure.kind)
 }
 
 /// A command line that cannot be parsed, or a question about it.
-pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
+pub(crate) fn report_usage(error: &clap::Error) -> u8 {
     // Help and version are answers, not errors. A closed stderr is nobody listening.
     let _nobody_listens = error.print();
     if !error.use_stderr() {
-        return ExitCode::SUCCESS;
+        return 0;
     }
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
     output::error(ErrorKind::Usage, first.strip_prefix("error: ").unwrap_or(first));
-    ExitCode::from(code(ErrorKind::Usage))
+    code(ErrorKind::Usage)
 }

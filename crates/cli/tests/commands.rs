@@ -19,7 +19,7 @@ fn doctor_finds_engine_models_and_cameras() {
     for what in ["engine", "model so101", "model panda", "model ur5", "model ur5e"] {
         assert_eq!(graded(what), "OK", "{what}");
     }
-    for scene in ["block_box", "multi_table_assembly", "orange_plate", "ur5_cell"] {
+    for scene in ["block_box", "multi_table_assembly", "orange_plate", "reach", "ur5_cell"] {
         assert_eq!(graded(&format!("cameras {scene}")), "OK");
     }
     assert!(["OK", "WARN"].contains(&graded("gl").as_str()));
@@ -30,7 +30,7 @@ fn doctor_finds_engine_models_and_cameras() {
 fn scenes_are_listed_shown_and_drawn() {
     let folder = temp();
     let list = json(&citrange(folder.path(), &["scene", "list", "--json"], &[]));
-    assert_eq!(list["scenes"].as_array().unwrap().len(), 4);
+    assert_eq!(list["scenes"].as_array().unwrap().len(), 5);
     let show = json(&citrange(folder.path(), &["scene", "show", "orange_plate", "--json"], &[]));
     assert_eq!(show["rates"]["physics_hz"], 360);
     assert_eq!(show["robots"][0]["joints"][0], "shoulder_pan");

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 /// Layer of every crate, as in ARCHITECTURE.md. A new crate must be put here.
-const LAYERS: [(&str, u32); 28] = [
+const LAYERS: [(&str, u32); 31] = [
     ("citrange-core", 0),
     ("citrange-lanes", 0),
     ("citrange-cloud", 1),
@@ -26,6 +26,7 @@ const LAYERS: [(&str, u32); 28] = [
     ("citrange-emulate", 4),
     ("citrange-policy", 4),
     ("citrange-task", 4),
+    ("citrange-env", 5),
     ("citrange-episodes", 5),
     ("citrange-settings", 5),
     ("citrange-report", 6),
@@ -33,6 +34,7 @@ const LAYERS: [(&str, u32); 28] = [
     ("citrange-bench", 8),
     ("citrange-cli", 8),
     ("citrange-examples", 8),
+    ("citrange-py", 9),
 ];
 
 fn layer(name: &str) -> Option<u32> {

@@ -114,9 +114,23 @@ pub enum Goal {
         /// The object.
         object: String,
     },
+    /// Nothing is brought anywhere: the tool comes to a place above the one target. Work for those
+    /// who learn; no autopilot does it.
+    Reach {
+        /// Height of the place above the target's origin.
+        above_m: f64,
+        /// How near the tool must come.
+        tolerance_m: f64,
+    },
 }
 
 impl Job {
+    /// Whether an autopilot can do it: things are brought somewhere.
+    #[must_use]
+    pub fn brings(&self) -> bool {
+        !matches!(self.goal, Goal::Reach { .. })
+    }
+
     /// Checks names and numbers against the scene's objects.
     fn check(&self, objects: &BTreeMap<String, Object>) -> Result<(), String> {
         let known = |key: &str, name: &String| {
@@ -142,6 +156,15 @@ impl Job {
             Goal::Tray { object, half_m, .. } => (Some(object), half_m[0].min(half_m[1])),
             Goal::VirtualTray { half_m, .. } => (None, half_m[0].min(half_m[1])),
             Goal::TopOf { object } => (Some(object), 1.0),
+            Goal::Reach { above_m, tolerance_m } => {
+                if !above_m.is_finite() {
+                    return Err(format!("goal: above_m must be a number, not {above_m}"));
+                }
+                if !(tolerance_m.is_finite() && *tolerance_m > 0.0) {
+                    return Err(format!("goal: tolerance_m must be above 0, not {tolerance_m}"));
+                }
+                (None, 1.0)
+            }
         };
         if let Some(object) = object {
             known("goal", object)?;
@@ -149,9 +172,13 @@ impl Job {
                 return Err(format!("goal: {object} is a target itself"));
             }
         }
-        if matches!(self.goal, Goal::TopOf { .. }) && self.targets.len() > 1 {
-            let count = self.targets.len();
-            return Err(format!("targets: {count} things cannot all go onto one top; name one"));
+        let of_one = match self.goal {
+            Goal::TopOf { .. } => "cannot all go onto one top",
+            Goal::Reach { .. } => "cannot all be reached at once",
+            _ => "",
+        };
+        if !of_one.is_empty() && self.targets.len() > 1 {
+            return Err(format!("targets: {} things {of_one}; name one", self.targets.len()));
         }
         if radius_m.is_nan() || radius_m <= 0.0 {
             return Err(format!("goal: radius_m or half_m must be above 0, not {radius_m}"));

@@ -11,6 +11,7 @@ mod goal;
 mod journal;
 mod paced;
 mod plan;
+mod shard;
 mod show;
 mod tally;
 mod worker;
@@ -26,8 +27,11 @@ use plan::Found;
 use show::Show;
 use writer::Writer;
 
+pub(crate) use journal::write_merged;
+
 pub use goal::{EpisodeOutcome, Goal, Quota};
 pub use plan::{CollectOptions, Plan};
+pub use shard::Shard;
 pub use tally::Tally;
 pub use workers::worker_count;
 

@@ -1,12 +1,14 @@
 //! Changing datasets, never losing any: what goes lies in the trash beside.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use citrange_lerobot::{Edit, Packing, Plan};
-use citrange_tape::{Dataset, Entry, Rebuilt, Staging};
+use citrange_tape::{Dataset, Entry, Rebuilt, RunName, Staging};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
+use crate::collect::write_merged;
 use crate::context::RunContext;
 use crate::error::{Result, bad_input};
 use crate::recording::{repaired_json, repaired_words};
@@ -139,7 +141,33 @@ pub fn split_into(
     Ok(answer)
 }
 
-/// Puts several datasets together into a new one.
+/// All episodes of several datasets, one after the other; parts of one run in the order of their
+/// indices, whatever the order of the datasets is.
+fn in_order(datasets: &[Dataset]) -> Result<Vec<(&Dataset, usize)>> {
+    let all = datasets.iter().flat_map(|dataset| (0..dataset.len()).map(move |e| (dataset, e)));
+    let all: Vec<(&Dataset, usize)> = all.collect();
+    let run_of =
+        |(dataset, episode): &(&Dataset, usize)| RunName::split(&dataset.entry(*episode)?.uid);
+    let mut by_index = BTreeMap::new();
+    let mut run = None;
+    for place in &all {
+        let Some((name, index)) = run_of(place) else { return Ok(all) };
+        if *run.get_or_insert_with(|| name.clone()) != name {
+            return Ok(all);
+        }
+        if let Some((other, _)) = by_index.insert(index, *place) {
+            bad_input!(
+                "{} and {} both have the episode of index {index} of the same run",
+                other.root().display(),
+                place.0.root().display()
+            );
+        }
+    }
+    Ok(by_index.into_values().collect())
+}
+
+/// Puts several datasets together into a new one; parts of one run become what it would be in one
+/// piece, and can be gone on with.
 ///
 /// # Errors
 /// When they do not fit together or cannot be written; then nothing is there.
@@ -149,15 +177,16 @@ pub fn merge(
     dry_run: bool,
     ctx: RunContext<'_>,
 ) -> Result<Answer> {
-    let all: Vec<Vec<usize>> = datasets.iter().map(|d| (0..d.len()).collect()).collect();
+    let all = in_order(datasets)?;
     let sources: Vec<(&Dataset, &[usize])> =
-        datasets.iter().zip(&all).map(|(d, e)| (d, e.as_slice())).collect();
-    let count: usize = all.iter().map(Vec::len).sum();
+        all.iter().map(|(dataset, episode)| (*dataset, std::slice::from_ref(episode))).collect();
+    let count = all.len();
     if dry_run {
         Staging::must_be_free(out)?;
     } else {
         let staging = Staging::begin(out)?;
         gather(&sources, staging.path(), ctx)?;
+        write_merged(&all, staging.path())?;
         staging.publish()?;
     }
     let json = json!({ "dataset": out, "episodes": count, "dry_run": dry_run });

@@ -52,6 +52,12 @@ pub(crate) fn job_hint(scene: &Scene, objects: &[ObjectSpec]) -> Result<String, 
 
 /// What a scene without work for the autopilot should hear.
 pub(crate) fn no_job(scene: &Scene, objects: &[ObjectSpec]) -> String {
+    if scene.job.is_some() {
+        return format!(
+            "the job of scene {} is to reach a place: work for learners, no autopilot does it",
+            scene.name
+        );
+    }
     match job_hint(scene, objects) {
         Ok(lines) => format!(
             "scene {} has no `job:` for the autopilot; pick and place needs, with the figures \

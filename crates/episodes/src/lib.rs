@@ -34,6 +34,7 @@ pub mod edit;
 mod error;
 pub mod export;
 pub mod film;
+pub mod fly;
 pub mod import;
 mod job_hint;
 mod linked;

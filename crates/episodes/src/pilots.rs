@@ -61,7 +61,7 @@ impl PilotOptions {
     /// # Errors
     /// When the scene has no job for an autopilot that was asked for, or the options make no sense.
     pub fn plan(&self, scene: &Scene, objects: &[ObjectSpec]) -> Result<PilotPlan> {
-        let Some(job) = &scene.job else {
+        let Some(job) = scene.job.as_ref().filter(|job| job.brings()) else {
             let is_told = self.autopilot.is_some()
                 || self.retries.is_some()
                 || !self.targets.is_empty()
@@ -106,7 +106,7 @@ impl PilotPlan {
         rig: &mut dyn EpisodeRig,
         (seed, episode): (u64, u64),
         memory: Option<&BTreeMap<String, Vec<f64>>>,
-    ) -> Result<Box<dyn Pilot>> {
+    ) -> Result<Box<dyn Pilot + Send>> {
         let (Some(job), Some(settings)) = (&self.job, &self.settings) else {
             return Ok(Box::new(wave(rig)));
         };
@@ -126,7 +126,7 @@ impl PilotPlan {
 }
 
 /// A pilot of the first arm; the others hold still.
-fn first_arm(rig: &dyn EpisodeRig, pilot: Autopilot) -> Box<dyn Pilot> {
+fn first_arm(rig: &dyn EpisodeRig, pilot: Autopilot) -> Box<dyn Pilot + Send> {
     match rig.spec().arms().as_slice() {
         [first, _, ..] => Box::new(OneArm::new(pilot, first.joints.clone())),
         _ => Box::new(pilot),

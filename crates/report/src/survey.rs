@@ -255,10 +255,12 @@ fn read(dataset: &Dataset, episode: usize) -> Result<Option<Told>, TapeError> {
 
 /// Where the goal's middle was at the start.
 fn goal_m(scene: &Scene, header: &TapeHeader) -> Option<[f64; 2]> {
-    let object = match &scene.job.as_ref()?.goal {
+    let job = scene.job.as_ref()?;
+    let object = match &job.goal {
         Goal::VirtualPlate { center_m: [x, y, _], .. }
         | Goal::VirtualTray { center_m: [x, y, _], .. } => return Some([*x, *y]),
         Goal::Plate { object, .. } | Goal::Tray { object, .. } | Goal::TopOf { object } => object,
+        Goal::Reach { .. } => job.targets.first()?,
     };
     let body = header.bodies.iter().find(|body| body.name.as_ref() == Some(object));
     let stood = body.map(|body| [body.pos_m[0], body.pos_m[1]]);

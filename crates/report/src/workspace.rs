@@ -40,7 +40,7 @@ impl SceneFromAbove {
             Goal::Plate { object, radius_m, .. } => (Some(object.clone()), Some(*radius_m)),
             Goal::VirtualPlate { radius_m, .. } => (None, Some(*radius_m)),
             Goal::Tray { object, .. } | Goal::TopOf { object } => (Some(object.clone()), None),
-            Goal::VirtualTray { .. } => (None, None),
+            Goal::VirtualTray { .. } | Goal::Reach { .. } => (None, None),
         };
         let rectangle = |name: &String| {
             let place = scene.objects.get(name)?.place.rectangle.as_ref()?;

@@ -11,8 +11,8 @@ use citrange_control::{
 use citrange_core::run::RunError;
 use citrange_core::tape::NoTape;
 use citrange_core::{
-    BoxError, Command, Loop, Notes, Observation, Picture, Pilot, Rig as _, RunSettings, Start,
-    Verdict, Want,
+    BoxError, Command, Loop, Notes, Observation, Outcome, Picture, Pilot, Rig as _, RunSettings,
+    Start, Verdict, Want,
 };
 use citrange_robot::Kinematics;
 
@@ -42,6 +42,9 @@ struct ActionPilot {
     /// The controller's memory; none after positions were sent, which are not the controller's.
     memory: Option<ControllerMemory>,
     status: ControllerStatus,
+    /// Whoever moves the arm instead of actions, and how its work ended.
+    driver: Option<Box<dyn Pilot + Send>>,
+    outcome: Option<Outcome>,
 }
 
 impl Pilot for ActionPilot {
@@ -52,6 +55,7 @@ impl Pilot for ActionPilot {
     fn begin(&mut self, start: &Start<'_>) -> Result<(), BoxError> {
         self.targets = start.targets.to_vec();
         (self.action, self.memory, self.status) = (None, None, ControllerStatus::default());
+        (self.driver, self.outcome) = (None, None);
         Ok(())
     }
 
@@ -59,8 +63,15 @@ impl Pilot for ActionPilot {
         &mut self,
         seen: &Observation,
         command: &mut Command,
-        _notes: &mut Notes,
+        notes: &mut Notes,
     ) -> Result<Verdict, BoxError> {
+        if let Some(driver) = self.driver.as_mut().filter(|_| self.outcome.is_none()) {
+            if let Verdict::Done(outcome) = driver.decide(seen, command, notes)? {
+                self.outcome = Some(outcome);
+            }
+            self.targets.copy_from_slice(&command.pos);
+            return Ok(Verdict::Go);
+        }
         let measured = &seen.joint_pos;
         match &self.action {
             Some(NamedAction::Velocity(wanted)) => {
@@ -134,6 +145,8 @@ impl Arm {
             targets: Vec::new(),
             memory: None,
             status: ControllerStatus::default(),
+            driver: None,
+            outcome: None,
         };
         let episode = Loop::begin(pilot, rig, NoTape, &RunSettings::default()).map_err(failed)?;
         let mut arm = Self { episode, kinematics, joints, seen: Observation::default() };
@@ -192,6 +205,17 @@ impl Arm {
     /// # Errors
     /// When positions do not fit the joints, a number is not finite, or the simulation fails.
     pub fn send(&mut self, action: &NamedAction) -> Result<BTreeMap<String, f64>, SimError> {
+        self.set_action(action)?;
+        self.advance(self.rig().spec().rates.ticks_per_frame())?;
+        let targets = self.episode.pilot().targets.iter().copied();
+        Ok(self.action_features().into_iter().zip(targets).collect())
+    }
+
+    /// What is carried out from now on; time does not pass.
+    ///
+    /// # Errors
+    /// When positions do not fit the joints or a number is not finite.
+    pub fn set_action(&mut self, action: &NamedAction) -> Result<(), SimError> {
         if let NamedAction::Positions(positions) = action {
             if positions.len() != self.joints.len() {
                 let (found, expected) = (positions.len(), self.joints.len());
@@ -203,17 +227,48 @@ impl Arm {
             }
         }
         self.episode.pilot_mut().action = Some(action.clone());
-        for _ in 0..self.rig().spec().rates.ticks_per_frame() {
+        Ok(())
+    }
+
+    /// Lets so many control ticks pass.
+    ///
+    /// # Errors
+    /// When the simulation or whoever moves the arm fails.
+    pub fn advance(&mut self, ticks: u32) -> Result<(), SimError> {
+        for _ in 0..ticks {
             self.episode.tick().map_err(failed)?;
             // What the limits left of it is what the next tick goes on from.
             let limited = self.episode.commanded().limited.clone();
             self.episode.pilot_mut().targets = limited;
         }
-        let targets = self.episode.pilot().targets.iter().copied();
-        Ok(self.action_features().into_iter().zip(targets).collect())
+        Ok(())
     }
 
-    /// Puts the world at the start of an episode.
+    /// The joint targets in force.
+    #[must_use]
+    pub fn targets(&self) -> &[f64] {
+        &self.episode.pilot().targets
+    }
+
+    /// Gives the arm to somebody who moves it tick by tick, until its work is done; actions do not
+    /// count meanwhile. `None` takes it back.
+    pub fn hand_over(&mut self, driver: Option<Box<dyn Pilot + Send>>) {
+        let pilot = self.episode.pilot_mut();
+        (pilot.driver, pilot.outcome, pilot.memory) = (driver, None, None);
+    }
+
+    /// How the work of whoever moves it ended.
+    #[must_use]
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.episode.pilot().outcome.as_ref()
+    }
+
+    /// The rig below, to look at it.
+    pub fn rig_mut(&mut self) -> &mut SimRig {
+        self.episode.rig_mut()
+    }
+
+    /// Puts the world at the start of an episode. Whoever moved the arm is gone.
     ///
     /// # Errors
     /// When objects find no room.

@@ -10,10 +10,11 @@ use citrange_core::{RobotDescription, Scene};
 use crate::error::SimError;
 
 /// Name and text of every built-in scene.
-const SCENES: [(&str, &str); 4] = [
+const SCENES: [(&str, &str); 5] = [
     ("block_box", include_str!("../../../scenes/block_box.yaml")),
     ("multi_table_assembly", include_str!("../../../scenes/multi_table_assembly.yaml")),
     ("orange_plate", include_str!("../../../scenes/orange_plate.yaml")),
+    ("reach", include_str!("../../../scenes/reach.yaml")),
     ("ur5_cell", include_str!("../../../scenes/ur5_cell.yaml")),
 ];
 

@@ -60,6 +60,11 @@ impl CompiledScene {
         frame_of(&self.model, robot, self.robots.get(robot)?, "wrist").ok()
     }
 
+    /// Where a robot's tool is in the model, where its description names one.
+    pub(crate) fn tool_at(&self, robot: &str) -> Option<FrameAt> {
+        frame_of(&self.model, robot, self.robots.get(robot)?, "tool").ok()
+    }
+
     /// The body that carries a frame of a robot's description, and the frame's pose there.
     pub(crate) fn frame_at(&self, robot: &str, role: &str) -> Option<(usize, Isometry3<f64>)> {
         let frame = frame_of(&self.model, robot, self.robots.get(robot)?, role).ok()?;

@@ -57,8 +57,8 @@ impl ContactSensor {
         Ok(Self { touch_n: vec![[0.0; 2]; objects.len()], objects, jaws })
     }
 
-    /// How hard each jaw presses on each object now.
-    pub(crate) fn feel(&mut self, world: &mut World) {
+    /// How hard each jaw presses on each object of an environment now.
+    pub(crate) fn feel(&mut self, world: &mut World, env: usize) {
         self.touch_n.fill([0.0; 2]);
         if self.objects.is_empty() {
             return;
@@ -74,22 +74,22 @@ impl ContactSensor {
                 _ => None,
             }
         };
-        let contacts = world.envs[0].data.contact().iter().enumerate();
+        let contacts = world.envs[env].data.contact().iter().enumerate();
         let touching: Vec<(usize, usize, usize)> = contacts
             .filter_map(|(index, contact)| pair(contact.geom).map(|(j, o)| (index, j, o)))
             .collect();
         if touching.is_empty() {
             return;
         }
-        world.compute_forces(&[0]);
+        world.compute_forces(&[env]);
         for (index, jaw, object) in touching {
-            self.touch_n[object][jaw] += world.envs[0].data.contact_force(index)[0];
+            self.touch_n[object][jaw] += world.envs[env].data.contact_force(index)[0];
         }
     }
 
-    /// Where every object is.
-    pub(crate) fn see(&self, world: &World, seen: &mut Vec<Option<ObjectSeen>>) {
-        let data = &world.envs[0].data;
+    /// Where every object of an environment is.
+    pub(crate) fn see(&self, world: &World, env: usize, seen: &mut Vec<Option<ObjectSeen>>) {
+        let data = &world.envs[env].data;
         let (pos, vel) = (data.qpos(), data.qvel());
         seen.clear();
         for ((qpos, dof, _), touch_n) in self.objects.iter().zip(&self.touch_n) {

@@ -34,7 +34,7 @@
 //! | what a state holds | `layout.rs` (names), `row.rs`, `read.rs`, `write.rs`, `extras.rs` |
 //! | stepping and threads | `world.rs` |
 //! | exact continuation | `snapshot.rs`; poorer files: `restore.rs`; a recording's own model: `own.rs` |
-//! | an arm to be driven | `rig.rs`; as numbers `chain.rs`, its solid shapes `shapes.rs`; with named actions `arm.rs`; what it sees and feels of objects `feel.rs` |
+//! | an arm to be driven | `rig.rs`; as numbers `chain.rs`, its solid shapes `shapes.rs`; with named actions `arm.rs`; what it sees and feels of objects `contact_sensor.rs`; the same of many environments `senses.rs` |
 //! | what a viewer is told | `show.rs`; what is in a scene `scene_facts.rs` |
 //! | what a depth camera makes of the truth | `depth_sensor.rs`; a whole frame with its file `depth_shot.rs` |
 //! | pictures | `camera.rs`, `picture.rs`; one of a scene `scene_picture.rs`; beside the loop `draw.rs`; with OpenGL `gl.rs` |
@@ -78,6 +78,7 @@ mod row;
 pub mod sanity;
 mod scene_facts;
 mod scene_picture;
+mod senses;
 mod servos;
 mod shapes;
 mod show;
@@ -101,11 +102,12 @@ pub use error::SimError;
 pub use extras::EXTRAS;
 pub use foreign_scene::OwnModel;
 pub use gl::{GlKind, GlRenderer, gl_probe};
-pub use read::StateQuery;
+pub use read::{StateQuery, TableField};
 pub use rig::SimRig;
 pub use robot::{compiled_robot, described_robot};
 pub use scene_facts::{RobotFacts, SceneFacts};
 pub use scene_picture::{PictureSettings, ScenePicture, draw_scene};
+pub use senses::Senses;
 pub use try_robot::{RobotTrial, try_robot};
 pub use world::{Threads, World};
 pub use write::SetReport;

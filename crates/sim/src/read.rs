@@ -119,3 +119,58 @@ fn robot(tree: &Tree, array: MakeArray<'_>) -> RobotState {
         joint_effort_target: (joints > 0).then(|| array(tree.row.effort, joints)),
     }
 }
+
+/// Where a field of the state is in the table of published rows ([`World::table`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableField {
+    /// Whether it is a robot's.
+    pub is_robot: bool,
+    /// The robot or object.
+    pub thing: String,
+    /// The field, by its name in TensorState.
+    pub field: &'static str,
+    /// First number in a row.
+    pub from: usize,
+    /// Axes beside the environment's.
+    pub shape: Vec<usize>,
+}
+
+impl World {
+    /// The published rows of all environments: the numbers that [`World::get_state`] reads, one
+    /// row after the other. They stay where they are while the world lives.
+    #[must_use]
+    pub fn table(&self) -> (&[f64], usize) {
+        (&self.rows, self.scene.layout.row_len)
+    }
+
+    /// What is where in a row of [`World::table`].
+    #[must_use]
+    pub fn table_fields(&self) -> Vec<TableField> {
+        let layout = &self.scene.layout;
+        let objects = layout.objects.iter().map(|tree| (false, tree));
+        let robots = layout.robots.iter().map(|tree| (true, tree));
+        let mut all = Vec::new();
+        for (is_robot, (name, tree)) in objects.chain(robots) {
+            let joints = tree.joints.len();
+            let mut add = |field, from: Option<usize>, shape: &[usize]| {
+                if let Some(from) = from {
+                    let (thing, shape) = (name.clone(), shape.to_vec());
+                    all.push(TableField { is_robot, thing, field, from, shape });
+                }
+            };
+            let row = &tree.row;
+            add("root_state", Some(row.root), &[BODY_STATE]);
+            let bodies = tree.articulated.then_some(row.bodies);
+            add("body_state", bodies, &[tree.bodies.len(), BODY_STATE]);
+            let of_joints = |from: usize| (joints > 0).then_some(from);
+            add("joint_pos", of_joints(row.joint_pos), &[joints]);
+            add("joint_vel", of_joints(row.joint_vel), &[joints]);
+            if is_robot {
+                add("joint_pos_target", row.pos_target, &[joints]);
+                add("joint_vel_target", row.vel_target, &[joints]);
+                add("joint_effort_target", of_joints(row.effort), &[joints]);
+            }
+        }
+        all
+    }
+}

@@ -283,10 +283,10 @@ impl Rig for SimRig {
         seen.joint_vel.clear();
         seen.joint_vel.extend(self.joints().map(|j| data.qvel()[j.dof]));
         if rates.is_frame(self.ticks) {
-            self.contact_sensor.feel(&mut self.world);
+            self.contact_sensor.feel(&mut self.world, 0);
         }
         seen.wrist_pos_m = self.wrist.map(|wrist| wrist.position(&self.world.envs[0].data));
-        self.contact_sensor.see(&self.world, &mut seen.objects);
+        self.contact_sensor.see(&self.world, 0, &mut seen.objects);
         if want == Want::Images {
             seen.images.clear();
             self.take_pictures(&mut seen.images)?;

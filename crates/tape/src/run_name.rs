@@ -27,6 +27,16 @@ impl RunName {
         format!("ep-{}-{episode:06}-{}", self.seed, self.checksum)
     }
 
+    /// The run and the index that a name of an episode says; `None` for other names.
+    #[must_use]
+    pub fn split(uid: &str) -> Option<(Self, u64)> {
+        let mut parts = uid.strip_prefix("ep-")?.split('-');
+        let seed = parts.next()?.parse().ok()?;
+        let episode = parts.next()?.parse().ok()?;
+        let run = Self { seed, checksum: parts.next()?.to_owned() };
+        (run.uid(episode) == uid).then_some((run, episode))
+    }
+
     /// Which episode of this run has a name; `None` for a name of something else.
     #[must_use]
     pub fn episode_of(&self, uid: &str) -> Option<u64> {
@@ -48,9 +58,11 @@ mod tests {
             let uid = run.uid(episode);
             assert_eq!(run.episode_of(&uid), Some(episode));
             assert_eq!(other.episode_of(&uid), None, "{uid}");
+            assert_eq!(RunName::split(&uid), Some((run.clone(), episode)));
         }
         for uid in ["", "ep-7-x-1", "20251115-120000-01234567", "ep-7-17-"] {
             assert_eq!(run.episode_of(uid), None, "{uid}");
+            assert_eq!(RunName::split(uid), None, "{uid}");
         }
     }
 }

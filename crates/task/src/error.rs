@@ -37,6 +37,9 @@ pub enum TaskError {
         /// What there is.
         hint: String,
     },
+    /// A job that is only to reach a place.
+    #[error("the job is to reach a place, not to bring things: no autopilot does that")]
+    NothingToBring,
     /// The arm cannot work by itself.
     #[error(transparent)]
     Arm(#[from] RobotError),

@@ -64,6 +64,7 @@ impl Goal {
                 let object = object_index(spec, object)?;
                 Self::Top { object, box_m: spec.objects[object].box_m }
             }
+            GoalSpec::Reach { .. } => return Err(TaskError::NothingToBring),
         })
     }
 

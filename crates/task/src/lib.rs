@@ -29,6 +29,7 @@
 //! | whether something is held, graspable, placed, moved | `judge/` |
 //! | where things go on the plate | `spots.rs`; what the goal is `goal.rs` |
 //! | what a snapshot keeps of it | `memory.rs` |
+//! | whether a job is done, whoever did it | `job_watch.rs` |
 
 mod body;
 mod choice;
@@ -38,6 +39,7 @@ mod grasp_plan;
 mod grip;
 mod hand;
 mod hull;
+mod job_watch;
 pub mod judge;
 mod memory;
 mod moves;
@@ -57,6 +59,7 @@ mod watch;
 mod work;
 
 pub use error::TaskError;
+pub use job_watch::{JobWatch, Remaining};
 pub use memory::WorkAtFrame;
 pub use noise::PoseNoise;
 pub use pilot::{Autopilot, AutopilotProgress, Setup};

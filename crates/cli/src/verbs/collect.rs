@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use citrange_core::{Classified as _, ErrorKind};
-use citrange_episodes::collect::{CollectOptions, Goal, Order, Plan, Quota, collect, worker_count};
+use citrange_episodes::collect::{
+    CollectOptions, Goal, Order, Plan, Quota, Shard, collect, worker_count,
+};
 use citrange_episodes::{EpisodesError, RecordOptions, check_new};
 
 use crate::args::{LinkArgs, PilotArgs, RecordArgs, SeenArgs};
@@ -23,6 +25,10 @@ pub(crate) struct Args {
     /// that are not named are saved as they come.
     #[arg(long, value_name = "OUTCOME=N", value_delimiter = ',', conflicts_with = "episodes")]
     quota: Vec<Quota>,
+    /// Make only part I (from 0) of N of those episodes, for many machines; `data merge` puts the
+    /// parts together to what one machine would have made.
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["quota", "successes", "max_episodes", "speed"])]
+    shard: Option<Shard>,
     /// The same as --quota success=N.
     #[arg(long, value_name = "N", conflicts_with_all = ["episodes", "quota"])]
     successes: Option<u64>,
@@ -81,8 +87,12 @@ pub(crate) fn run(args: &Args) -> exit::Result {
         (None, quotas) => Goal::quotas(quotas, args.max_episodes),
         (Some(count), _) => Goal::quotas(&[Quota::successes(count)], args.max_episodes),
     };
-    let order =
-        Order { out: args.out.clone(), goal, first: args.record.first, workers: args.workers };
+    let begin = args.record.first.unwrap_or(0);
+    let (goal, first) = match &args.shard {
+        Some(shard) => (shard.goal(begin, args.episodes), Some(shard.part(begin, args.episodes).0)),
+        None => (goal, args.record.first),
+    };
+    let order = Order { out: args.out.clone(), goal, first, workers: args.workers };
     catch_stop()?;
     let collected = collect(&plan, &order, output.context());
     // Also where it came to an end, only not to its goal, there is something to look at.

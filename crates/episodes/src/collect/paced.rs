@@ -47,7 +47,7 @@ pub(crate) fn collect(
                 bar.rename(format!("recording ({dropped} pictures dropped)"));
             }
         };
-        let choice = plan.choice(&name, episode, first);
+        let choice = plan.choice(&name, episode);
         let mut tape = Take::begin(dataset, rig.as_ref(), choice, WhenFull::Drop, &seen, ctx)?;
         let ran = run_episode(pilot.as_mut(), rig.as_mut(), &mut tape, &settings);
         bar.finish();

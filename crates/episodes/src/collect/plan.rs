@@ -6,6 +6,7 @@ use citrange_core::{Outcome, Pilot, RigSpec};
 use citrange_tape::{Dataset, RunName, StateFeatures, TapeHeader, Unit};
 use serde_json::{Value, json};
 
+use super::journal::first_of;
 use crate::cell::{EpisodeRig, RigSource};
 use crate::context::RunContext;
 use crate::error::{Result, bad_input};
@@ -182,15 +183,18 @@ impl Plan {
     }
 
     /// The pilot for a rig that was set to where an episode begins.
-    pub(crate) fn pilot(&self, rig: &mut dyn EpisodeRig, episode: u64) -> Result<Box<dyn Pilot>> {
+    pub(crate) fn pilot(
+        &self,
+        rig: &mut dyn EpisodeRig,
+        episode: u64,
+    ) -> Result<Box<dyn Pilot + Send>> {
         let from = self.origin.as_ref().and_then(|o| o.tape.snapshot(o.frame));
         self.pilot.pilot(rig, (self.seed, episode), from.as_ref().map(|snapshot| &snapshot.fields))
     }
 
-    /// What is recorded; `first` is the index with which the run began.
-    pub(crate) fn choice<'a>(&'a self, pilot: &'a str, episode: u64, first: u64) -> Choice<'a> {
-        let mut config = self.config.clone();
-        config["first"] = first.into();
+    /// What is recorded. It does not say with which index the run began: parts of a run that
+    /// were made apart are the same, byte for byte.
+    pub(crate) fn choice<'a>(&'a self, pilot: &'a str, episode: u64) -> Choice<'a> {
         Choice {
             task: self.task.as_deref(),
             pilot,
@@ -199,7 +203,7 @@ impl Plan {
             unit: self.unit,
             images: &self.images,
             parent: self.origin.as_ref().map(Origin::parent),
-            config,
+            config: self.config.clone(),
         }
     }
 
@@ -209,9 +213,8 @@ impl Plan {
         rig: &dyn EpisodeRig,
         pilot: &str,
         episode: u64,
-        first: u64,
     ) -> Result<(TapeHeader, Vec<u8>)> {
-        let (mut header, model) = header(rig, self.choice(pilot, episode, first))?;
+        let (mut header, model) = header(rig, self.choice(pilot, episode))?;
         header.features = self.features;
         Ok((header.repeatable_as(self.name.uid(episode)), model))
     }
@@ -228,9 +231,11 @@ impl Plan {
             }
         }
         let (number, (lowest, _)) = (last?, saved.first_key_value()?);
-        // A tape that was damaged since says nothing.
-        let tape = dataset.tape(number).ok().flatten();
-        let said = tape.and_then(|(tape, _)| tape.header.config["first"].as_u64());
+        let said = first_of(dataset.root(), &self.name).or_else(|| {
+            // Tapes of older versions say it; one that was damaged since says nothing.
+            let tape = dataset.tape(number).ok().flatten();
+            tape.and_then(|(tape, _)| tape.header.config["first"].as_u64())
+        });
         let first = said.unwrap_or(*lowest).min(*lowest);
         Some(Found { first, saved })
     }

@@ -33,21 +33,14 @@ pub(crate) struct Worker<'a> {
     pub(crate) plan: &'a Plan,
     /// Folder of recordings that are under way.
     pub(crate) recordings: &'a Path,
-    /// Index with which the run began.
-    pub(crate) first: u64,
     /// Becomes true when episodes are to end.
     pub(crate) halted: &'a AtomicBool,
     rig: Option<Box<dyn EpisodeRig>>,
 }
 
 impl<'a> Worker<'a> {
-    pub(crate) fn new(
-        plan: &'a Plan,
-        recordings: &'a Path,
-        first: u64,
-        halted: &'a AtomicBool,
-    ) -> Self {
-        Self { plan, recordings, first, halted, rig: None }
+    pub(crate) fn new(plan: &'a Plan, recordings: &'a Path, halted: &'a AtomicBool) -> Self {
+        Self { plan, recordings, halted, rig: None }
     }
 
     /// Makes an episode.
@@ -67,7 +60,7 @@ impl<'a> Worker<'a> {
             Ok(pilot) => pilot,
             Err(error) => return Ok(Attempt::Failed(error)),
         };
-        let (header, model) = plan.header(rig, pilot.name(), episode, self.first)?;
+        let (header, model) = plan.header(rig, pilot.name(), episode)?;
         let how = RecordSettings { when_full: WhenFull::Wait, ..RecordSettings::default() };
         let folder = self.recordings.join(&header.uid);
         let mut recorder = Recorder::begin(&folder, header, &model, &how)?;

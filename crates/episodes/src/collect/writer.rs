@@ -50,14 +50,14 @@ impl Writer<'_> {
         let mut journal = Journal::open(self.dataset.root())?;
         let recordings: PathBuf = self.dataset.recordings();
         let gate = Gate::at(self.next);
-        let (plan, first) = (self.plan, self.first);
+        let plan = self.plan;
         let (send, answers) = channel();
         std::thread::scope(|scope| {
             for worker in 0..workers {
                 let (send, gate, recordings) = (send.clone(), &gate, &recordings);
                 let work = move || {
                     let _watch = HaltOnPanic(gate);
-                    let mut hand = Worker::new(plan, recordings, first, gate.halted());
+                    let mut hand = Worker::new(plan, recordings, gate.halted());
                     while let Some(episode) = gate.take() {
                         let made = hand.make(episode);
                         if send.send((episode, Answer { worker, made })).is_err() {
@@ -130,7 +130,10 @@ impl Writer<'_> {
                     let event = json!({"event": "fault", "episode": index, "why": why});
                     let words = format!("episode {index} cannot be made: {why}");
                     self.show.tell(&event, &words, true)?;
-                    journal.add(&json!({"episode": index, "fault": why, "utc": utc_now()}))?;
+                    journal.add(&json!({
+                        "episode": index, "uid": self.plan.name.uid(index), "first": self.first,
+                        "fault": why, "utc": utc_now(),
+                    }))?;
                     if faults_in_a_row >= FAULTS_IN_A_ROW {
                         let what = format!("episode {index}, the third in a row to fail");
                         break Err(error).with_context(|| what);
@@ -184,7 +187,8 @@ impl Writer<'_> {
         };
         self.show.tell(&event, &words, false)?;
         journal.add(&json!({
-            "episode": index, "number": number, "outcome": outcome, "frames": frames,
+            "episode": index, "uid": self.plan.name.uid(index), "first": self.first,
+            "number": number, "outcome": outcome, "frames": frames,
             "wall_s": took.as_secs_f64(), "worker": worker, "utc": utc_now(),
         }))
     }

@@ -22,7 +22,9 @@ impl Work {
     /// The work of a rig's scene; none without a job or on an arm that does not say how it
     /// grasps.
     pub(crate) fn of(rig: &dyn EpisodeRig, chain: &Chain) -> Result<Option<Self>> {
-        let Some(job) = rig.scene().job.as_ref().filter(|_| chain.grasp.is_some()) else {
+        let Some(job) =
+            rig.scene().job.as_ref().filter(|job| job.brings() && chain.grasp.is_some())
+        else {
             return Ok(None);
         };
         let settings = AutopilotSettings::load(job.profile.as_deref().unwrap_or("default"))?;
@@ -32,7 +34,9 @@ impl Work {
             Goal::Plate { object, .. } | Goal::Tray { object, .. } | Goal::TopOf { object } => {
                 object.clone()
             }
-            Goal::VirtualPlate { .. } | Goal::VirtualTray { .. } => "goal".to_owned(),
+            Goal::VirtualPlate { .. } | Goal::VirtualTray { .. } | Goal::Reach { .. } => {
+                "goal".to_owned()
+            }
         };
         let states = State::ALL.iter().filter(|state| **state != State::Idle);
         let description = WorkDescription {

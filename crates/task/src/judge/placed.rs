@@ -92,7 +92,7 @@ impl Region {
     /// Whether a thing's middle is well inside, seen from above. On a disc the margin is taken
     /// off the radius. On a top each half side gives at most half of itself: the margin of a
     /// plate would leave nothing of a small cube.
-    fn holds(&self, middle_m: &Vector3<f64>, margin_m: f64) -> bool {
+    pub(crate) fn holds(&self, middle_m: &Vector3<f64>, margin_m: f64) -> bool {
         match self {
             Self::Disc { center_m, radius_m } => {
                 let from_center = middle_m.xy() - Vector3::from(*center_m).xy();

@@ -200,6 +200,7 @@ impl Site {
                 Goal::VirtualTray { center_m, half_m, yaw_deg, .. } => {
                     inside(center_m, *half_m, yaw_deg.to_radians()) && at[2] > center_m[2]
                 }
+                Goal::Reach { .. } => false,
                 // Half the lower cube: its middle of mass is above it.
                 Goal::TopOf { object } => {
                     let under = root(object);
