@@ -238,6 +238,10 @@ pub(crate) struct Coned<'a, 'c, M> {
 }
 
 impl<M: Motions> Motions for Coned<'_, '_, M> {
+    fn checks(&self) -> u64 {
+        self.inner.checks()
+    }
+
     fn joints(&self) -> usize {
         self.inner.joints()
     }

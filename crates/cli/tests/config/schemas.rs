@@ -13,8 +13,8 @@ use crate::common::{citrange, json, temp};
 use crate::sample::{Choice, closed_mappings, whole, with_one_more};
 use crate::validator::problems;
 
-const KINDS: [&str; 8] =
-    ["scene", "robot", "control", "task", "randomise", "cell", "camera-pose", "drive"];
+const KINDS: [&str; 9] =
+    ["scene", "robot", "control", "task", "randomise", "cell", "camera-pose", "drive", "world"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

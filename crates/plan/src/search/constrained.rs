@@ -77,8 +77,12 @@ impl Planner {
         let time_limit = self.settings.time_limit_s.map(Duration::from_secs_f64);
         let mut samples = Samples::new(self.settings.seed);
         let most = self.settings.max_iterations.min(MOST_SAMPLES);
+        let last_check = self.settings.max_checks.map(|most| motions.checks().saturating_add(most));
         let mut turn = 0;
         for iteration in 0..most {
+            if last_check.is_some_and(|last| motions.checks() > last) {
+                return SearchResult::NoPath { iterations: iteration, reason: Spent::Checks };
+            }
             let late = |limit: Duration| began.elapsed() > limit;
             if iteration % CLOCK_EVERY == 0 && time_limit.is_some_and(late) {
                 return SearchResult::NoPath { iterations: iteration, reason: Spent::Time };
