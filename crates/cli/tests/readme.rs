@@ -6,7 +6,11 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// What is made smaller so that the test is short; everything else runs as printed.
-const SHORTER: [(&str, &str); 1] = [("--episodes 200", "--episodes 4")];
+const SHORTER: [(&str, &str); 3] = [
+    ("--episodes 200", "--episodes 4"),
+    ("train reach", "train reach --steps 81920"),
+    ("eval reach", "eval reach --episodes 100 --attempts 4"),
+];
 
 /// The commands under "What it does today".
 fn commands() -> Vec<String> {

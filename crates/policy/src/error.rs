@@ -22,7 +22,7 @@ pub enum PolicyError {
     #[error("{0}")]
     Training(String),
     /// A file could not be read or written.
-    #[error("{path}: {source}")]
+    #[error("{path}")]
     File {
         /// The file.
         path: PathBuf,

@@ -16,7 +16,8 @@ use citrange_policy::{
 /// A policy that was trained for a few seconds.
 fn trained(folder: &std::path::Path) -> ReachFinder {
     let train = TrainSettings {
-        total_steps: 163_840,
+        total_steps: 204_800,
+        learning_rate: 1e-3,
         evaluation_episodes: 128,
         ..TrainSettings::default()
     };

@@ -134,8 +134,12 @@ fn an_arm_learns_to_reach() {
     let folder = tempfile::tempdir().unwrap();
     let steps = std::env::var("CITRANGE_STEPS").map_or(204_800, |steps| steps.parse().unwrap());
     let own = folder.path().join("reach");
-    let train =
-        TrainSettings { total_steps: steps, evaluation_episodes: 256, ..TrainSettings::default() };
+    let train = TrainSettings {
+        total_steps: steps,
+        learning_rate: 1e-3,
+        evaluation_episodes: 256,
+        ..TrainSettings::default()
+    };
     let arm = Arc::new(ReachArm::load("ur5e").unwrap());
     let reach = ReachSettings::default();
     let mut trainer = Trainer::begin(&own, arm, (reach, train, Some(Rung::A)), 1).unwrap();

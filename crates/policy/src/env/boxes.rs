@@ -310,7 +310,7 @@ mod tests {
             }
         }
         let map = MapSnapshot::from_voxels(&grid, &keys).unwrap();
-        let obstacles = Obstacles { solids: Vec::new(), map: Some(Arc::new(map.clone())) };
+        let obstacles = Obstacles { map: Some(Arc::new(map.clone())), ..Obstacles::default() };
         let boxes = boxes_around(&obstacles, [0.0; 3], 10.0, 0.05);
         assert!(boxes.len() < map.voxels().len());
         let moving: Vec<_> = boxes.iter().map(|of| (*of, [0.0; 3])).collect();

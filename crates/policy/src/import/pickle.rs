@@ -8,6 +8,13 @@ use crate::error::PolicyError;
 /// Most things that a pickle may hold.
 const MOST: usize = 100_000;
 
+/// Most parts of one container, how deep containers may be in each other, and how large what is
+/// used twice may be: files of tensors are far from all three, and nothing of another's can make
+/// us ask for much.
+const MOST_PARTS: usize = 4000;
+const DEEPEST: usize = 12;
+const MOST_AGAIN: usize = 64;
+
 /// What a pickle can hold here.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
@@ -105,12 +112,14 @@ impl Machine<'_> {
                 b')' => self.stack.push(Value::Tuple(Vec::new())),
                 b't' => {
                     let parts = self.to_mark()?;
+                    check(parts.len(), &parts)?;
                     self.stack.push(Value::Tuple(parts));
                 }
                 0x85..=0x87 => {
                     let count = usize::from(code - 0x84);
                     let at = self.stack.len().checked_sub(count).ok_or("too few parts")?;
                     let parts = self.stack.split_off(at);
+                    check(parts.len(), &parts)?;
                     self.stack.push(Value::Tuple(parts));
                 }
                 b'a' => {
@@ -223,7 +232,10 @@ impl Machine<'_> {
 
     fn append(&mut self, parts: Vec<Value>) -> Step<()> {
         match self.stack.last_mut() {
-            Some(Value::List(list)) => list.extend(parts),
+            Some(Value::List(list)) => {
+                check(list.len() + parts.len(), &parts)?;
+                list.extend(parts);
+            }
             _ => return Err("something is appended to what is no list".to_owned()),
         }
         Ok(())
@@ -233,6 +245,7 @@ impl Machine<'_> {
         let Some(Value::Dict(dict)) = self.stack.last_mut() else {
             return Err("something is put into what is no dictionary".to_owned());
         };
+        check(dict.len() + parts.len(), &parts)?;
         let mut parts = parts.into_iter();
         while let (Some(key), Some(value)) = (parts.next(), parts.next()) {
             dict.push((key, value));
@@ -242,18 +255,16 @@ impl Machine<'_> {
 
     fn keep(&mut self, slot: u32) -> Step<()> {
         let last = self.stack.last().ok_or("nothing to remember")?;
-        // Containers are remembered as they are now: none is asked for again in tensor files.
-        let copy = match last {
-            Value::Dict(parts) if parts.len() > 16 => Value::Dict(Vec::new()),
-            other => other.clone(),
-        };
+        // What is remembered is a copy as it is now; of what is large, none: no file of tensors
+        // asks for it again.
+        let copy = if size(last) > MOST_AGAIN { Value::Mark } else { last.clone() };
         self.memo.insert(slot, copy);
         Ok(())
     }
 
     fn recall(&mut self, slot: u32) -> Step<()> {
         let value = self.memo.get(&slot).cloned().ok_or("something that was not remembered")?;
-        if size(&value) > 64 {
+        if value == Value::Mark {
             return Err("a container is used twice".to_owned());
         }
         self.stack.push(value);
@@ -305,7 +316,26 @@ impl Machine<'_> {
     }
 }
 
-/// How many values there are in one, counted up to a bound.
+/// That a container does not grow too large or too deep.
+fn check(count: usize, parts: &[Value]) -> Step<()> {
+    if count > MOST_PARTS || parts.iter().map(depth).max().unwrap_or(0) >= DEEPEST {
+        return Err(format!("a container of {count} parts, or {DEEPEST} of them in each other"));
+    }
+    Ok(())
+}
+
+/// How deep containers are in each other.
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Tuple(parts) | Value::List(parts) => 1 + parts.iter().map(depth).max().unwrap_or(0),
+        Value::Dict(parts) => {
+            1 + parts.iter().map(|(k, v)| depth(k).max(depth(v))).max().unwrap_or(0)
+        }
+        _ => 0,
+    }
+}
+
+/// How many values there are in one.
 fn size(value: &Value) -> usize {
     match value {
         Value::Tuple(parts) | Value::List(parts) => 1 + parts.iter().map(size).sum::<usize>(),
