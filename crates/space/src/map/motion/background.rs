@@ -9,7 +9,7 @@ const EMPTY_LOOKS: u8 = 3;
 /// So many looks at nothing where something was say that it has left.
 const GONE_LOOKS: u8 = 60;
 /// What goes away along the view does it in small steps; farther steps show what was behind.
-const RECEDING_STEP_M: f32 = 0.1;
+const RECEDING_STEP_M: f32 = 0.25;
 /// For so long it counts as going away: till its next step, at the slowest speed.
 const RECEDING_MS: u32 = 700;
 /// How much a new depth counts in the mean.
