@@ -69,6 +69,8 @@ pub(super) enum Kind {
     Still,
     /// Nearer than what was there.
     Appeared,
+    /// Where it was, but it goes away from the camera.
+    Receding,
 }
 
 /// A pixel that is looked at.
@@ -79,6 +81,13 @@ pub(super) struct Sample {
     pub(super) depth_m: f32,
     /// Place in the world.
     pub(super) place_m: [f32; 3],
+}
+
+impl Sample {
+    /// Whether it shows that something moves.
+    pub(super) fn moves(&self) -> bool {
+        matches!(self.kind, Kind::Appeared | Kind::Receding)
+    }
 }
 
 /// A camera that stands still.
@@ -236,7 +245,7 @@ fn place(samples: &mut [Sample], pose: &Isometry3<f64>, grid: &Grid, hit: &Bits)
 fn take_robot_away(samples: &mut [Sample], robot: &[PosedLinkShape]) {
     for part in robot {
         let [lower, upper] = part.bounds_m(ROBOT_MARGIN_M).map(|corner| corner.map(|v| v as f32));
-        for sample in samples.iter_mut().filter(|s| s.kind == Kind::Appeared) {
+        for sample in samples.iter_mut().filter(|s| s.moves()) {
             let place = sample.place_m;
             if (0..3).all(|a| place[a] >= lower[a] && place[a] <= upper[a])
                 && part.distance_m(place.map(f64::from)) <= ROBOT_MARGIN_M
@@ -258,9 +267,11 @@ impl Background {
         let now_ms = self.clock_ms(stamp_ns);
         for (at, sample) in samples.iter_mut().enumerate() {
             let look = self.look_at(at, sample.depth_m, now_ms);
-            if sample.kind == Kind::Still && look == Look::Before {
-                sample.kind = Kind::Appeared;
-            }
+            sample.kind = match (sample.kind, look) {
+                (Kind::Still, Look::Before) => Kind::Appeared,
+                (Kind::Still, Look::Receding) => Kind::Receding,
+                (kind, _) => kind,
+            };
         }
     }
 }

@@ -8,6 +8,10 @@ const PAST_LOOKS: u8 = 3;
 const EMPTY_LOOKS: u8 = 3;
 /// So many looks at nothing where something was say that it has left.
 const GONE_LOOKS: u8 = 60;
+/// What goes away along the view does it in small steps; farther steps show what was behind.
+const RECEDING_STEP_M: f32 = 0.25;
+/// For so long it counts as going away: till its next step, at the slowest speed.
+const RECEDING_MS: u32 = 700;
 /// How much a new depth counts in the mean.
 const NEW_PART: f32 = 0.1;
 
@@ -18,6 +22,8 @@ pub(super) enum Look {
     Background,
     /// It ends before.
     Before,
+    /// What is there goes away from the camera.
+    Receding,
 }
 
 /// What is known of one pixel.
@@ -30,6 +36,15 @@ struct Pixel {
     since_ms: u32,
     /// Looks past the depth, or at nothing, one after the other.
     past: u8,
+    /// Until when it counts as going away.
+    receding_ms: u32,
+}
+
+impl Pixel {
+    /// A look that ends where the background is.
+    fn as_before(&self, now_ms: u32) -> Look {
+        if now_ms < self.receding_ms { Look::Receding } else { Look::Background }
+    }
 }
 
 /// All pixels that are looked at.
@@ -42,7 +57,8 @@ pub(super) struct Background {
 
 impl Background {
     pub(super) fn new(samples: usize, adopt_s: f64) -> Self {
-        let pixel = Pixel { depth_m: f32::NAN, nearer_m: f32::NAN, since_ms: 0, past: 0 };
+        let (depth_m, nearer_m) = (f32::NAN, f32::NAN);
+        let pixel = Pixel { depth_m, nearer_m, since_ms: 0, past: 0, receding_ms: 0 };
         let adopt_ms = (adopt_s * 1e3) as u32;
         Self { pixels: vec![pixel; samples], adopt_ms, epoch_ns: None }
     }
@@ -74,13 +90,15 @@ impl Background {
             pixel.past = pixel.past.saturating_add(1);
             if pixel.past >= PAST_LOOKS {
                 (pixel.depth_m, pixel.past) = (seen_m, 0);
+                let is_step = beyond < RECEDING_STEP_M;
+                pixel.receding_ms = if is_step { now_ms.saturating_add(RECEDING_MS) } else { 0 };
             }
-            return Look::Background;
+            return pixel.as_before(now_ms);
         }
         pixel.past = 0;
         if beyond >= -tolerance {
             pixel.depth_m += NEW_PART * beyond;
-            return Look::Background;
+            return pixel.as_before(now_ms);
         }
         if (seen_m - pixel.nearer_m).abs() <= tolerance {
             pixel.nearer_m += NEW_PART * (seen_m - pixel.nearer_m);
@@ -120,6 +138,17 @@ mod tests {
         assert_eq!((stays[0], stays[199]), (Look::Before, Look::Background));
         assert_eq!(looks(&mut background, 8000, &[1.5; 5]), [Look::Background; 5]);
         assert_eq!(looks(&mut background, 8200, &[1.0]), [Look::Before]);
+    }
+
+    #[test]
+    fn what_goes_away_is_seen_to_and_what_is_uncovered_is_not() {
+        let mut background = Background::new(1, 5.0);
+        let away: Vec<f32> = (0..30).map(|i| 1.0 + 0.005 * i as f32).collect();
+        let seen = looks(&mut background, 0, &away);
+        assert_eq!((seen[0], seen[29]), (Look::Background, Look::Receding));
+        // It stops; later it leaves, and a wall behind it shows.
+        assert_eq!(looks(&mut background, 1000, &[1.145; 60])[59], Look::Background);
+        assert_eq!(looks(&mut background, 4000, &[2.0; 9]), [Look::Background; 9]);
     }
 
     #[test]

@@ -53,7 +53,7 @@ impl Sums {
 
     fn add(&mut self, sample: &Sample, pixel_m: f32) {
         self.samples += 1;
-        self.appeared += u32::from(sample.kind == Kind::Appeared);
+        self.appeared += u32::from(sample.moves());
         let side = pixel_m * sample.depth_m;
         self.area_m2 += side * side;
         for a in 0..3 {
@@ -177,7 +177,7 @@ impl Components {
         self.sums.clear();
         for (at, sample) in samples.iter().enumerate() {
             let kind = self.kinds[at];
-            if kind == Kind::Nothing || (only_appeared && kind == Kind::Still) {
+            if kind == Kind::Nothing || (only_appeared && kind != Kind::Appeared) {
                 continue;
             }
             let parents = if only_appeared { &mut self.appeared } else { &mut self.all };
