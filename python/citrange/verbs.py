@@ -90,8 +90,8 @@ def plan(
     goal_joints: str | npt.ArrayLike | None = None, start: str | npt.ArrayLike | None = None,
     gripper: str | None = None, map: Path | None = None, margin_m: float = 0.005,
     tolerance_m: float = 0.0, tolerance_deg: float = 0.0, proceed_anyway: bool = False,
-    seed: int = 0, episode_seed: int = 0, episode: int = 0, rounds: int = 1, time_ms: int = 1000,
-    speed: float = 1.0, hz: int = 100,
+    seed: int = 0, episode_seed: int = 0, episode: int = 0, checks: int | None = None,
+    time_ms: int | None = None, speed: float = 1.0, hz: int = 100,
 ) -> dict[str, Any]:
     """Plans a motion of the scene's first robot that touches nothing.
 
@@ -111,7 +111,7 @@ def plan(
         "map": None if map is None else os.fspath(map), "margin_m": margin_m,
         "tolerance_m": tolerance_m, "tolerance_rad": float(np.deg2rad(tolerance_deg)),
         "proceed_anyway": proceed_anyway, "seed": seed, "episode_seed": episode_seed,
-        "episode": episode, "rounds": rounds, "time_ms": time_ms, "speed": speed, "hz": hz,
+        "episode": episode, "checks": checks, "time_ms": time_ms, "speed": speed, "hz": hz,
     }
     if not asked["places"] and not asked["joints"]:
         raise ValueError("goal: give goal or goal_joints")

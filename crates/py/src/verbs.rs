@@ -225,8 +225,8 @@ pub(crate) struct Asked {
     seed: u64,
     episode_seed: u64,
     episode: u64,
-    rounds: usize,
-    time_ms: u64,
+    checks: Option<u64>,
+    time_ms: Option<u64>,
     speed: f64,
     hz: u32,
 }
@@ -241,7 +241,7 @@ pub(crate) fn plan<'py>(
     if !(1..=10_000).contains(&asked.hz) {
         return Err(bad_input(py, format!("hz: {}; 1 to 10000 are possible", asked.hz)));
     }
-    let time = std::time::Duration::from_millis(asked.time_ms);
+    let time = asked.time_ms.map(std::time::Duration::from_millis);
     let mut settings = SceneSettings::with_seed_and_time(asked.seed, time);
     (settings.start, settings.gripper) = (asked.start, asked.gripper);
     settings.collider.margin_m = asked.margin_m;
@@ -249,7 +249,7 @@ pub(crate) fn plan<'py>(
     request.goal.tolerance_m = asked.tolerance_m;
     request.goal.tolerance_rad = asked.tolerance_rad;
     request.goal.proceed_anyway = asked.proceed_anyway;
-    request.effort.rounds = asked.rounds.max(1);
+    request.effort.checks = asked.checks.unwrap_or(request.effort.checks);
     request.timing.scale = asked.speed;
     let places = asked.places.into_iter().map(GoalText::Place);
     let goals = places.chain(asked.joints.into_iter().map(GoalText::Joints)).collect();
@@ -260,7 +260,7 @@ pub(crate) fn plan<'py>(
         map: asked.map,
         goals,
         settings,
-        camera: None,
+        ..PlanOptions::default()
     };
     let value = stoppable(py, |_| {
         let plan = plan_in_scene(&options)?;
