@@ -6,7 +6,7 @@ use clap::Command;
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Teach and record", &["demo", "drive", "collect"]),
     ("Repeat and check", &["replay", "data", "report"]),
-    ("See and plan", &["scene", "robot", "sim", "space", "plan"]),
+    ("See and plan", &["scene", "robot", "sim", "space", "plan", "twin"]),
     ("Learn", &["train", "eval", "policy"]),
     ("Real arms", &["rig"]),
     ("Set up", &["setup", "doctor", "config", "completions", "help"]),

@@ -77,6 +77,8 @@ enum Verb {
     /// Look at policies.
     #[command(subcommand)]
     Policy(verbs::policy::Command),
+    /// A robot and its twin: goals reached around what cameras see, stopped where they are not free.
+    Twin(verbs::twin::Args),
     /// Show an arm at work and make pictures of it.
     Demo(verbs::demo::Args),
     /// Show the settings of a verb and who said each; schemas of the files.
@@ -93,7 +95,7 @@ impl Verb {
     /// Whether its `--json` is one object per line.
     fn tells_lines(&self) -> bool {
         match self {
-            Self::Drive(_) | Self::Collect(_) | Self::Train(_) => true,
+            Self::Drive(_) | Self::Collect(_) | Self::Train(_) | Self::Twin(_) => true,
             Self::Data(command) => command.tells_lines(),
             Self::Space(command) => command.tells_lines(),
             Self::Plan(args) => args.tells_lines(),
@@ -120,6 +122,7 @@ impl Verb {
             Self::Train(command) => verbs::train::run(command),
             Self::Eval(args) => verbs::eval::run(args),
             Self::Policy(command) => verbs::policy::run(command),
+            Self::Twin(args) => verbs::twin::run(args),
             Self::Demo(args) => verbs::demo::run(args),
             Self::Config(command) => verbs::config::run(command),
             Self::Completions { shell } => {

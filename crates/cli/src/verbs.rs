@@ -18,3 +18,4 @@ pub(crate) mod setup;
 pub(crate) mod sim;
 pub(crate) mod space;
 pub(crate) mod train;
+pub(crate) mod twin;

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 /// Layer of every crate, as in ARCHITECTURE.md. A new crate must be put here.
-const LAYERS: [(&str, u32); 31] = [
+const LAYERS: [(&str, u32); 32] = [
     ("citrange-core", 0),
     ("citrange-lanes", 0),
     ("citrange-cloud", 1),
@@ -28,13 +28,14 @@ const LAYERS: [(&str, u32); 31] = [
     ("citrange-task", 4),
     ("citrange-env", 5),
     ("citrange-episodes", 5),
-    ("citrange-settings", 5),
     ("citrange-report", 6),
     ("citrange-studio", 6),
-    ("citrange-bench", 8),
-    ("citrange-cli", 8),
-    ("citrange-examples", 8),
-    ("citrange-py", 9),
+    ("citrange-twin", 7),
+    ("citrange-settings", 8),
+    ("citrange-bench", 9),
+    ("citrange-cli", 9),
+    ("citrange-examples", 9),
+    ("citrange-py", 10),
 ];
 
 fn layer(name: &str) -> Option<u32> {

@@ -8,6 +8,7 @@ use citrange_core::{Classified, ErrorKind};
 use citrange_sim::SimError;
 use citrange_space::SpaceError;
 use citrange_task::TaskError;
+use citrange_twin::TwinError;
 
 /// Why settings cannot be merged.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +31,9 @@ pub enum SettingsError {
     /// A cell.
     #[error(transparent)]
     Space(#[from] SpaceError),
+    /// A twin.
+    #[error(transparent)]
+    Twin(#[from] TwinError),
     /// A file that cannot be read.
     #[error("cannot read {}: {reason}", .path.display())]
     File {
@@ -55,6 +59,7 @@ impl Classified for SettingsError {
             Self::Control(error) => error.kind(),
             Self::Task(error) => error.kind(),
             Self::Space(error) => error.kind(),
+            Self::Twin(error) => error.kind(),
             Self::File { reason, .. } => ErrorKind::of_io(reason.kind()),
         }
     }

@@ -9,6 +9,7 @@ use citrange_link::RigFile;
 use citrange_plan::WorldFile;
 use citrange_space::Cell;
 use citrange_task::AutopilotSettings;
+use citrange_twin::{GoalFile, TwinSettings};
 use serde_json::Value;
 
 /// A kind of file.
@@ -22,7 +23,7 @@ pub struct FileKind {
 }
 
 /// All kinds, but those whose keys are the options of a command: see [`crate::options_schema`].
-pub const FILE_KINDS: [FileKind; 9] = [
+pub const FILE_KINDS: [FileKind; 11] = [
     FileKind {
         name: "scene",
         about: "What stands where: scenes/*.yaml",
@@ -68,6 +69,12 @@ pub const FILE_KINDS: [FileKind; 9] = [
         about: "Where a camera stands: `pose_file` of a cell",
         schema: CameraPose::schema,
     },
+    FileKind {
+        name: "twin",
+        about: "All numbers of a twin: twin --config",
+        schema: TwinSettings::schema,
+    },
+    FileKind { name: "goals", about: "Goals of a twin: twin --goals", schema: GoalFile::schema },
 ];
 
 impl FileKind {

@@ -9,6 +9,7 @@ use citrange_core::yaml::lines;
 use citrange_sim::catalog::{load_scene, traced_robots, traced_scene};
 use citrange_space::Cell;
 use citrange_task::AutopilotSettings;
+use citrange_twin::TwinSettings;
 use serde_json::json;
 
 use crate::command_line::TracedLine;
@@ -107,6 +108,10 @@ pub fn add_files(line: &mut TracedLine, usual_scene: Option<&str>) -> Result<(),
     }
     if line.has("config") && line.has("width") {
         line.traced.put("cell", cell(line.text("config").as_deref().map(Path::new))?);
+    }
+    if line.verb == "twin" {
+        let path = line.text("config");
+        line.traced.put("twin", TwinSettings::traced(path.as_deref().map(Path::new))?);
     }
     if let Some(name) = scene_name {
         // Where the scene is all that there is to show it takes the place of its name.

@@ -35,6 +35,7 @@
 //! | stepping and threads | `world.rs` |
 //! | exact continuation | `snapshot.rs`; poorer files: `restore.rs`; a recording's own model: `own.rs` |
 //! | an arm to be driven | `rig.rs`; as numbers `chain.rs`, its solid shapes `shapes.rs`; with named actions `arm.rs`; what it sees and feels of objects `contact_sensor.rs`; the same of many environments `senses.rs` |
+//! | what a robot touches, step by step | `touches.rs` |
 //! | what a viewer is told | `show.rs`; what is in a scene `scene_facts.rs` |
 //! | what a depth camera makes of the truth | `depth_sensor.rs`; a whole frame with its file `depth_shot.rs` |
 //! | pictures | `camera.rs`, `picture.rs`; one of a scene `scene_picture.rs`; beside the loop `draw.rs`; with OpenGL `gl.rs` |
@@ -83,6 +84,7 @@ mod servos;
 mod shapes;
 mod show;
 mod snapshot;
+mod touches;
 mod try_robot;
 mod urdf;
 mod view;
@@ -108,6 +110,7 @@ pub use robot::{compiled_robot, described_robot};
 pub use scene_facts::{RobotFacts, SceneFacts};
 pub use scene_picture::{PictureSettings, ScenePicture, draw_scene};
 pub use senses::Senses;
+pub use touches::{Touch, TouchTally, TouchWatch};
 pub use try_robot::{RobotTrial, try_robot};
 pub use world::{Threads, World};
 pub use write::SetReport;

@@ -17,6 +17,7 @@ use crate::layout::Joint;
 use crate::render_worker::Drawer;
 use crate::rig_spec::spec;
 use crate::snapshot::INTEGRATION;
+use crate::touches::TouchWatch;
 use crate::view::CameraBuffers;
 use crate::world::{Threads, World};
 
@@ -39,6 +40,7 @@ pub struct SimRig {
     first_step: u64,
     /// States that frames are set to, from the first on.
     track: Vec<Snapshot>,
+    touches: Option<TouchWatch>,
 }
 
 impl SimRig {
@@ -88,6 +90,7 @@ impl SimRig {
             ticks: 0,
             first_step: 0,
             track: Vec::new(),
+            touches: None,
         })
     }
 
@@ -167,6 +170,32 @@ impl SimRig {
     /// goes on from there until the next frame. An empty list ends it.
     pub fn follow(&mut self, states: Vec<Snapshot>) {
         self.track = states;
+    }
+
+    /// Looks after every physics step what the first robot touches. Touching what belongs to
+    /// `stands_on` (fixtures, by name) does not count.
+    ///
+    /// # Errors
+    /// When it has no robot.
+    pub fn watch_touches(&mut self, stands_on: &[String]) -> Result<(), SimError> {
+        self.touches = Some(TouchWatch::new(&self.world.scene, self.robot(), stands_on)?);
+        Ok(())
+    }
+
+    /// What the first robot touches, where that is watched.
+    #[must_use]
+    pub fn touches(&self) -> Option<&TouchWatch> {
+        self.touches.as_ref()
+    }
+
+    /// How far the first robot is from everything that counts, at most `most_m`; `None` where it
+    /// is not watched.
+    ///
+    /// # Errors
+    /// When the engine cannot tell.
+    pub fn least_distance_m(&mut self, most_m: f64) -> Result<Option<f64>, SimError> {
+        let Some(watch) = &self.touches else { return Ok(None) };
+        watch.least_distance_m(&mut self.world, most_m).map(Some)
     }
 
     /// Where the joints are now.
@@ -324,6 +353,9 @@ impl Rig for SimRig {
     fn advance(&mut self, commanded: &mut Commanded) -> Result<(), BoxError> {
         for _ in 0..self.spec.rates.steps_per_tick() {
             self.world.step(1)?;
+            if let Some(touches) = &mut self.touches {
+                touches.look(&self.world);
+            }
             commanded.digests.push(state_digest(&self.world.envs[0].data.state(INTEGRATION)));
         }
         self.ticks += 1;

@@ -94,6 +94,12 @@ fn read(kind: &str, document: &Value) -> Result<(), String> {
         "robot" => from_yaml::<RobotDescription>(&text, kind).map(drop).map_err(|e| said(&e)),
         "randomise" => from_yaml::<Randomise>(&text, kind).map(drop).map_err(|e| said(&e)),
         "cell" => from_yaml::<Cell>(&text, kind).map(drop).map_err(|e| said(&e)),
+        "twin" => {
+            from_yaml::<citrange_twin::TwinSettings>(&text, kind).map(drop).map_err(|e| said(&e))
+        }
+        "goals" => {
+            from_yaml::<citrange_twin::GoalFile>(&text, kind).map(drop).map_err(|e| said(&e))
+        }
         "camera-pose" => CameraPose::from_yaml(&text, kind).map(drop).map_err(|e| said(&e)),
         "control" => {
             citrange_control::ControllerSettings::parse(&text, kind).map(drop).map_err(|e| said(&e))

@@ -189,6 +189,11 @@ fn verbs_that_go_on_write_a_line_per_event() {
     let words = "drive small.yaml --record d --cameras none --episodes 1 --episode-time 0.3 --countdown 0 \
                  --reset-time 0 --listen 127.0.0.1:0 --json";
     kept("drive", words, &driven(here, words), &["serving", "begin", "saved", "end"]);
+    lines(
+        "twin",
+        "twin ur5_cell --goal 0.5,-0.3,0.5 --headless --dry-run --json",
+        &["twin_state", "report"],
+    );
     ok(here, "space simulate ur5_cell --camera depth --frames 2 -o clouds");
     let frames = ["clouds/frame_000.npz", "clouds/frame_001.npz"].join(" ");
     for (section, words, first) in [
