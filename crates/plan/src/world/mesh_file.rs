@@ -8,6 +8,9 @@ use citrange_core::shape::Mesh;
 const STL_HEADER: usize = 84;
 const STL_TRIANGLE: usize = 50;
 
+/// Corners, and which three make each triangle.
+type Triangles = (Vec<[f32; 3]>, Vec<[u32; 3]>);
+
 /// Reads a file of triangles; `scale`: metres per unit.
 pub(super) fn read(path: &Path, scale: f64) -> Result<Mesh, String> {
     let kind = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
@@ -27,7 +30,7 @@ pub(super) fn read(path: &Path, scale: f64) -> Result<Mesh, String> {
 }
 
 /// Every three corners are a triangle.
-fn corners(points: Vec<[f32; 3]>) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
+fn corners(points: Vec<[f32; 3]>) -> Triangles {
     let triangles = (0..points.len() as u32 / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
     (points, triangles)
 }
@@ -67,7 +70,7 @@ fn text_stl(text: &str) -> Result<Vec<[f32; 3]>, String> {
     Ok(points)
 }
 
-fn obj(text: &str) -> Result<(Vec<[f32; 3]>, Vec<[u32; 3]>), String> {
+fn obj(text: &str) -> Result<Triangles, String> {
     let (mut points, mut triangles) = (Vec::new(), Vec::new());
     for (number, line) in text.lines().enumerate() {
         let mut words = line.split_whitespace();
