@@ -54,8 +54,6 @@ const DEEPEST_M: f64 = 0.03;
 const SAME_M: f64 = 2e-4;
 /// Samples of a search, in place of a time: the same in every run.
 const SAMPLES: usize = 4_000;
-/// Searches of which the best is taken.
-const ROUNDS: usize = 4;
 
 /// A search with two trees.
 pub struct Birrt {
@@ -83,7 +81,7 @@ impl Birrt {
         let request = PlanRequest {
             goal: GoalSettings { seed: ask.seed, proceed_anyway, ..GoalSettings::default() },
             search: search(ask.seed),
-            effort: Effort { rounds: ROUNDS, time_limit: None },
+            effort: Effort::default(),
             timing: TimingSettings { scale: ask.speed, ..TimingSettings::default() },
             ..PlanRequest::default()
         };

@@ -111,7 +111,7 @@ impl Machine<'_> {
                 b'}' => self.stack.push(Value::Dict(Vec::new())),
                 b')' => self.stack.push(Value::Tuple(Vec::new())),
                 b't' => {
-                    let parts = self.to_mark()?;
+                    let parts = self.pop_to_mark()?;
                     check(parts.len(), &parts)?;
                     self.stack.push(Value::Tuple(parts));
                 }
@@ -127,7 +127,7 @@ impl Machine<'_> {
                     self.append(vec![part])?;
                 }
                 b'e' => {
-                    let parts = self.to_mark()?;
+                    let parts = self.pop_to_mark()?;
                     self.append(parts)?;
                 }
                 b's' => {
@@ -135,7 +135,7 @@ impl Machine<'_> {
                     self.set(vec![key, value])?;
                 }
                 b'u' => {
-                    let parts = self.to_mark()?;
+                    let parts = self.pop_to_mark()?;
                     self.set(parts)?;
                 }
                 b'q' => {
@@ -223,7 +223,7 @@ impl Machine<'_> {
         self.stack.pop().ok_or_else(|| "too few parts".to_owned())
     }
 
-    fn to_mark(&mut self) -> Step<Vec<Value>> {
+    fn pop_to_mark(&mut self) -> Step<Vec<Value>> {
         let at = self.stack.iter().rposition(|v| *v == Value::Mark).ok_or("no mark")?;
         let parts = self.stack.split_off(at + 1);
         self.stack.pop();
