@@ -141,29 +141,41 @@ pub fn split_into(
     Ok(answer)
 }
 
+/// What a merged dataset is made of.
+struct Merged<'a> {
+    /// Datasets with the numbers of their episodes, in order.
+    episodes: Vec<(&'a Dataset, usize)>,
+    /// What people should know of it.
+    remark: Option<String>,
+    /// Whether an episode is there twice: then it is no run that can be gone on with.
+    has_twins: bool,
+}
+
 /// All episodes of several datasets, one after the other; parts of one run in the order of their
 /// indices, whatever the order of the datasets is.
-fn in_order(datasets: &[Dataset]) -> Result<Vec<(&Dataset, usize)>> {
+fn in_order(datasets: &[Dataset]) -> Merged<'_> {
     let all = datasets.iter().flat_map(|dataset| (0..dataset.len()).map(move |e| (dataset, e)));
     let all: Vec<(&Dataset, usize)> = all.collect();
     let run_of =
         |(dataset, episode): &(&Dataset, usize)| RunName::split(&dataset.entry(*episode)?.uid);
+    let as_given = |episodes| Merged { episodes, remark: None, has_twins: false };
     let mut by_index = BTreeMap::new();
     let mut run = None;
     for place in &all {
-        let Some((name, index)) = run_of(place) else { return Ok(all) };
+        let Some((name, index)) = run_of(place) else { return as_given(all) };
         if *run.get_or_insert_with(|| name.clone()) != name {
-            return Ok(all);
+            return as_given(all);
         }
         if let Some((other, _)) = by_index.insert(index, *place) {
-            bad_input!(
-                "{} and {} both have the episode of index {index} of the same run",
-                other.root().display(),
-                place.0.root().display()
+            let (one, two) = (other.root().display(), place.0.root().display());
+            let remark = format!(
+                "{one} and {two} both have the episode of index {index} of the same run: it is there \
+                 twice, in the order of the datasets, and the result cannot be gone on with"
             );
+            return Merged { remark: Some(remark), has_twins: true, ..as_given(all) };
         }
     }
-    Ok(by_index.into_values().collect())
+    as_given(by_index.into_values().collect())
 }
 
 /// Puts several datasets together into a new one; parts of one run become what it would be in one
@@ -177,7 +189,7 @@ pub fn merge(
     dry_run: bool,
     ctx: RunContext<'_>,
 ) -> Result<Answer> {
-    let all = in_order(datasets)?;
+    let Merged { episodes: all, remark, has_twins } = in_order(datasets);
     let sources: Vec<(&Dataset, &[usize])> =
         all.iter().map(|(dataset, episode)| (*dataset, std::slice::from_ref(episode))).collect();
     let count = all.len();
@@ -186,7 +198,9 @@ pub fn merge(
     } else {
         let staging = Staging::begin(out)?;
         gather(&sources, staging.path(), ctx)?;
-        write_merged(&all, staging.path())?;
+        if !has_twins {
+            write_merged(&all, staging.path())?;
+        }
         staging.publish()?;
     }
     let json = json!({ "dataset": out, "episodes": count, "dry_run": dry_run });
@@ -194,7 +208,7 @@ pub fn merge(
         true => (vec![format!("{}: {count} episodes", out.display())], Vec::new()),
         false => (vec![out.display().to_string()], vec![format!("{count} episodes")]),
     };
-    Ok(Answer { json, lines, remarks })
+    Ok(Answer { json, lines, remarks: remarks.into_iter().chain(remark).collect() })
 }
 
 /// What is to be said anew about episodes.

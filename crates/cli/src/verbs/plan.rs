@@ -133,7 +133,7 @@ struct MotionArgs {
     #[arg(long, default_value_t = 0)]
     episode: u64,
     #[command(flatten)]
-    effort: effort::Args,
+    effort: effort::EffortArgs,
     /// Share of the arm's full speed.
     #[arg(long, default_value_t = 1.0)]
     speed: f64,

@@ -13,8 +13,20 @@ use crate::common::{citrange, json, temp};
 use crate::sample::{Choice, closed_mappings, whole, with_one_more};
 use crate::validator::problems;
 
-const KINDS: [&str; 9] =
-    ["scene", "robot", "control", "task", "randomise", "cell", "camera-pose", "drive", "world"];
+const KINDS: [&str; 12] = [
+    "scene",
+    "robot",
+    "control",
+    "task",
+    "randomise",
+    "cell",
+    "camera-pose",
+    "drive",
+    "world",
+    "rig",
+    "twin",
+    "goals",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -94,6 +106,10 @@ fn read(kind: &str, document: &Value) -> Result<(), String> {
         "robot" => from_yaml::<RobotDescription>(&text, kind).map(drop).map_err(|e| said(&e)),
         "randomise" => from_yaml::<Randomise>(&text, kind).map(drop).map_err(|e| said(&e)),
         "cell" => from_yaml::<Cell>(&text, kind).map(drop).map_err(|e| said(&e)),
+        "world" => {
+            from_yaml::<citrange_plan::WorldFile>(&text, kind).map(drop).map_err(|e| said(&e))
+        }
+        "rig" => from_yaml::<citrange_link::RigFile>(&text, kind).map(drop).map_err(|e| said(&e)),
         "twin" => {
             from_yaml::<citrange_twin::TwinSettings>(&text, kind).map(drop).map_err(|e| said(&e))
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use citrange_plan::Effort;
 
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct EffortArgs {
     /// Collision checks that are spent on a better path than the first; 0 takes the first. The
     /// same seed gives the same path everywhere. About 2 ms if it is not given.
     #[arg(long, value_name = "N", conflicts_with = "budget_ms")]
@@ -23,7 +23,7 @@ pub(super) struct Args {
     time_ms: Option<u32>,
 }
 
-impl Args {
+impl EffortArgs {
     pub(super) fn effort(&self) -> Effort {
         if let Some(ms) = self.budget_ms {
             return Effort { checks: u64::MAX, time_limit: Some(Duration::from_millis(ms)) };
