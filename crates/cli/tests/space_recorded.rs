@@ -62,7 +62,7 @@ fn record(path: &Path, frames: &[PathBuf]) {
     let settings = McapSettings { compression: Compression::Zstd, ..McapSettings::default() };
     let mut writer =
         McapWriter::new(std::fs::File::create(path).unwrap(), text(path), settings).unwrap();
-    let mut channel = |writer: &mut McapWriter<_>, topic: &str, [package, name]: [&str; 2]| {
+    let channel = |writer: &mut McapWriter<_>, topic: &str, [package, name]: [&str; 2]| {
         let text = ros2_definition([package, name]).unwrap();
         let type_name = format!("{package}/msg/{name}");
         let schema = writer.add_schema(&type_name, "ros2msg", text.as_bytes()).unwrap();
@@ -231,7 +231,7 @@ fn frames_of_several_cameras_make_one_map_at_their_rates() {
     let mut cameras = BTreeMap::from([("depth", pose("depth")), ("overview", pose("overview"))]);
     let robot = side(&frames[0])["robot"].clone();
     let config = folder.path().join("cell.yaml");
-    let mut write = |cameras: &BTreeMap<&str, Value>| {
+    let write = |cameras: &BTreeMap<&str, Value>| {
         std::fs::write(&config, json!({"cameras": cameras, "robot": robot}).to_string()).unwrap();
     };
     write(&cameras);

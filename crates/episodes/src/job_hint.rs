@@ -52,7 +52,7 @@ pub(crate) fn job_hint(scene: &Scene, objects: &[ObjectSpec]) -> Result<String, 
 
 /// What a scene without work for the autopilot should hear.
 pub(crate) fn no_job(scene: &Scene, objects: &[ObjectSpec]) -> String {
-    if scene.job.is_some() {
+    if scene.job.as_ref().is_some_and(|job| !job.brings()) {
         return format!(
             "the job of scene {} is to reach a place: work for learners, no autopilot does it",
             scene.name

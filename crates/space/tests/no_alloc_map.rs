@@ -38,9 +38,10 @@ fn nothing_is_allocated_after_the_first_frames() {
     let settings = MapSettings { max_age_s: Some(10.0), ..MapSettings::default() };
     let mut map = Map::new(&settings, &grid).unwrap();
     let mut pictures = Vec::new();
-    for step in 0..12_u32 {
-        // There and back, so that the second half needs no more room than the first.
-        let y = 0.03 * f64::from(if step < 6 { step } else { 11 - step });
+    for step in 0..24_u32 {
+        // There and back twice, so that the second time needs no more room than the first.
+        let part = step % 12;
+        let y = 0.03 * f64::from(if part < 6 { part } else { 11 - part });
         let things = [
             thing(0, [0.25, 0.0, -0.03], [1.5, 1.5, 0.03]),
             thing(1, [0.3, y, 0.2], [0.08, 0.08, 0.1]),
@@ -77,7 +78,7 @@ fn nothing_is_allocated_after_the_first_frames() {
         assert!(hit && hits[1]);
         let expected = if step % 2 == 1 { Carving::Projected } else { Carving::Picture };
         assert_eq!(report.carving, expected);
-        if step >= 6 {
+        if step >= 12 {
             counted += after - before;
         }
         // A reader holds on to every second snapshot for a while.

@@ -363,7 +363,8 @@ mod tests {
                     assert!(boxes.iter().any(|b| b.distance_m(p) < 1e-6), "{p:?}");
                 }
             }
-            assert!(inside > 100);
+            // The cylinder has the 200th part of the room.
+            assert!(inside > 50, "{inside}");
         }
     }
 }

@@ -12,6 +12,8 @@ const GONE_LOOKS: u8 = 60;
 const RECEDING_STEP_M: f32 = 0.25;
 /// For so long it counts as going away: till its next step, at the slowest speed.
 const RECEDING_MS: u32 = 700;
+/// What was away for longer than this has come anew.
+const AWAY_MS: u32 = 1_000;
 /// How much a new depth counts in the mean.
 const NEW_PART: f32 = 0.1;
 
@@ -31,9 +33,10 @@ pub(super) enum Look {
 struct Pixel {
     /// NaN before anything was seen, infinite where nothing is.
     depth_m: f32,
-    /// Where something is that may come to stay, and since when.
+    /// Where something is that may come to stay, since when, and when it was seen last.
     nearer_m: f32,
     since_ms: u32,
+    nearer_ms: u32,
     /// Looks past the depth, or at nothing, one after the other.
     past: u8,
     /// Until when it counts as going away.
@@ -58,7 +61,7 @@ pub(super) struct Background {
 impl Background {
     pub(super) fn new(samples: usize, adopt_s: f64) -> Self {
         let (depth_m, nearer_m) = (f32::NAN, f32::NAN);
-        let pixel = Pixel { depth_m, nearer_m, since_ms: 0, past: 0, receding_ms: 0 };
+        let pixel = Pixel { depth_m, nearer_m, since_ms: 0, nearer_ms: 0, past: 0, receding_ms: 0 };
         let adopt_ms = (adopt_s * 1e3) as u32;
         Self { pixels: vec![pixel; samples], adopt_ms, epoch_ns: None }
     }
@@ -100,7 +103,9 @@ impl Background {
             pixel.depth_m += NEW_PART * beyond;
             return pixel.as_before(now_ms);
         }
-        if (seen_m - pixel.nearer_m).abs() <= tolerance {
+        let is_there_still = now_ms.saturating_sub(pixel.nearer_ms) <= AWAY_MS;
+        pixel.nearer_ms = now_ms;
+        if is_there_still && (seen_m - pixel.nearer_m).abs() <= tolerance {
             pixel.nearer_m += NEW_PART * (seen_m - pixel.nearer_m);
         } else {
             (pixel.nearer_m, pixel.since_ms) = (seen_m, now_ms);
