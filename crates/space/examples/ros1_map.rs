@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut map = None;
     let view = View::new(Pose::IDENTITY, None);
     let (send, ends) = sync_channel::<String>(1);
-    let (mut frames, mut voxels, mut began, mut ages) = (0_u64, 0_usize, None, Vec::new());
+    let (mut frames, mut began, mut ages) = (0_u64, None, Vec::new());
     let end = Duration::from_secs_f64(seconds);
     let mut memory = [0.0, 0.0];
     let _topic = node.subscribe_bytes(&topic, CLOUD, LARGE_MESSAGE, move |incoming| {
@@ -69,13 +69,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Ok(count)
         };
         let mut worked = worked;
-        match worked() {
-            Ok(count) => voxels = count,
+        let voxels = match worked() {
+            Ok(count) => count,
             Err(error) => {
                 let _told = send.try_send(format!("{{\"error\": {:?}}}", error.to_string()));
                 return;
             }
-        }
+        };
         frames += 1;
         ages.push(incoming.at.elapsed().as_secs_f64());
         if cpu > 0.0 && since.elapsed() > end {

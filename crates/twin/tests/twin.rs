@@ -102,12 +102,7 @@ fn a_box_in_the_path_is_answered_and_not_touched() {
 #[test]
 fn faults_end_where_they_must() {
     let names: &[&str] = match episodes(0) {
-        0 => &[
-            "camera freezes",
-            "joints are silent",
-            "driver refuses",
-            "emergency stop",
-        ],
+        0 => &["camera freezes", "joints are silent", "driver refuses", "emergency stop"],
         _ => &[],
     };
     for trial in fault_trials().iter().filter(|t| names.is_empty() || names.contains(&t.name)) {

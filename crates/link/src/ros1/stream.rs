@@ -443,7 +443,10 @@ mod tests {
             let (seen, end) = followed(&wanted, &times, 8.0);
             let (speed, acc) = (largest(&seen, |p| p.vel[0]), largest(&seen, |p| p.acc[0]));
             // What braked by itself is caught up with as fast as the joint may.
-            assert!(speed < 3.142 * 1.25 && acc < 5.0 * 2.5, "{stall_s}: {speed} {acc}");
+            assert!(
+                speed < std::f64::consts::PI * 1.25 && acc < 5.0 * 2.5,
+                "{stall_s}: {speed} {acc}"
+            );
             let last = seen.last().unwrap();
             assert!((last.pos[0] - end[0]).abs() < 1e-6, "{stall_s}");
         }
@@ -477,7 +480,7 @@ mod tests {
                 (0..wanted.len()).map(|i| i as f64 * CYCLE_S + jitter[i % 800]).collect();
             let until_s = wanted.len() as f64 * CYCLE_S + 3.0;
             let (seen, _) = followed(&wanted, &times, until_s);
-            prop_assert!(largest(&seen, |p| p.vel[0]) < 3.142 * 1.12, "{}", largest(&seen, |p| p.vel[0]));
+            prop_assert!(largest(&seen, |p| p.vel[0]) < std::f64::consts::PI * 1.12, "{}", largest(&seen, |p| p.vel[0]));
             prop_assert!(largest(&seen, |p| p.acc[0]) < 5.0 * 1.6, "{}", largest(&seen, |p| p.acc[0]));
             prop_assert_eq!(&seen.last().unwrap().vel, &vec![0.0; 6]);
         }
