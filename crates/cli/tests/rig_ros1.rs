@@ -119,7 +119,8 @@ fn a_robot_that_is_not_ready_is_refused_with_what_a_person_does() {
     let folder = temp();
     let here = folder.path();
     let mut arm = Emulated::start(here);
-    let drive = format!("drive {RIG} --episodes 1 --countdown 0.1 --listen 127.0.0.1:0");
+    let drive =
+        format!("drive {RIG} --record kept --episodes 1 --countdown 0.1 --listen 127.0.0.1:0");
     arm.order("program off");
     let why = fails(here, &drive, 5);
     assert!(why.contains("press play"), "{why}");

@@ -97,8 +97,24 @@ pub(super) fn on_link(
     }
     let scene = options.scene.as_deref().or(link.default_scene()).unwrap_or(DEFAULT_SCENE);
     let mut rig = linked(compiled(scene)?, link)?;
+    let names = |spec: &RigSpec| -> Vec<String> {
+        spec.joints.iter().map(|joint| joint.name.clone()).collect()
+    };
     let (rows, hz) = match source {
         Source::Dataset(dataset) => {
+            // Columns without known names count by their order: what a tape knows better is not
+            // sent to another robot with as many joints.
+            if let Some((tape, _)) = dataset.tape(episode)? {
+                let (has, needs) = (names(&tape.header.rig), names(rig.spec()));
+                let is_in = |need: &String| {
+                    let of_one_arm = format!("_{need}");
+                    has.iter().any(|has| has == need || has.ends_with(&of_one_arm))
+                };
+                if !needs.iter().all(is_in) {
+                    let (has, needs) = (has.join(", "), needs.join(", "));
+                    bad_input!("the set moves {has}, the arm has {needs}");
+                }
+            }
             let rows = dataset.joint_rows(episode, rig.spec(), options.unit)?;
             if matches!(rows.reading, Reading::Guessed { .. }) {
                 player.ctx.say(&format!("joint values are read in {}", rows.reading));
@@ -107,9 +123,6 @@ pub(super) fn on_link(
             (Rows { targets: rows.targets, seen: rows.seen }, dataset.lerobot.info().fps)
         }
         Source::Tape(tape) => {
-            let names = |spec: &RigSpec| -> Vec<String> {
-                spec.joints.iter().map(|joint| joint.name.clone()).collect()
-            };
             let (has, needs) = (names(&tape.header.rig), names(rig.spec()));
             if has != needs {
                 bad_input!("the tape moves {}, the arm has {}", has.join(", "), needs.join(", "));
