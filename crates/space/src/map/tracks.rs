@@ -72,16 +72,19 @@ pub(crate) struct Tracks {
     matched: Vec<bool>,
 }
 
+/// Room for so many things from the beginning; more take memory when they come.
+pub(crate) const USUAL_THINGS: usize = 128;
+
 impl Tracks {
     pub(crate) fn new(settings: TrackSettings) -> Self {
         Self {
             settings,
-            tracks: Vec::new(),
-            pasts: Vec::new(),
+            tracks: Vec::with_capacity(USUAL_THINGS),
+            pasts: Vec::with_capacity(USUAL_THINGS),
             next_id: 0,
-            pairs: Vec::new(),
-            taken: Vec::new(),
-            matched: Vec::new(),
+            pairs: Vec::with_capacity(4 * USUAL_THINGS),
+            taken: Vec::with_capacity(USUAL_THINGS),
+            matched: Vec::with_capacity(USUAL_THINGS),
         }
     }
 

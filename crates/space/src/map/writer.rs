@@ -368,6 +368,7 @@ impl Map {
             snapshot.voxels.clear();
             snapshot.voxels.extend(self.cells.voxels(epoch_ns));
             snapshot.tracks.clear();
+            snapshot.tracks.reserve(super::tracks::USUAL_THINGS);
             snapshot.tracks.extend_from_slice(self.motion.tracks());
             snapshot.epoch_ns = epoch_ns;
             snapshot.stamp_ns = self.newest_ns;

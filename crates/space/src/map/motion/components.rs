@@ -1,6 +1,7 @@
 //! Samples of a picture that belong together: things.
 
 use super::{Kind, Sample};
+use crate::map::tracks::USUAL_THINGS;
 
 /// Neighbours whose depths differ by more are of different things.
 const JOIN_M: f32 = 0.03;
@@ -84,7 +85,7 @@ impl Sums {
 }
 
 /// Scratch memory, and the things of the last frame.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Components {
     /// Samples that count, after flickering ones are taken out.
     kinds: Vec<Kind>,
@@ -95,6 +96,19 @@ pub(crate) struct Components {
     number: Vec<u32>,
     sums: Vec<Sums>,
     things: Vec<Thing>,
+}
+
+impl Default for Components {
+    fn default() -> Self {
+        Self {
+            kinds: Vec::new(),
+            all: Vec::new(),
+            appeared: Vec::new(),
+            number: Vec::new(),
+            sums: Vec::with_capacity(2 * USUAL_THINGS),
+            things: Vec::with_capacity(USUAL_THINGS),
+        }
+    }
 }
 
 impl Components {
