@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use citrange_cloud::View;
 use citrange_core::restore::BodyPose;
+use citrange_core::shape::PosedShape;
 use citrange_core::{RestoreReport, Rig, RigSpec, RobotDescription, Scene, Snapshot, StartData};
 use citrange_link::Leader;
 use citrange_plan::PlanScene;
@@ -47,6 +48,15 @@ pub trait EpisodeRig: Rig {
     /// # Errors
     /// When the robot is not described well enough, or a thing has no solid shape.
     fn plan_scene(&self) -> Result<PlanScene>;
+
+    /// What is solid around the robot and cannot be moved, in the world.
+    ///
+    /// # Errors
+    /// When a thing has no solid shape.
+    fn fixtures(&self) -> Result<Vec<PosedShape>> {
+        let solids = self.plan_scene()?.solids.into_iter();
+        Ok(solids.filter(|solid| !solid.can_move).map(|solid| solid.solid).collect())
+    }
 
     /// Puts the joints of the robot that is driven somewhere, at rest, with targets there.
     ///

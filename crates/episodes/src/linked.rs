@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use citrange_cloud::View;
 use citrange_core::restore::BodyPose;
+use citrange_core::shape::PosedShape;
 use citrange_core::{
     BoxError, Command, Commanded, DictObjectState, DictState, Halt, Mode, ObjectSeen, Observation,
     Pose, RestoreReport, Rig, RigSpec, Scene, Snapshot, StartData, Want,
@@ -238,6 +239,10 @@ impl EpisodeRig for LinkedRig {
 
     fn arm(&self) -> Result<ArmDescription> {
         Ok(ArmDescription { chain: self.chain.clone(), ..EpisodeRig::arm(&self.twin)? })
+    }
+
+    fn fixtures(&self) -> Result<Vec<PosedShape>> {
+        EpisodeRig::fixtures(&self.twin)
     }
 
     fn plan_scene(&self) -> Result<PlanScene> {

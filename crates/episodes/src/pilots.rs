@@ -140,7 +140,10 @@ pub(crate) fn autopilot(
     settings: &AutopilotSettings,
 ) -> Result<Autopilot> {
     let arm = rig.arm()?;
+    // What has no solid shape is not gone around.
+    let fixtures = rig.fixtures().unwrap_or_default();
     Ok(Autopilot::new(Setup {
+        fixtures: &fixtures,
         chain: &arm.chain,
         shapes: &arm.shapes,
         home: &arm.home,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use citrange_cloud::View;
 use citrange_core::randomise::randomised;
 use citrange_core::restore::BodyPose;
+use citrange_core::shape::PosedShape;
 use citrange_core::yaml::from_yaml;
 use citrange_core::{
     CameraKind, Randomise, RestoreReport, Rig as _, RigSpec, Scene, Snapshot, StartData,
@@ -197,6 +198,11 @@ impl EpisodeRig for SimRig {
 
     fn plan_scene(&self) -> Result<PlanScene> {
         plan_scene::plan_scene(self)
+    }
+
+    fn fixtures(&self) -> Result<Vec<PosedShape>> {
+        let solids = self.world().solids_around(0, Self::robot(self))?.into_iter();
+        Ok(solids.filter(|solid| !solid.can_move).map(|solid| solid.solid).collect())
     }
 
     fn stand_at(&mut self, joints: &[f64]) -> Result<()> {

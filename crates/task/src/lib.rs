@@ -25,7 +25,7 @@
 //! | errors of what it sees, and what it makes of them | `noise.rs`, `sight.rs` |
 //! | shapes: of the thing, the hand, distances | `thing.rs`, `hand.rs`, `hull.rs` |
 //! | with which yaw it is let go, what is around | `choice.rs` |
-//! | how the hand moves | `moves.rs`; its arm `body.rs` |
+//! | how the hand moves | `moves.rs`; its arm `body.rs`; around what stands in the way `route.rs` |
 //! | whether something is held, graspable, placed, moved | `judge/` |
 //! | where things go on the plate | `spots.rs`; what the goal is `goal.rs` |
 //! | what a snapshot keeps of it | `memory.rs` |
@@ -45,6 +45,7 @@ mod noise;
 mod pilot;
 mod reason;
 mod refusal;
+mod route;
 mod search;
 mod settings;
 mod sight;

@@ -10,6 +10,7 @@ use crate::judge::memory::{array, count, put, take, vector};
 use crate::judge::{GraspDetector, GraspSample, GraspVerdict, PlacementDetector, PlateWatch};
 use crate::moves::{HandTarget, Ramp, StraightMove, Swing};
 use crate::reason::{Reason, State};
+use crate::route::Route;
 use crate::search::{SpotSearch, TakeSearch};
 use crate::sight::Sight;
 
@@ -60,6 +61,8 @@ impl Start {
 
 /// Name of the memory in snapshots.
 pub(crate) const FIELD: &str = "pilot/autopilot";
+/// And of a way around, where there is one.
+pub(crate) const ROUTE_FIELD: &str = "pilot/autopilot_route";
 /// Yaws of the jaws that failed on the thing in hand; older ones are forgotten.
 pub(crate) const FAILED_YAWS: usize = 4;
 
@@ -143,6 +146,8 @@ pub(crate) struct Memory {
     pub(crate) placing: Option<SpotSearch>,
     /// Where things are, when each look has an error.
     pub(crate) sight: Sight,
+    /// A way around what stands in the way; a field of its own in snapshots.
+    pub(crate) route: Route,
 }
 
 impl Memory {
@@ -177,6 +182,7 @@ impl Memory {
             taking: None,
             placing: None,
             sight: Sight::default(),
+            route: Route::None,
         }
     }
 
@@ -311,6 +317,7 @@ impl Memory {
             plate: has_plate.then_some(plate),
             failing,
             fetches,
+            route: Route::None,
         })
     }
 }

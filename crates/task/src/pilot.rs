@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use citrange_core::event::{Named, StateEntered, Summary, TargetSummary};
 use citrange_core::scene::Job;
+use citrange_core::shape::PosedShape;
 use citrange_core::{
     BoxError, Command, Event, Notes, ObjectSpec, Observation, Outcome, Pilot, Rates, RigSpec,
     Verdict,
@@ -14,9 +15,10 @@ use crate::body::Body;
 use crate::error::TaskError;
 use crate::goal::{Goal, object_index};
 use crate::hull::Form;
-use crate::memory::{FIELD, GraspBelief, Memory};
+use crate::memory::{FIELD, GraspBelief, Memory, ROUTE_FIELD};
 use crate::noise::PoseNoise;
 use crate::reason::{Reason, State};
+use crate::route::{Route, Router};
 use crate::settings::AutopilotSettings;
 use crate::table::{Step, row};
 use crate::thing::forms;
@@ -37,6 +39,9 @@ pub struct Setup<'a> {
     pub job: &'a Job,
     /// All numbers.
     pub settings: AutopilotSettings,
+    /// What stands fixed around the arm, in the world: it goes around that. Things that can be
+    /// moved are seen.
+    pub fixtures: &'a [PosedShape],
 }
 
 /// Picks things up and puts them where they belong, and judges whether it did.
@@ -59,6 +64,7 @@ pub struct Autopilot {
     /// What the next failure is about, in figures.
     pub(crate) why: Option<String>,
     noise: Option<PoseNoise>,
+    pub(crate) router: Router,
 }
 
 /// What the autopilot is at, for people to watch.
@@ -86,7 +92,7 @@ impl Autopilot {
     /// # Errors
     /// When the arm does not say how it grasps, or the rig does not see what the job names.
     pub fn new(setup: Setup<'_>) -> Result<Self, TaskError> {
-        let Setup { chain, shapes, home, floor_z_m, spec, job, settings } = setup;
+        let Setup { chain, shapes, home, floor_z_m, spec, job, settings, fixtures } = setup;
         let targets: Result<Vec<usize>, TaskError> =
             job.targets.iter().map(|name| object_index(spec, name)).collect();
         let mut body = Body::new(chain, shapes, home, floor_z_m, &settings)?;
@@ -102,6 +108,7 @@ impl Autopilot {
             events: Vec::new(),
             why: None,
             noise: None,
+            router: Router::new(chain, shapes, home, fixtures),
             body,
             settings,
         })
@@ -143,12 +150,16 @@ impl Autopilot {
         let mut numbers = numbers.iter().copied();
         let joints = self.body.chain.joints.len();
         let memory = Memory::load(&mut numbers, joints, self.targets.len(), self.objects.len());
-        let memory = memory
+        let mut memory = memory
             .filter(|_| numbers.next().is_none())
             .ok_or_else(|| TaskError::Memory("the numbers do not fit this arm and job".into()))?;
         self.body.hold(&memory.plan.point_m);
         if memory.current.is_some() {
             self.body.measure_ring(memory.carry_z_m);
+        }
+        if let Some(numbers) = fields.get(ROUTE_FIELD) {
+            let unfit = || TaskError::Memory("the way around does not fit".into());
+            memory.route = Route::load(numbers).ok_or_else(unfit)?;
         }
         self.memory = Some(memory);
         Ok(())
@@ -212,6 +223,7 @@ impl Autopilot {
         m.line = None;
         m.swing = None;
         (m.taking, m.placing) = (None, None);
+        m.route = Route::None;
         m.jaws_from = m.jaws;
         let target = m.current.map(|n| self.target_name(n).to_owned());
         let attempt = m.fetch().map_or(0, |f| f.attempts.into());
@@ -307,6 +319,9 @@ impl Pilot for Autopilot {
             let mut numbers = Vec::new();
             memory.save(self.objects.len(), &mut numbers);
             fields.insert(FIELD.to_owned(), numbers);
+            if let Some(numbers) = memory.route.save() {
+                fields.insert(ROUTE_FIELD.to_owned(), numbers);
+            }
         }
     }
 

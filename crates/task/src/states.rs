@@ -23,6 +23,7 @@ macro_rules! or_fail {
     };
 }
 
+pub(crate) mod around;
 mod carry;
 mod choose;
 mod home;

@@ -16,6 +16,7 @@ use crate::pilot::Autopilot;
 use crate::reason::{Reason, State};
 use crate::search::{POSES_PER_TICK, SpotSearch};
 use crate::spots::{self, Area, SpotSettings};
+use crate::states::around::OnRoute;
 use crate::table::Step;
 
 /// Fraction of the gripper's range in which its grip goes from full to nothing.
@@ -74,6 +75,15 @@ pub(crate) fn transport(pilot: &mut Autopilot, m: &mut Memory, seen: &Observatio
                 m.part = OVER;
                 pilot.send(m, over, travel);
             }
+        }
+        pilot.look_ahead(m, &over, seen);
+    }
+    match pilot.go_around(m) {
+        OnRoute::No => {}
+        OnRoute::Yes => return Step::Stay,
+        OnRoute::Over => {
+            m.part = OVER;
+            pilot.send(m, over, travel);
         }
     }
     if !or_fail!(pilot.follow(m)) {

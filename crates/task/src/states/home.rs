@@ -3,6 +3,7 @@
 use citrange_core::Observation;
 use nalgebra::Vector3;
 
+use super::around::OnRoute;
 use super::{ARRIVED_M, watch_current};
 use crate::judge::{Placed, Region};
 use crate::memory::{GraspBelief, Memory};
@@ -16,7 +17,7 @@ const SET_DOWN_GAP_M: f64 = 0.003;
 /// What is this near to the goal is set down on it.
 const NEAR_GOAL_M: f64 = 0.03;
 /// Time in which a swing of the joints gains its speed.
-const SWING_RAMP_S: f64 = 0.25;
+pub(crate) const SWING_RAMP_S: f64 = 0.25;
 
 /// Home: what is still held is set down first, then up, then with all joints together.
 pub(crate) fn return_home(pilot: &mut Autopilot, m: &mut Memory, seen: &Observation) -> Step {
@@ -61,11 +62,12 @@ pub(crate) fn return_home(pilot: &mut Autopilot, m: &mut Memory, seen: &Observat
                 pilot.send(m, up, pilot.settings.lift_step_size);
             } else {
                 (m.part, m.line) = (SWING, None);
+                pilot.look_ahead_home(m, seen);
             }
         }
         _ => {}
     }
-    if m.part != SWING {
+    if m.part != SWING || matches!(pilot.go_around(m), OnRoute::Yes) {
         return Step::Stay;
     }
     let arm = pilot.body.ik.arm_joints();

@@ -1,5 +1,6 @@
 //! Integration tests of `task`, one binary.
 
+mod around;
 mod judge_common;
 mod judge_lies;
 mod judge_lies_placed;

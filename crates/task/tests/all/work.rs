@@ -25,6 +25,8 @@ pub struct Site {
     pub settings: AutopilotSettings,
     /// With what errors the autopilot sees things.
     pub noise: Option<PoseNoise>,
+    /// Whether it is told what stands fixed around it.
+    pub knows_fixtures: bool,
     chain: Chain,
     shapes: Vec<LinkShape>,
     floor_z_m: f64,
@@ -77,7 +79,7 @@ pub fn site(name: &str, change: impl FnOnce(&mut Scene)) -> Site {
     let floor_z_m = scene.floor_z_m("robot0").unwrap();
     let shapes = scene.link_shapes("robot0").unwrap();
     let rig = SimRig::new(scene, Some(&[])).unwrap();
-    Site { rig, job, settings, noise: None, chain, shapes, floor_z_m }
+    Site { rig, job, settings, noise: None, knows_fixtures: true, chain, shapes, floor_z_m }
 }
 
 impl Site {
@@ -88,7 +90,11 @@ impl Site {
 
     /// An autopilot with this home pose.
     pub fn autopilot_from(&self, home: &[f64]) -> Autopilot {
+        let solids = self.rig.world().solids_around(0, "robot0").unwrap();
+        let fixed = solids.into_iter().filter(|s| self.knows_fixtures && !s.can_move);
+        let fixtures: Vec<_> = fixed.map(|s| s.solid).collect();
         Autopilot::new(Setup {
+            fixtures: &fixtures,
             chain: &self.chain,
             shapes: &self.shapes,
             home,
