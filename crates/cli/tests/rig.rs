@@ -116,6 +116,11 @@ fn an_arm_that_is_brought_to_a_start_can_be_stopped() {
     let other = citrange(here, &words.split(' ').collect::<Vec<_>>(), &[]);
     assert_eq!(other.status.code(), Some(3));
     assert!(stderr(&other).contains("the set moves shoulder_pan_joint"), "{}", stderr(&other));
+    // Nor where no tape says so, but the names of its columns.
+    std::fs::remove_dir_all(here.join("other/citrange")).unwrap();
+    let other = citrange(here, &words.split(' ').collect::<Vec<_>>(), &[]);
+    assert_eq!(other.status.code(), Some(3));
+    assert!(stderr(&other).contains("the set moves shoulder_pan_joint"), "{}", stderr(&other));
     assert_eq!(arm.torques(), [false; 6]);
     arm.end();
 }

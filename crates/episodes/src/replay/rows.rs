@@ -102,18 +102,25 @@ pub(super) fn on_link(
     };
     let (rows, hz) = match source {
         Source::Dataset(dataset) => {
-            // Columns without known names count by their order: what a tape knows better is not
-            // sent to another robot with as many joints.
-            if let Some((tape, _)) = dataset.tape(episode)? {
-                let (has, needs) = (names(&tape.header.rig), names(rig.spec()));
-                let is_in = |need: &String| {
-                    let of_one_arm = format!("_{need}");
-                    has.iter().any(|has| has == need || has.ends_with(&of_one_arm))
-                };
-                if !needs.iter().all(is_in) {
-                    let (has, needs) = (has.join(", "), needs.join(", "));
-                    bad_input!("the set moves {has}, the arm has {needs}");
+            // Columns of unknown names count by their order: what is known to be another robot's is
+            // not sent to an arm with as many joints.
+            let has = match dataset.tape(episode)? {
+                Some((tape, _)) => names(&tape.header.rig),
+                None => {
+                    let action = dataset.lerobot.info().features.get("action");
+                    let columns = action.map(|action| action.component_names()).unwrap_or_default();
+                    let bare = |name: &str| name.trim_end_matches(".pos").to_owned();
+                    columns.iter().map(|name| bare(name)).collect()
                 }
+            };
+            let needs = names(rig.spec());
+            let is_in = |need: &String| {
+                let of_one_arm = format!("_{need}");
+                has.iter().any(|has| has == need || has.ends_with(&of_one_arm))
+            };
+            if !has.is_empty() && !needs.iter().all(is_in) {
+                let (has, needs) = (has.join(", "), needs.join(", "));
+                bad_input!("the set moves {has}, the arm has {needs}");
             }
             let rows = dataset.joint_rows(episode, rig.spec(), options.unit)?;
             if matches!(rows.reading, Reading::Guessed { .. }) {
